@@ -1,0 +1,37 @@
+import { defineConfig } from 'vitest/config';
+
+// Three kinds of test, told apart by their file names:
+//   x.test.ts       unit: no control plane, no network
+//   x.e2e.test.ts   on the real control plane; part of `npm test`
+//   x.slow.test.ts  long matrices and what needs kube-controller-manager; `npm run test:slow`
+const tests = (suffix: string) => ['packages', 'tools', 'e2e', 'bench'].map((dir) => `${dir}/**/*${suffix}`);
+const ignored = ['**/node_modules/**'];
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './tools/test-summary.ts'],
+    projects: [
+      { test: { name: 'unit', include: tests('.test.ts'), exclude: [...ignored, '**/*.e2e.test.ts', '**/*.slow.test.ts'] } },
+      {
+        test: {
+          name: 'e2e',
+          include: tests('.e2e.test.ts'),
+          exclude: ignored,
+          globalSetup: './e2e/control-plane.ts',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'slow',
+          include: tests('.slow.test.ts'),
+          exclude: ignored,
+          globalSetup: './e2e/control-plane.ts',
+          testTimeout: 600_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
