@@ -1,0 +1,46 @@
+/** What `go` has printed so far, as numbers. */
+export interface BuildState {
+  phase: 'sources' | 'compile';
+  downloaded: number;
+  compiled: number;
+  /** Packages in all; 0 until it is known. */
+  total: number;
+}
+
+export const newBuild: BuildState = { phase: 'sources', downloaded: 0, compiled: 0, total: 0 };
+
+/**
+ * Reads one line of go's standard error: "go: downloading k8s.io/api v0.36.3" while it fetches, and with -v the name
+ * of each package as its compilation begins. Anything else is an error message and returned as undefined.
+ */
+export function readGoLine(state: BuildState, line: string): BuildState | undefined {
+  if (line.startsWith('go: downloading ')) return { ...state, downloaded: state.downloaded + 1 };
+  if (/^[\w.~-]+(\/[\w.~-]+)*$/.test(line)) return { ...state, phase: 'compile', compiled: state.compiled + 1 };
+  return undefined;
+}
+
+/** One line a person can follow. */
+export function describeBuild(names: readonly string[], state: BuildState, elapsedMs: number): string {
+  const what = `building ${names.join(', ')}`;
+  const clock = formatClock(elapsedMs);
+  if (state.phase === 'sources') {
+    return `${what}: fetching sources, ${state.downloaded} modules so far, ${clock}`;
+  }
+  // Nothing yet: go is looking through its cache, and prints no package that it finds there.
+  if (state.compiled === 0) return `${what}: comparing ${state.total} packages with what is compiled already, ${clock}`;
+  if (state.compiled >= state.total) return `${what}: linking, ${clock}`;
+  const done = state.compiled / state.total;
+  return `${what}: ${Math.floor(done * 100)} %, package ${state.compiled} of ${state.total}, ${clock}${timeLeft(done, elapsedMs)}`;
+}
+
+function timeLeft(done: number, elapsedMs: number): string {
+  // Before that the first packages, which are small, promise too much.
+  if (done < 0.1) return '';
+  const minutes = Math.ceil((elapsedMs * (1 - done)) / done / 60_000);
+  return `, about ${minutes} min left`;
+}
+
+export function formatClock(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+/** The user's cache directory, as the platform has it. */
+export function cacheRoot(env: NodeJS.ProcessEnv, platform: NodeJS.Platform, home: string): string {
+  const set = env['XDG_CACHE_HOME'];
+  if (set !== undefined && set.startsWith('/')) return set;
+  return platform === 'darwin' ? join(home, 'Library', 'Caches') : join(home, '.cache');
+}
+
+/** Programs built from the same pins in the same way share a directory; a change of either begins a new one. */
+export function cacheDirectory(root: string, pins: readonly string[]): string {
+  const hash = createHash('sha256');
+  // Lengths, so that a line moved from one file to the next is a change.
+  for (const pin of pins) hash.update(`${pin.length}\n${pin}`);
+  return join(root, 'slipway', `controlplane-${hash.digest('hex').slice(0, 12)}`);
+}
+
+export type Cached = 'good' | 'absent' | 'damaged';
+
+/** The sum is written last: a program without one, or that no longer has it, is unfinished or damaged. */
+export async function inspectCached(path: string): Promise<Cached> {
+  const [expected, found] = await Promise.all([
+    readFile(sumFile(path), 'utf8').catch(() => undefined),
+    checksum(path).catch(() => undefined),
+  ]);
+  if (found === undefined && expected === undefined) return 'absent';
+  return found !== undefined && expected?.trim() === found ? 'good' : 'damaged';
+}
+
+/** Moves a program that has just been built to its place. */
+export async function storeCached(built: string, directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  const sum = await checksum(built);
+  await writeFile(sumFile(built), `${sum}\n`);
+  const path = join(directory, basename(built));
+  await rename(built, path);
+  await rename(sumFile(built), sumFile(path));
+}
+
+const sumFile = (path: string) => `${path}.sum`;
+
+// Against damage, not against an enemy, who could write the sum as well: so the fastest that Node has.
+async function checksum(path: string): Promise<string> {
+  const hash = createHash('blake2b512');
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  return hash.digest('hex');
+}

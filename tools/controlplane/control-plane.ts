@@ -1,0 +1,181 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiServerArguments, controllerManagerArguments, etcdArguments } from './arguments.ts';
+import { resolveBinaries } from './binaries.ts';
+import { claimDataDir, type DataDir } from './data-dir.ts';
+import type { ToolsError } from './errors.ts';
+import type { Layout } from './layout.ts';
+import {
+  preparePki,
+  writeAdminKubeconfig,
+  writeControllerManagerKubeconfig,
+  writeUserKubeconfig,
+  type Pki,
+  type User,
+} from './pki.ts';
+import { pickFreePort, requireFreePort } from './ports.ts';
+import { endProgram, killProgram, startProgram, type Program } from './program.ts';
+import type { ProgramName } from './programs.ts';
+import type { Progress } from './progress.ts';
+import { diedError, waitUntilReady } from './readiness.ts';
+import { startWatchdog, type Watchdog } from './watchdog.ts';
+
+export interface ControlPlaneOptions {
+  /** Where everything lives. Left out: a temporary directory, which goes with the control plane. */
+  dataDir?: string;
+  /** The API server's port. Left out: a free one. */
+  port?: number;
+  /** Begin with an empty cluster and new certificates. */
+  fresh?: boolean;
+  /** Have etcd wait for the disk. Off, a power cut may cost the data, and everything is faster. */
+  durable?: boolean;
+  /** Also run kube-controller-manager: garbage collection and the end of namespaces. */
+  controllerManager?: boolean;
+  /** Programs from elsewhere; the others are resolved. */
+  binaries?: Partial<Record<ProgramName, string>>;
+  progress?: Progress;
+}
+
+export interface ControlPlane {
+  url: string;
+  port: number;
+  dataDir: string;
+  /** The administrator's kubeconfig. */
+  kubeconfig: string;
+  /** The authority's certificate, as PEM. */
+  ca: string;
+  /** The file with the authority's certificate and key. */
+  caKeyPath: string;
+  /** The file with the key that signs service account tokens. */
+  serviceAccountKeyPath: string;
+  pids: () => Record<string, number>;
+  /** Writes a kubeconfig with a client certificate for this user and returns its path. */
+  kubeconfigFor(who: User): Promise<string>;
+  /** SIGKILL, as a crash. */
+  killApiServer(): Promise<void>;
+  /** Again, on the same port and data; returns when it is ready. */
+  startApiServer(): Promise<void>;
+  /** Resolves when a program has died that nobody asked to. */
+  failed: Promise<ToolsError>;
+  /** Stops everything. As often as you like. */
+  stop(): Promise<void>;
+}
+
+// Only etcd has something to lose. An API server with watches open would wait a minute for them to end.
+const STATELESS_GRACE_MS = 2000;
+const ETCD_GRACE_MS = 10_000;
+
+/** Starts etcd and kube-apiserver and returns when they are ready. Call stop() in the end. */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const binaries = await completeBinaries(options);
+  const temporary = options.dataDir === undefined;
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'slipway-')));
+  const claimed = await claimDataDir(dataDir, options.fresh === true);
+  const launch = new Launch(claimed, binaries, temporary);
+  try {
+    return await launch.start(options);
+  } catch (error) {
+    await launch.stop();
+    throw error;
+  }
+}
+
+async function completeBinaries(options: ControlPlaneOptions): Promise<Record<ProgramName, string>> {
+  const given = options.binaries ?? {};
+  const needed: ProgramName[] = ['etcd', 'kube-apiserver'];
+  if (options.controllerManager === true) needed.push('kube-controller-manager');
+  const missing = needed.filter((name) => given[name] === undefined);
+  const resolved = await resolveBinaries(missing, options.progress === undefined ? {} : { progress: options.progress });
+  return { ...resolved, ...given };
+}
+
+class Launch {
+  readonly #at: Layout;
+  readonly #dir: DataDir;
+  readonly #binaries: Record<ProgramName, string>;
+  readonly #temporary: boolean;
+  readonly #running = new Map<ProgramName, Program>();
+  readonly #failed = Promise.withResolvers<ToolsError>();
+  #watchdog: Watchdog | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(dir: DataDir, binaries: Record<ProgramName, string>, temporary: boolean) {
+    this.#dir = dir;
+    this.#at = dir.at;
+    this.#binaries = binaries;
+    this.#temporary = temporary;
+  }
+
+  async start(options: ControlPlaneOptions): Promise<ControlPlane> {
+    if (options.port !== undefined) await requireFreePort(options.port);
+    const port = options.port ?? (await pickFreePort());
+    const etcdPort = await pickFreePort();
+    const url = `https://127.0.0.1:${port}`;
+    const pki = await preparePki(this.#at);
+    await writeAdminKubeconfig(this.#at, pki, url);
+    this.#watchdog = await startWatchdog(this.#dir.path, this.#temporary);
+    const etcdPorts = { client: etcdPort, peer: await pickFreePort() };
+    await this.#run('etcd', etcdArguments(this.#at, etcdPorts, options.durable === true));
+    const startApiServer = async () => {
+      await this.#run('kube-apiserver', apiServerArguments(this.#at, port, etcdPort));
+      await waitUntilReady(url, pki.authority.certificate, pki.admin, [...this.#running.values()]);
+    };
+    await startApiServer();
+    if (options.controllerManager === true) {
+      await writeControllerManagerKubeconfig(this.#at, pki, url);
+      await this.#run('kube-controller-manager', controllerManagerArguments(this.#at));
+    }
+    return this.#describe(url, port, pki, startApiServer);
+  }
+
+  #describe(url: string, port: number, pki: Pki, startApiServer: () => Promise<void>): ControlPlane {
+    return {
+      url,
+      port,
+      dataDir: this.#dir.path,
+      kubeconfig: this.#at.adminKubeconfig,
+      ca: pki.authority.certificate,
+      caKeyPath: this.#at.authority,
+      serviceAccountKeyPath: this.#at.serviceAccountKey,
+      pids: () => Object.fromEntries([...this.#running].map(([name, { pid }]) => [name, pid])),
+      kubeconfigFor: (who) => writeUserKubeconfig(this.#at, pki, url, who),
+      killApiServer: () => this.#end('kube-apiserver', killProgram),
+      startApiServer,
+      failed: this.#failed.promise,
+      stop: () => this.stop(),
+    };
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    await this.#end('kube-controller-manager', (program) => endProgram(program, STATELESS_GRACE_MS));
+    await this.#end('kube-apiserver', (program) => endProgram(program, STATELESS_GRACE_MS));
+    await this.#end('etcd', (program) => endProgram(program, ETCD_GRACE_MS));
+    await this.#watchdog?.dismiss();
+    this.#dir.lock.release();
+    if (this.#temporary) await rm(this.#dir.path, { recursive: true, force: true });
+  }
+
+  async #run(name: ProgramName, args: string[]): Promise<void> {
+    const program = await startProgram(name, this.#binaries[name], args, join(this.#at.logs, `${name}.log`));
+    this.#running.set(name, program);
+    void this.#watch(name, program);
+  }
+
+  async #watch(name: ProgramName, program: Program): Promise<void> {
+    await program.exit;
+    // Whoever ends it takes it from the list first.
+    if (this.#running.get(name) === program) this.#failed.resolve(await diedError(program, 'by itself'));
+  }
+
+  async #end(name: ProgramName, end: (program: Program) => Promise<void>): Promise<void> {
+    const program = this.#running.get(name);
+    this.#running.delete(name);
+    if (program !== undefined) await end(program);
+  }
+}

@@ -1,0 +1,194 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, rename, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describeBuild, newBuild, readGoLine, type BuildState } from './build-progress.ts';
+import { ToolsError } from './errors.ts';
+import { isAtLeast, parseVersion, programs, type ProgramName, type Version } from './programs.ts';
+import type { Progress } from './progress.ts';
+
+const NEEDED: Version = [1, 26, 0];
+const NEEDED_BYTES = 4 * 2 ** 30;
+
+const moduleDirectory = fileURLToPath(new URL('.', import.meta.url));
+
+const VERSION_PACKAGE = 'k8s.io/component-base/version';
+
+export interface BuildOptions {
+  flags: readonly string[];
+  env: NodeJS.ProcessEnv;
+  progress: Progress;
+}
+
+/** All that decides what a build gives: the pinned modules and the flags. */
+export async function readPins(): Promise<{ pins: string[]; flags: string[] }> {
+  const [goMod, goSum] = await Promise.all([
+    readFile(join(moduleDirectory, 'go.mod'), 'utf8'),
+    readFile(join(moduleDirectory, 'go.sum'), 'utf8'),
+  ]);
+  return { pins: [goMod, goSum], flags: buildFlags(goMod) };
+}
+
+export function buildFlags(goMod: string): string[] {
+  const version = /^\s*(?:require )?k8s\.io\/kubernetes v(\d+)\.(\d+)(\.\S+)/m.exec(goMod);
+  if (version === null) throw new Error('tools/controlplane/go.mod does not require k8s.io/kubernetes');
+  const [, major, minor, rest] = version;
+  const stamps = {
+    gitVersion: `v${major}.${minor}${rest}`,
+    gitMajor: major,
+    gitMinor: minor,
+    gitTreeState: 'clean',
+    gitCommit: 'unknown',
+  };
+  const stamped = Object.entries(stamps).map(([name, value]) => `-X ${VERSION_PACKAGE}.${name}=${value}`);
+  return ['-trimpath', `-ldflags=-s -w ${stamped.join(' ')}`];
+}
+
+const waysOut =
+  'install Go 1.26 or newer; or set KUBEBUILDER_ASSETS to a directory with kube-apiserver and etcd, as `setup-envtest use -p path` prints it; or put kube-apiserver and etcd on PATH';
+
+/** Checks what `go env GOVERSION` answered; undefined means that there is no go. */
+export function judgeGo(answer: string | undefined): ToolsError | undefined {
+  if (answer === undefined) {
+    return new ToolsError(
+      'SLW_TOOLS_NO_GO',
+      `the control plane has to be built and there is no Go on PATH: ${waysOut}`,
+    );
+  }
+  const version = parseVersion(answer.replace(/^go/, ' '));
+  if (version !== undefined && isAtLeast(version, NEEDED)) return undefined;
+  const found = answer === '' ? 'of an unknown version' : answer.replace(/^go/, '');
+  return new ToolsError(
+    'SLW_TOOLS_OLD_GO',
+    `the control plane has to be built and the Go on PATH is ${found}, needed is 1.26 or newer: ${waysOut}`,
+  );
+}
+
+/** Builds the programs into this directory. */
+export async function buildPrograms(
+  names: readonly ProgramName[],
+  directory: string,
+  { flags, env, progress }: BuildOptions,
+): Promise<void> {
+  const goEnv = goEnvironment(env);
+  const caches = await checkGo(goEnv);
+  progress.note(`building ${names.join(', ')} once from the pins in tools/controlplane (about 5 minutes on 2 cores)`);
+  await warnOfFullDisk(caches, progress);
+  const packages = names.map((name) => programs[name].package);
+  const started = Date.now();
+  let state: BuildState = newBuild;
+  const say = () => progress.update(describeBuild(names, state, Date.now() - started));
+  const isProgress = (line: string) => {
+    const next = readGoLine(state, line);
+    state = next ?? state;
+    return next !== undefined;
+  };
+  say();
+  const clock = setInterval(say, 1000);
+  try {
+    // Listing fetches every source, so that downloads and compilation are told apart, and gives the total.
+    const listed = await runGo(['list', '-deps', ...packages], goEnv, isProgress);
+    state = { ...state, phase: 'compile', total: listed.split('\n').length - 1 };
+    await runGo(['build', '-v', ...flags, `-o=${directory}/`, ...packages], goEnv, isProgress);
+  } finally {
+    clearInterval(clock);
+    progress.clear();
+  }
+  // go names a program after its package's directory, without the major version.
+  if (names.includes('etcd')) await rename(join(directory, 'server'), join(directory, 'etcd'));
+}
+
+/** The directories of go's caches, if the go on PATH will do. */
+async function checkGo(env: NodeJS.ProcessEnv): Promise<string[]> {
+  const answer = await askGo(env);
+  const problem = judgeGo(answer?.['GOVERSION']);
+  if (problem !== undefined) throw problem;
+  return [answer?.['GOCACHE'] ?? '', answer?.['GOMODCACHE'] ?? ''].filter((path) => path.startsWith('/'));
+}
+
+async function askGo(env: NodeJS.ProcessEnv): Promise<Record<string, string> | undefined> {
+  try {
+    // Not in the module's directory, where an older go refuses to say anything but that it is too old.
+    const { stdout } = await promisify(execFile)('go', ['env', '-json', 'GOVERSION', 'GOCACHE', 'GOMODCACHE'], {
+      cwd: tmpdir(),
+      env,
+    });
+    return JSON.parse(stdout);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Nothing that the user has set for other projects may change what is built. */
+function goEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return {
+    ...env,
+    GOFLAGS: '-mod=readonly',
+    GOTOOLCHAIN: 'local',
+    GOWORK: 'off',
+    GOOS: '',
+    GOARCH: '',
+    CGO_ENABLED: '0',
+  };
+}
+
+async function warnOfFullDisk(paths: string[], progress: Progress): Promise<void> {
+  for (const path of paths) {
+    const free = await freeBytes(path);
+    if (free >= NEEDED_BYTES) continue;
+    const gigabytes = (free / 2 ** 30).toFixed(1);
+    progress.note(`${path} has ${gigabytes} GB free; a first build of the control plane takes about 4 GB there`);
+  }
+}
+
+async function freeBytes(path: string): Promise<number> {
+  try {
+    const { bavail, bsize } = await statfs(path);
+    return bavail * bsize;
+  } catch {
+    // Not there yet: what counts is the directory in which it will be made.
+    return path === dirname(path) ? Infinity : freeBytes(dirname(path));
+  }
+}
+
+/** Runs go in the module and returns its standard output; lines that are no progress are kept for the error. */
+async function runGo(args: string[], env: NodeJS.ProcessEnv, isProgress: (line: string) => boolean): Promise<string> {
+  const child = spawn('go', args, { cwd: moduleDirectory, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const rest: string[] = [];
+  createInterface(child.stderr).on('line', (line) => {
+    if (!isProgress(line)) rest.push(line);
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
+  });
+  const [code, signal] = await once(child, 'close');
+  if (code === 0) return output;
+  throw buildError(`go ${args[0]}`, rest, { code: Number(code), signal: signal === null ? undefined : String(signal) });
+}
+
+function buildError(
+  command: string,
+  lines: readonly string[],
+  { code, signal }: { code: number; signal: string | undefined },
+): ToolsError {
+  if (signal !== undefined) {
+    const text = `building the control plane was interrupted (${signal}): the next run goes on where this one stopped`;
+    return new ToolsError('SLW_TOOLS_BUILD_FAILED', text);
+  }
+  if (lines.some((line) => line.includes('no space left on device'))) {
+    return new ToolsError(
+      'SLW_TOOLS_DISK_FULL',
+      'the disk is full: a first build of the control plane takes about 4 GB in the caches of Go. Make room, or set GOCACHE and GOMODCACHE to directories on another disk',
+    );
+  }
+  const last = lines.slice(-5).map((line) => `  ${line.slice(0, 400)}`);
+  return new ToolsError(
+    'SLW_TOOLS_BUILD_FAILED',
+    [`building the control plane failed: ${command} ended with exit code ${code}`, ...last].join('\n'),
+  );
+}

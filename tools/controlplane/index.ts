@@ -1,0 +1,5 @@
+export { resolveBinaries, type ResolveOptions } from './binaries.ts';
+export { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
+export { ToolsError, type ToolsErrorCode } from './errors.ts';
+export type { ProgramName } from './programs.ts';
+export { silentProgress, terminalProgress, type Progress } from './progress.ts';

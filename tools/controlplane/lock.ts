@@ -1,0 +1,51 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+/**
+ * A lock that the kernel drops when its holder dies, however it dies: an exclusive SQLite transaction on an empty
+ * file. Node has no flock of its own, and a lock file with a pid in it needs a takeover that two processes can race for.
+ */
+export interface Lock {
+  release(): void;
+}
+
+// A database that nobody refers to is closed by the garbage collector, and its lock with it.
+const held = new Set<DatabaseSync>();
+
+const SQLITE_BUSY = 5;
+
+/** Takes the lock, or returns undefined at once when another process (or this one) holds it. */
+export function tryLock(path: string, holder = `process ${process.pid}`): Lock | undefined {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) return undefined;
+    throw error;
+  }
+  held.add(database);
+  writeFileSync(holderFile(path), holder);
+  return {
+    release() {
+      if (!held.delete(database)) return;
+      rmSync(holderFile(path), { force: true });
+      database.close();
+    },
+  };
+}
+
+/** Who holds the lock, for messages only: the file is a note, the lock itself is the kernel's. */
+export function holderOf(path: string): string {
+  try {
+    return readFileSync(holderFile(path), 'utf8');
+  } catch {
+    return 'another process';
+  }
+}
+
+const holderFile = (path: string) => `${path}.holder`;
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+}

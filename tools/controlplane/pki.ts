@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import type { Layout } from './layout.ts';
+import { ensureAuthority, ensureIdentity, ensureSigningKey, type Identity } from './certificates.ts';
+import { kubeconfig } from './kubeconfig.ts';
+import { writePrivateFile } from './private-file.ts';
+
+/** Who holds a kubeconfig: the user and groups that RBAC sees. */
+export interface User {
+  user: string;
+  groups?: readonly string[];
+  /** The file's name; the user's when left out. */
+  name?: string;
+}
+
+export interface Pki {
+  authority: Identity;
+  admin: Identity;
+}
+
+const SERVER_HOSTS = [
+  'localhost',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  '127.0.0.1',
+  // The first address of the service range, which the server takes for itself.
+  '10.0.0.1',
+];
+
+/** Everything the programs need to trust each other; what is there and still good is kept. */
+export async function preparePki(at: Layout): Promise<Pki> {
+  const authority = await ensureAuthority(at.authority, 'slipway-control-plane');
+  // An authority of its own: a client certificate of the API server must not open etcd.
+  const etcdAuthority = await ensureAuthority(at.etcdAuthority, 'slipway-etcd');
+  await writePrivateFile(at.authorityCertificate, authority.certificate);
+  await writePrivateFile(at.etcdAuthorityCertificate, etcdAuthority.certificate);
+  await ensureIdentity(authority, at.serving, { commonName: 'kube-apiserver', hosts: SERVER_HOSTS });
+  await ensureIdentity(etcdAuthority, at.etcdServing, { commonName: 'etcd', hosts: ['localhost', '127.0.0.1'] });
+  await ensureIdentity(etcdAuthority, at.etcdClient, { commonName: 'kube-apiserver' });
+  await ensureSigningKey(at.serviceAccountKey);
+  const admin = await ensureIdentity(authority, join(at.pki, 'admin.pem'), {
+    commonName: 'admin',
+    organizations: ['system:masters'],
+  });
+  return { authority, admin };
+}
+
+export async function writeAdminKubeconfig(at: Layout, pki: Pki, url: string): Promise<void> {
+  const ca = pki.authority.certificate;
+  await writePrivateFile(at.adminKubeconfig, kubeconfig({ url, ca, user: 'admin', identity: pki.admin }));
+}
+
+export async function writeControllerManagerKubeconfig(at: Layout, pki: Pki, url: string): Promise<void> {
+  const user = 'system:kube-controller-manager';
+  const identity = await ensureIdentity(pki.authority, join(at.pki, 'controller-manager.pem'), { commonName: user });
+  const ca = pki.authority.certificate;
+  await writePrivateFile(at.controllerManagerKubeconfig, kubeconfig({ url, ca, user, identity }));
+}
+
+/** Writes a kubeconfig for this user and returns its path. */
+export async function writeUserKubeconfig(at: Layout, pki: Pki, url: string, who: User): Promise<string> {
+  const { user, groups = [], name = user } = who;
+  // encodeURIComponent leaves no slash: a user cannot name a file outside the directory.
+  const path = join(at.kubeconfigs, encodeURIComponent(name));
+  const identity = await ensureIdentity(pki.authority, `${path}.pem`, { commonName: user, organizations: groups });
+  const ca = pki.authority.certificate;
+  await writePrivateFile(`${path}.kubeconfig`, kubeconfig({ url, ca, user, identity }));
+  return `${path}.kubeconfig`;
+}

@@ -1,0 +1,53 @@
+import { request } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Identity } from './certificates.ts';
+import { ToolsError } from './errors.ts';
+import { lastLines, type Program } from './program.ts';
+
+const READY_WITHIN_MS = 120_000;
+const POLL_MS = 50;
+
+/** Waits until /readyz says ok, or throws as soon as one of the programs it takes has died. */
+export async function waitUntilReady(
+  url: string,
+  ca: string,
+  identity: Identity,
+  programs: readonly Program[],
+): Promise<void> {
+  const until = Date.now() + READY_WITHIN_MS;
+  let answer = 'no answer yet';
+  while (Date.now() < until) {
+    for (const program of programs) await requireRunning(program);
+    answer = await askReady(url, ca, identity);
+    if (answer === 'ok') return;
+    await delay(POLL_MS);
+  }
+  const logs = programs.map((program) => program.logFile).join(', ');
+  throw new ToolsError(
+    'SLW_TOOLS_START_FAILED',
+    `the control plane was not ready after ${READY_WITHIN_MS / 1000} s (${answer}): see ${logs}`,
+  );
+}
+
+async function requireRunning(program: Program): Promise<void> {
+  if (program.ended !== undefined) throw await diedError(program, 'while starting');
+}
+
+export async function diedError(program: Program, when: string): Promise<ToolsError> {
+  return new ToolsError(
+    'SLW_TOOLS_START_FAILED',
+    `${program.name} died ${when} (${program.ended}). The end of ${program.logFile}:\n${await lastLines(program)}`,
+  );
+}
+
+function askReady(url: string, ca: string, { certificate, key }: Identity): Promise<string> {
+  return new Promise((resolve) => {
+    const asked = request(`${url}/readyz`, { ca, cert: certificate, key, agent: false, timeout: 5000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200 ? 'ok' : `status ${response.statusCode}`);
+    });
+    asked.on('timeout', () => asked.destroy(new Error('timed out')));
+    asked.on('error', (error) => resolve(error.message));
+    asked.end();
+  });
+}

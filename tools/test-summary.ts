@@ -1,0 +1,52 @@
+import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
+
+/** What became of a run, as far as the last line tells it. */
+export interface Tally {
+  passed: number;
+  failed: number;
+  skipped: string[];
+}
+
+/** `3 passed, 0 failed`, and the skipped ones only when there are any. */
+export function summaryLine({ passed, failed, skipped }: Tally): string {
+  const line = `${passed} passed, ${failed} failed`;
+  return skipped.length > 0 ? `${line}, ${skipped.length} skipped` : line;
+}
+
+/** Ends a run with one line that people and programs read alike. Where CI is set, a skipped test fails the run. */
+export default class TestSummary implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[], reason: string): void {
+    const tally: Tally = { passed: 0, failed: unhandledErrors.length, skipped: [] };
+    for (const module of modules) count(module, tally);
+    // A run can also fail as a whole, for instance when no control plane could be started for it.
+    if (reason === 'failed' && tally.failed === 0) tally.failed = 1;
+    if (refusesSkipped(process.env) && tally.skipped.length > 0) {
+      process.exitCode = 1;
+      console.log(['no test may be skipped where CI is set:', ...tally.skipped.map((line) => `  ${line}`)].join('\n'));
+    }
+    console.log(summaryLine(tally));
+  }
+}
+
+function refusesSkipped(env: NodeJS.ProcessEnv): boolean {
+  return !['', '0', 'false'].includes(env['CI'] ?? '');
+}
+
+function count(group: TestModule | TestSuite, tally: Tally): void {
+  // A file that cannot be loaded, a hook that throws: a failure without a test of its own.
+  tally.failed += group.errors().length;
+  for (const child of group.children) {
+    if (child.type === 'test') countTest(child, tally);
+    else count(child, tally);
+  }
+}
+
+function countTest(test: TestCase, tally: Tally): void {
+  const result = test.result();
+  if (result.state === 'passed') tally.passed += 1;
+  else if (result.state === 'failed') tally.failed += 1;
+  else {
+    const why = result.state === 'skipped' ? result.note : 'it was never finished';
+    tally.skipped.push(`${test.module.relativeModuleId} > ${test.fullName}: ${why ?? 'no reason given'}`);
+  }
+}
