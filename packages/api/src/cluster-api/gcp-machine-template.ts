@@ -1,0 +1,59 @@
+import { ageColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { atomicList, flag, immutable, int64, listMap, object, optional, stringMap, text } from '../schema.ts';
+
+// A provider brings its templates itself. This one is for our tests: the fields a boot image controller meets, and the
+// immutability that forces it to clone.
+
+const machine = object('The machine.', {
+  instanceType: text('Type of the instance.'),
+  image: optional(text('The boot image, as a full reference. Counts before imageFamily.')),
+  imageFamily: optional(text('The family that the boot image is the newest of.')),
+  subnet: optional(text('The subnet.')),
+  providerID: optional(text('ID of the machine on its platform.')),
+  publicIP: optional(flag('Whether it gets a public address.')),
+  preemptible: optional(flag('Whether Google may take it away.')),
+  ipForwarding: optional(text('Enabled or Disabled.')),
+  rootDeviceType: optional(text('Type of the boot disk.')),
+  rootDeviceSize: optional(int64('Size of the boot disk in GB.')),
+  additionalLabels: optional(stringMap('Labels for the instance.')),
+  additionalNetworkTags: optional(atomicList('Network tags for the instance.', text())),
+  additionalMetadata: optional(
+    listMap('Metadata for the instance.', object(undefined, { key: text('Key.'), value: optional(text('Value.')) }), [
+      'key',
+    ]),
+  ),
+  additionalDisks: optional(
+    atomicList(
+      'Further disks.',
+      object(undefined, { deviceType: optional(text('Type of the disk.')), size: optional(int64('Size in GB.')) }),
+    ),
+  ),
+  serviceAccounts: optional(
+    object('The service account of the instance.', {
+      email: optional(text('Its address.')),
+      scopes: optional(atomicList('What it may do.', text())),
+    }),
+  ),
+});
+
+const schema = object('How to make a machine on Google Cloud.', {
+  spec: object(
+    'What the machine is. Cannot be changed.',
+    { template: object('The template.', { spec: machine }) },
+    { rules: [immutable('spec')] },
+  ),
+});
+
+export type GcpMachineTemplate = ObjectOf<typeof schema>;
+
+export const gcpMachineTemplateKind: Kind<GcpMachineTemplate> = {
+  group: 'infrastructure.cluster.x-k8s.io',
+  kind: 'GCPMachineTemplate',
+  plural: 'gcpmachinetemplates',
+  categories: ['cluster-api'],
+  namespaced: true,
+  install: 'test',
+  versions: [{ name: 'v1beta1', schema, columns: [ageColumn] }],
+};
+
+export const gcpMachineTemplates = resourceOf(gcpMachineTemplateKind, 'v1beta1');

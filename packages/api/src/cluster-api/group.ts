@@ -1,0 +1,1 @@
+export const clusterApiGroup = 'cluster.x-k8s.io';

@@ -1,0 +1,63 @@
+import { ageColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { labelSelector } from '../label-selector.ts';
+import { choice, int32, object, optional, text } from '../schema.ts';
+import { clusterApiGroup } from './group.ts';
+import { machineStatusFields } from './machine-status.ts';
+import { deletePolicies, machineNamingStrategy, machineTemplate } from './machine-template.ts';
+
+const schema = object('A number of like machines of Cluster API.', {
+  spec: optional(
+    object('How many machines, and what they are.', {
+      clusterName: text('Name of the Cluster the machines belong to.', { minLength: 1, maxLength: 63 }),
+      replicas: optional(int32('How many machines there shall be.')),
+      minReadySeconds: optional(int32('How long a machine must be ready to count as available.')),
+      deletePolicy: optional(choice(deletePolicies, 'Which machines go first when there are too many.')),
+      selector: labelSelector('Which machines belong to the set. Must match the labels of the template.'),
+      template: optional(machineTemplate),
+      machineNamingStrategy: optional(machineNamingStrategy),
+    }),
+  ),
+  status: optional(
+    object('How many machines there are.', {
+      ...machineStatusFields,
+      fullyLabeledReplicas: optional(int32('Machines that have the labels of the template.')),
+      failureReason: optional(text('Why the set cannot go on, in one word.')),
+      failureMessage: optional(text('Why the set cannot go on, in a sentence.', { minLength: 1, maxLength: 10_240 })),
+    }),
+  ),
+});
+
+export type ClusterApiMachineSet = ObjectOf<typeof schema>;
+
+export const clusterApiMachineSetKind: Kind<ClusterApiMachineSet> = {
+  group: clusterApiGroup,
+  kind: 'MachineSet',
+  plural: 'machinesets',
+  shortNames: ['ms'],
+  categories: ['cluster-api'],
+  namespaced: true,
+  install: 'compat',
+  versions: [
+    {
+      name: 'v1beta1',
+      schema,
+      columns: [
+        { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
+        { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas', priority: 10 },
+        { name: 'Replicas', type: 'integer', jsonPath: '.status.replicas' },
+        { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas' },
+        { name: 'Available', type: 'integer', jsonPath: '.status.availableReplicas' },
+        ageColumn,
+        { name: 'Version', type: 'string', jsonPath: '.spec.template.spec.version' },
+      ],
+      status: true,
+      scale: {
+        specReplicasPath: '.spec.replicas',
+        statusReplicasPath: '.status.replicas',
+        labelSelectorPath: '.status.selector',
+      },
+    },
+  ],
+};
+
+export const clusterApiMachineSets = resourceOf(clusterApiMachineSetKind, 'v1beta1');

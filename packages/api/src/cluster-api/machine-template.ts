@@ -1,0 +1,49 @@
+import { qualifiedNamePattern } from '../condition.ts';
+import { objectReference } from '../object-reference.ts';
+import { choice, listMap, object, optional, stringMap, text } from '../schema.ts';
+
+const bootstrap = object('Where the machine gets its first-boot configuration from. One of the two.', {
+  configRef: optional(objectReference('A template of a bootstrap provider.')),
+  dataSecretName: optional(text('Name of the Secret that holds the configuration.', { maxLength: 253 })),
+});
+
+const readinessGate = object(undefined, {
+  conditionType: text('Type of the condition.', { minLength: 1, maxLength: 316, pattern: qualifiedNamePattern }),
+  polarity: optional(choice(['Positive', 'Negative'], 'Whether the condition is good when True, or when False.')),
+});
+
+/** How MachineSets and MachineDeployments of Cluster API say what a machine is. */
+export const machineTemplate = object('How a new machine is made.', {
+  metadata: optional(
+    object('Labels and annotations for the machine.', {
+      labels: optional(stringMap('Labels.')),
+      annotations: optional(stringMap('Annotations.')),
+    }),
+  ),
+  spec: optional(
+    object('What each machine shall be.', {
+      clusterName: text('Name of the Cluster the machine belongs to.', { minLength: 1, maxLength: 63 }),
+      bootstrap,
+      infrastructureRef: objectReference(
+        'The template of the infrastructure provider, with the boot image in it. Templates cannot be changed: to change the image, point at another.',
+      ),
+      version: optional(text('Version of Kubernetes.', { minLength: 1, maxLength: 256 })),
+      providerID: optional(text('ID of the machine on its platform.', { minLength: 1, maxLength: 512 })),
+      failureDomain: optional(text('Where the machine shall be.', { minLength: 1, maxLength: 256 })),
+      readinessGates: optional(
+        listMap('Further conditions that a machine must meet to be ready.', readinessGate, ['conditionType'], {
+          maxItems: 32,
+        }),
+      ),
+      nodeDrainTimeout: optional(text('How long draining may take, such as 10m. 0 is for ever.')),
+      nodeVolumeDetachTimeout: optional(text('How long to wait for volumes to be detached. 0 is for ever.')),
+      nodeDeletionTimeout: optional(text('How long to try to delete the Node. 0 is for ever.')),
+    }),
+  ),
+});
+
+export const machineNamingStrategy = object('How machines are named.', {
+  template: optional(text('A template for the name; it must contain {{ .random }}.', { minLength: 1, maxLength: 256 })),
+});
+
+export const deletePolicies = ['Random', 'Newest', 'Oldest'] as const;

@@ -1,0 +1,1 @@
+export const configGroup = 'config.openshift.io';

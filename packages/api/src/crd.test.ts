@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest';
+import { Type, type TSchema } from 'typebox';
+import { crdOf, openApiSchemaOf } from './crd.ts';
+import { ageColumn, crdNameOf, type Kind } from './kind.ts';
+import { kinds } from './kinds.ts';
+import {
+  atomicList,
+  choice,
+  flag,
+  freeForm,
+  int32,
+  intOrString,
+  listMap,
+  matching,
+  memberOf,
+  nullable,
+  object,
+  optional,
+  setList,
+  stringMap,
+  text,
+  timestamp,
+  type SchemaNode,
+} from './schema.ts';
+
+describe('a word of the vocabulary becomes plain OpenAPI', () => {
+  it.each<[string, TSchema, SchemaNode]>([
+    [
+      'text',
+      text('A name.', { minLength: 1, maxLength: 5, pattern: '^a', default: 'a' }),
+      { type: 'string', description: 'A name.', minLength: 1, maxLength: 5, pattern: '^a', default: 'a' },
+    ],
+    [
+      'text of one of several formats',
+      text('An address.', { anyFormat: ['ipv4', 'hostname'] }),
+      { type: 'string', description: 'An address.', anyOf: [{ format: 'ipv4' }, { format: 'hostname' }] },
+    ],
+    ['a point in time', timestamp('When.'), { type: 'string', format: 'date-time', description: 'When.' }],
+    [
+      'a choice',
+      choice(['', 'A'], 'Which.', { default: 'A' }),
+      { type: 'string', description: 'Which.', enum: ['', 'A'], default: 'A' },
+    ],
+    ['a flag', flag('On?', { default: false }), { type: 'boolean', description: 'On?', default: false }],
+    [
+      'a whole number',
+      int32('How many.', { minimum: 0, maximum: 9 }),
+      { type: 'integer', format: 'int32', description: 'How many.', minimum: 0, maximum: 9 },
+    ],
+    [
+      'a count or percentage',
+      intOrString('How many.'),
+      {
+        description: 'How many.',
+        anyOf: [{ type: 'integer' }, { type: 'string' }],
+        'x-kubernetes-int-or-string': true,
+      },
+    ],
+    [
+      'a map of strings',
+      stringMap('Labels.'),
+      { type: 'object', description: 'Labels.', additionalProperties: { type: 'string' } },
+    ],
+    [
+      'something whose shape is not ours',
+      freeForm('A config.'),
+      { type: 'object', description: 'A config.', 'x-kubernetes-preserve-unknown-fields': true },
+    ],
+    [
+      'an object, with only what must be there required',
+      object('A thing.', { a: text(), b: optional(text()) }, { atomic: true, minProperties: 1 }),
+      {
+        type: 'object',
+        description: 'A thing.',
+        minProperties: 1,
+        'x-kubernetes-map-type': 'atomic',
+        required: ['a'],
+        properties: { a: { type: 'string' }, b: { type: 'string' } },
+      },
+    ],
+    ['an object without fields', object('Nothing.', {}), { type: 'object', description: 'Nothing.' }],
+    [
+      'a list with one owner',
+      atomicList('Names.', text(), { minItems: 1, maxItems: 2 }),
+      {
+        type: 'array',
+        description: 'Names.',
+        minItems: 1,
+        maxItems: 2,
+        'x-kubernetes-list-type': 'atomic',
+        items: { type: 'string' },
+      },
+    ],
+    [
+      'a list without duplicates',
+      setList('Names.', text()),
+      { type: 'array', description: 'Names.', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+    ],
+    [
+      'a list of things told apart by a field',
+      listMap('Things.', object(undefined, { name: text() }), ['name']),
+      {
+        type: 'array',
+        description: 'Things.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
+        items: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+      },
+    ],
+    [
+      'something that may be null, without a union',
+      nullable(timestamp('When.')),
+      { type: 'string', format: 'date-time', description: 'When.', nullable: true },
+    ],
+    [
+      'a pattern in CEL, with its backslashes escaped once more',
+      text(undefined, { rules: [matching('^\\d+\\.', 'must begin with a number')] }),
+      {
+        type: 'string',
+        'x-kubernetes-validations': [{ rule: "self.matches('^\\\\d+\\\\.')", message: 'must begin with a number' }],
+      },
+    ],
+    [
+      'a union, with the field to blame',
+      object(undefined, { type: choice(['A', 'B']), a: optional(text()) }, { rules: [memberOf('type', 'A', 'a')] }),
+      {
+        type: 'object',
+        required: ['type'],
+        properties: { type: { type: 'string', enum: ['A', 'B'] }, a: { type: 'string' } },
+        'x-kubernetes-validations': [
+          {
+            rule: "has(self.a) == (self.type == 'A')",
+            message: 'a is required when type is A, and must be absent otherwise',
+            fieldPath: '.a',
+          },
+        ],
+      },
+    ],
+  ])('%s', (_, schema, expected) => {
+    expect(openApiSchemaOf(schema)).toStrictEqual(expected);
+  });
+
+  it('refuses what a structural schema cannot say', () => {
+    expect(() => openApiSchemaOf(Type.Object({ a: Type.Literal('x') }))).toThrow('"const" is no keyword');
+    expect(() => openApiSchemaOf(Type.Record(Type.String(), Type.String()))).toThrow(
+      '"patternProperties" is no keyword',
+    );
+  });
+});
+
+describe('a kind becomes a CRD', () => {
+  const version = (name: string) => ({ name, schema: object('A thing.', { spec: optional(object('Spec.', {})) }) });
+  const kind: Kind = {
+    group: 'example.com',
+    kind: 'BigThing',
+    plural: 'bigthings',
+    namespaced: true,
+    install: 'own',
+    versions: [version('v1')],
+  };
+
+  it('with names, scope and the fields every object has', () => {
+    expect(crdOf(kind)).toStrictEqual({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'bigthings.example.com' },
+      spec: {
+        group: 'example.com',
+        names: { kind: 'BigThing', listKind: 'BigThingList', plural: 'bigthings', singular: 'bigthing' },
+        scope: 'Namespaced',
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: {
+              openAPIV3Schema: {
+                type: 'object',
+                description: 'A thing.',
+                properties: {
+                  apiVersion: { type: 'string' },
+                  kind: { type: 'string' },
+                  metadata: { type: 'object' },
+                  spec: { type: 'object', description: 'Spec.' },
+                },
+              },
+            },
+          },
+        ],
+      },
+    });
+  });
+
+  it('stores the first of several versions, serves all, and converts nothing', () => {
+    const { spec } = crdOf({ ...kind, versions: [version('v1alpha1'), version('v1')] });
+    expect(spec.conversion).toStrictEqual({ strategy: 'None' });
+    expect(spec.versions.map(({ name, served, storage }) => ({ name, served, storage }))).toStrictEqual([
+      { name: 'v1alpha1', served: true, storage: true },
+      { name: 'v1', served: true, storage: false },
+    ]);
+  });
+
+  it('with the endpoints, columns and short names it asks for', () => {
+    const scale = { specReplicasPath: '.a', statusReplicasPath: '.b', labelSelectorPath: '.c' };
+    const { spec } = crdOf({
+      ...kind,
+      namespaced: false,
+      shortNames: ['bt'],
+      categories: ['all-things'],
+      versions: [{ ...version('v1'), status: true, scale, columns: [ageColumn] }],
+    });
+    expect(spec.scope).toBe('Cluster');
+    expect(spec.names).toMatchObject({ shortNames: ['bt'], categories: ['all-things'] });
+    expect(spec.versions[0]).toMatchObject({
+      subresources: { status: {}, scale },
+      additionalPrinterColumns: [ageColumn],
+    });
+  });
+});
+
+interface Place {
+  path: string;
+  node: SchemaNode;
+  /** It has a name that users write. */
+  named: boolean;
+}
+
+function* places(node: SchemaNode, path: string, named: boolean): Generator<Place> {
+  yield { path, node, named };
+  for (const [name, property] of Object.entries(node.properties ?? {}))
+    yield* places(property, `${path}.${name}`, true);
+  if (node.items !== undefined) yield* places(node.items, `${path}[]`, false);
+}
+
+const objectFields = new Set(['.apiVersion', '.kind', '.metadata']);
+
+const crdVersions = kinds.flatMap((kind) =>
+  crdOf(kind).spec.versions.map((version) => ({ title: `${version.name} ${crdNameOf(kind)}`, version })),
+);
+
+describe.each(crdVersions)('$title', ({ version }) => {
+  const all = [...places(version.schema.openAPIV3Schema, '', true)];
+  const where = (wrong: (place: Place) => boolean) => all.filter((place) => wrong(place)).map(({ path }) => path);
+
+  it('says of every field what it is, in a sentence', () => {
+    const isUnsaid = ({ path, node, named }: Place) =>
+      named && !objectFields.has(path) && !/^[A-Z].*[.…]$/.test(node.description ?? '');
+    expect(where(isUnsaid)).toStrictEqual([]);
+  });
+
+  it('is structural: every node has a type, and null comes only by nullable', () => {
+    const isUntyped = ({ node }: Place) => node.type === undefined && node['x-kubernetes-int-or-string'] !== true;
+    expect(where(isUntyped)).toStrictEqual([]);
+  });
+
+  it('tells list entries apart only by fields that they must have', () => {
+    const isLoose = ({ node }: Place) =>
+      node['x-kubernetes-list-map-keys']?.some((key) => node.items?.required?.includes(key) !== true) === true;
+    expect(where(isLoose)).toStrictEqual([]);
+  });
+
+  it('has a message of our own for every rule', () => {
+    const isMute = ({ node }: Place) =>
+      node['x-kubernetes-validations']?.some(({ message }) => message.length < 10) === true;
+    expect(where(isMute)).toStrictEqual([]);
+  });
+});
+
+it('no two kinds share a short name or a CRD', () => {
+  const names = kinds.flatMap((kind) => kind.shortNames ?? []);
+  expect(new Set(names).size).toBe(names.length);
+  expect(new Set(kinds.map(crdNameOf)).size).toBe(kinds.length);
+});

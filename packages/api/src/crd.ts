@@ -1,0 +1,134 @@
+import { crdNameOf, type Column, type Kind, type KindVersion } from './kind.ts';
+import type { Rule, SchemaNode } from './schema.ts';
+
+export interface CustomResourceDefinition {
+  apiVersion: 'apiextensions.k8s.io/v1';
+  kind: 'CustomResourceDefinition';
+  metadata: { name: string };
+  spec: {
+    group: string;
+    names: {
+      kind: string;
+      listKind: string;
+      plural: string;
+      singular: string;
+      shortNames?: string[];
+      categories?: string[];
+    };
+    scope: 'Cluster' | 'Namespaced';
+    conversion?: { strategy: 'None' };
+    versions: CrdVersion[];
+  };
+}
+
+export interface CrdVersion {
+  name: string;
+  served: boolean;
+  storage: boolean;
+  additionalPrinterColumns?: Column[];
+  subresources?: { status?: Record<string, never>; scale?: KindVersion['scale'] };
+  schema: { openAPIV3Schema: SchemaNode };
+}
+
+// Copied as they stand. Any other keyword is a mistake in a kind file: the server would refuse it or, worse, ignore it.
+const plainKeywords: ReadonlySet<string> = new Set([
+  'description',
+  'type',
+  'format',
+  'enum',
+  'default',
+  'nullable',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'x-kubernetes-int-or-string',
+  'x-kubernetes-preserve-unknown-fields',
+  'x-kubernetes-list-type',
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-map-type',
+]);
+
+function refuseForeignKeywords(node: SchemaNode): void {
+  const foreign = Object.keys(node).find((keyword) => !plainKeywords.has(keyword));
+  if (foreign !== undefined) {
+    throw new TypeError(`"${foreign}" is no keyword of a structural schema (at "${node.description ?? node.type}")`);
+  }
+}
+
+const serverRuleOf = ({ rule, message, fieldPath }: Rule): Rule => ({
+  rule,
+  message,
+  ...(fieldPath !== undefined && { fieldPath }),
+});
+
+/** The schema as plain OpenAPI v3: structural, and without what only TypeScript or the validator use. */
+export function openApiSchemaOf(node: SchemaNode): SchemaNode {
+  const { required, properties, additionalProperties, items, anyOf, 'x-kubernetes-validations': rules, ...rest } = node;
+  refuseForeignKeywords(rest);
+  return {
+    ...rest,
+    ...(required !== undefined && required.length > 0 && { required: [...required] }),
+    ...(properties !== undefined && Object.keys(properties).length > 0 && { properties: schemasOf(properties) }),
+    ...(additionalProperties && { additionalProperties: openApiSchemaOf(additionalProperties) }),
+    ...(items && { items: openApiSchemaOf(items) }),
+    ...(anyOf && { anyOf: anyOf.map(openApiSchemaOf) }),
+    ...(rules && { 'x-kubernetes-validations': rules.map(serverRuleOf) }),
+  };
+}
+
+const schemasOf = (schemas: Record<string, SchemaNode>): Record<string, SchemaNode> =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, openApiSchemaOf(schema)]));
+
+function rootSchemaOf(version: KindVersion): SchemaNode {
+  const { properties, ...root } = openApiSchemaOf(version.schema);
+  return {
+    ...root,
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      ...properties,
+    },
+  };
+}
+
+function subresourcesOf({ status, scale }: KindVersion): Pick<CrdVersion, 'subresources'> {
+  if (status !== true && scale === undefined) return {};
+  return { subresources: { ...(status === true && { status: {} }), ...(scale && { scale }) } };
+}
+
+const versionOf = (version: KindVersion, storage: boolean): CrdVersion => ({
+  name: version.name,
+  served: true,
+  storage,
+  ...(version.columns && { additionalPrinterColumns: version.columns }),
+  ...subresourcesOf(version),
+  schema: { openAPIV3Schema: rootSchemaOf(version) },
+});
+
+export function crdOf(kind: Kind): CustomResourceDefinition {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: crdNameOf(kind) },
+    spec: {
+      group: kind.group,
+      names: {
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        plural: kind.plural,
+        singular: kind.kind.toLowerCase(),
+        ...(kind.shortNames && { shortNames: kind.shortNames }),
+        ...(kind.categories && { categories: kind.categories }),
+      },
+      scope: kind.namespaced ? 'Namespaced' : 'Cluster',
+      ...(kind.versions.length > 1 && { conversion: { strategy: 'None' as const } }),
+      versions: kind.versions.map((version, index) => versionOf(version, index === 0)),
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { subdomain } from '../dns-name.ts';
+import { ageColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { atomicList, choice, immutable, int64, object, optional, text, timestamp } from '../schema.ts';
+import { machineConfigurationGroup } from './group.ts';
+
+const spec = object('Whose boot images they are.', {
+  machineResourceReference: object(
+    'The resource that makes machines. It lives in the namespace of this object.',
+    {
+      name: subdomain('Name of the resource.', { minLength: 1 }),
+      resource: text('Kind of the resource, such as MachineSet or MachineDeployment.', { minLength: 1, maxLength: 63 }),
+      apiGroup: choice(
+        ['machine.openshift.io', 'cluster.x-k8s.io'],
+        'API group of the resource: it tells the Machine API from Cluster API.',
+      ),
+    },
+    { rules: [immutable('machineResourceReference')] },
+  ),
+});
+
+const status = object('What it has booted.', {
+  details: optional(
+    atomicList(
+      'One entry for each change of the boot image, oldest first.',
+      object(undefined, {
+        updateTime: timestamp('When the resource got this boot image.'),
+        bootImageVersion: text('Version of the boot image, such as 415.92.202311241643-0.', {
+          minLength: 1,
+          maxLength: 253,
+        }),
+        configMapGeneration: int64('The counter on the ConfigMap coreos-bootimages at the time of the change.'),
+      }),
+      { maxItems: 200 },
+    ),
+  ),
+});
+
+const schema = object(
+  'The boot images that a MachineSet or MachineDeployment has had, so that it can be brought back to an earlier one.',
+  { spec, status: optional(status) },
+);
+
+export type BootImageHistory = ObjectOf<typeof schema>;
+
+export const bootImageHistoryKind: Kind<BootImageHistory> = {
+  group: machineConfigurationGroup,
+  kind: 'BootImageHistory',
+  plural: 'bootimagehistories',
+  shortNames: ['bih'],
+  namespaced: true,
+  install: 'own',
+  versions: [
+    {
+      name: 'v1alpha1',
+      schema,
+      columns: [
+        { name: 'Resource', type: 'string', jsonPath: '.spec.machineResourceReference.resource' },
+        { name: 'ResourceName', type: 'string', jsonPath: '.spec.machineResourceReference.name' },
+        { name: 'APIGroup', type: 'string', jsonPath: '.spec.machineResourceReference.apiGroup', priority: 1 },
+        {
+          name: 'BootImage',
+          type: 'string',
+          jsonPath: '.status.details[-1:].bootImageVersion',
+          description: 'The newest boot image.',
+        },
+        ageColumn,
+      ],
+      status: true,
+    },
+  ],
+};
+
+export const bootImageHistories = resourceOf(bootImageHistoryKind, 'v1alpha1');

@@ -1,0 +1,48 @@
+import { imageByDigest } from '../image-reference.ts';
+import { ageColumn, resourceOf, type Kind, type KindVersion, type ObjectOf } from '../kind.ts';
+import { listMap, object } from '../schema.ts';
+import { machineConfigurationGroup } from './group.ts';
+
+const schema = object(
+  'Container images that machines pull ahead of need and keep, whatever garbage collection does. The label machineconfiguration.openshift.io/role says for which pools.',
+  {
+    spec: object('Which images.', {
+      pinnedImages: listMap(
+        'The images. Nothing of the set is pinned before all of it is pulled. Over 500 images, use several sets.',
+        object(undefined, {
+          name: imageByDigest('The image, by digest: registry.example.com[:port]/namespace/name@sha256:digest.'),
+        }),
+        ['name'],
+        { minItems: 1, maxItems: 500 },
+      ),
+    }),
+  },
+);
+
+export type PinnedImageSet = ObjectOf<typeof schema>;
+
+const version = (name: string): KindVersion => ({
+  name,
+  schema,
+  columns: [
+    {
+      name: 'Role',
+      type: 'string',
+      jsonPath: '.metadata.labels.machineconfiguration\\.openshift\\.io/role',
+      description: 'The role whose pools hold the images.',
+    },
+    ageColumn,
+  ],
+});
+
+export const pinnedImageSetKind: Kind<PinnedImageSet> = {
+  group: machineConfigurationGroup,
+  kind: 'PinnedImageSet',
+  plural: 'pinnedimagesets',
+  shortNames: ['pis'],
+  namespaced: false,
+  install: 'own',
+  versions: [version('v1'), version('v1alpha1')],
+};
+
+export const pinnedImageSets = resourceOf(pinnedImageSetKind, 'v1');

@@ -1,0 +1,1 @@
+export const metal3Group = 'metal3.io';

@@ -1,0 +1,39 @@
+import type { Rule } from './schema.ts';
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** What the server keeps about every object. kube-apiserver checks it itself, so it is no part of our schemas. */
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  generateName?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+}
+
+/** The name of an object whose metadata nobody has looked at yet. */
+export function nameIn(object: object): unknown {
+  const metadata: unknown = Reflect.get(object, 'metadata');
+  return typeof metadata === 'object' && metadata !== null ? Reflect.get(metadata, 'name') : undefined;
+}
+
+/** There is one object of the kind in a cluster. */
+export const singleton = (kind: string): Rule<object> => ({
+  rule: "self.metadata.name == 'cluster'",
+  message: `there is one ${kind}: its name must be 'cluster'`,
+  holds: (self) => nameIn(self) === 'cluster',
+});

@@ -1,0 +1,10 @@
+import { exemptIdentities } from './identity.ts';
+import { customPoolPolicy } from './machineconfiguration/custom-pool-policy.ts';
+import { machineConfigurationPolicy } from './operator/machine-configuration-policy.ts';
+import type { PolicyDefinition } from './policy.ts';
+
+/** Every admission policy we install, for controllers that run in `namespace`. */
+export function policies(namespace?: string): PolicyDefinition[] {
+  const exempt = exemptIdentities(namespace);
+  return [machineConfigurationPolicy(exempt), customPoolPolicy(exempt)];
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import * as api from './index.ts';
+import type { Kind, Resource } from './index.ts';
+
+const isResource = (value: unknown): value is Resource<unknown> =>
+  typeof value === 'object' && value !== null && 'version' in value && 'plural' in value;
+
+const resources = Object.values(api).filter((value) => isResource(value));
+
+const kindOf = ({ group, plural }: Resource<unknown>): Kind | undefined =>
+  api.kinds.find((kind) => kind.group === group && kind.plural === plural);
+
+describe('the resources that controllers use', () => {
+  it('there is one for each kind', () => {
+    expect(new Set(resources.map((resource) => kindOf(resource)))).toStrictEqual(new Set(api.kinds));
+    expect(resources).toHaveLength(api.kinds.length);
+  });
+
+  it.each(resources.map((resource) => ({ title: `${resource.plural}.${resource.group}`, resource })))(
+    '$title is served in the version they use, which is v1 where there is one',
+    ({ resource }) => {
+      const served = kindOf(resource)?.versions.map(({ name }) => name) ?? [];
+      expect(served).toContain(resource.version);
+      expect(resource.version).toBe(served.includes('v1') ? 'v1' : served[0]);
+    },
+  );
+});

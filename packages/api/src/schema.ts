@@ -1,0 +1,215 @@
+// As a namespace, so that a bundle holds the few builders used here and not all of typebox.
+import * as Type from 'typebox';
+import type { Static, TObject, TProperties, TSchema, TUnsafe } from 'typebox';
+
+// The words that kind files are written in. Each word makes a typebox schema that is a structural OpenAPI v3 schema
+// as it stands (`nullable` instead of a union with null, `enum` instead of literals, and so on), so that the type, the
+// CRD and the validator need no translation between dialects.
+
+/** A rule that kube-apiserver evaluates in CEL. */
+export interface Rule<T = unknown> {
+  rule: string;
+  message: string;
+  /** The field to blame, from the place of the rule on, such as `.spec.node.name`. Left out: the place itself. */
+  fieldPath?: string;
+  /** The same promise for our validator. Left out where the rule compares with the stored object: only the server has it. */
+  holds?(self: T): boolean;
+}
+
+/** How a node of a schema looks to those who walk it: the CRD emitter and the validator. */
+export interface SchemaNode {
+  type?: string;
+  description?: string;
+  format?: string;
+  enum?: readonly unknown[];
+  default?: unknown;
+  nullable?: boolean;
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  minProperties?: number;
+  items?: SchemaNode;
+  properties?: Record<string, SchemaNode>;
+  required?: readonly string[];
+  additionalProperties?: SchemaNode;
+  anyOf?: readonly SchemaNode[];
+  'x-kubernetes-int-or-string'?: boolean;
+  'x-kubernetes-preserve-unknown-fields'?: boolean;
+  'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
+  'x-kubernetes-list-map-keys'?: readonly string[];
+  'x-kubernetes-map-type'?: 'atomic' | 'granular';
+  'x-kubernetes-validations'?: readonly Rule[];
+}
+
+interface Ruled<T> {
+  rules?: Rule<T>[];
+}
+
+const described = (description: string | undefined) => (description === undefined ? {} : { description });
+
+const ruled = <T>(rules: Rule<T>[] | undefined) => (rules === undefined ? {} : { 'x-kubernetes-validations': rules });
+
+/** Marks a property that may be left out. */
+export const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
+
+export interface TextOptions extends Ruled<string> {
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  format?: 'date-time' | 'uri' | 'cidr';
+  default?: string;
+  /** The value must satisfy one of these formats. */
+  anyFormat?: string[];
+}
+
+export function text(description?: string, { rules, anyFormat, ...keywords }: TextOptions = {}) {
+  const anyOf = anyFormat === undefined ? {} : { anyOf: anyFormat.map((format) => ({ format })) };
+  return Type.String({ ...described(description), ...keywords, ...anyOf, ...ruled(rules) });
+}
+
+/** A point in time, RFC 3339. */
+export const timestamp = (description: string) => text(description, { format: 'date-time' });
+
+export interface ChoiceOptions<V extends string> extends Ruled<V> {
+  default?: V;
+  maxLength?: number;
+}
+
+/** One of a few words. */
+export function choice<const V extends readonly string[]>(
+  values: V,
+  description?: string,
+  { rules, ...keywords }: ChoiceOptions<V[number]> = {},
+): TUnsafe<V[number]> {
+  return Type.Unsafe<V[number]>({
+    type: 'string',
+    ...described(description),
+    enum: [...values],
+    ...keywords,
+    ...ruled(rules),
+  });
+}
+
+export const flag = (description: string, keywords: { default?: boolean } = {}) =>
+  Type.Boolean({ description, ...keywords });
+
+export interface IntegerOptions extends Ruled<number> {
+  minimum?: number;
+  maximum?: number;
+  format?: 'int32' | 'int64';
+  default?: number;
+}
+
+export function integer(description: string, { rules, ...keywords }: IntegerOptions = {}) {
+  return Type.Integer({ description, ...keywords, ...ruled(rules) });
+}
+
+export const decimal = (description: string) => Type.Number({ description, format: 'double' });
+
+export const int32 = (description: string, options: IntegerOptions = {}) =>
+  integer(description, { format: 'int32', ...options });
+
+export const int64 = (description: string, options: IntegerOptions = {}) =>
+  integer(description, { format: 'int64', ...options });
+
+/** A count or a percentage, such as `3` or `"10%"`. */
+export const intOrString = (description: string): TUnsafe<number | string> =>
+  Type.Unsafe<number | string>({
+    description,
+    anyOf: [{ type: 'integer' }, { type: 'string' }],
+    'x-kubernetes-int-or-string': true,
+  });
+
+export interface ObjectOptions<T> extends Ruled<T> {
+  minProperties?: number;
+  default?: Partial<T>;
+  /** Server-side apply replaces the object whole instead of field by field. */
+  atomic?: boolean;
+}
+
+export function object<P extends TProperties>(
+  description: string | undefined,
+  properties: P,
+  { rules, atomic, ...keywords }: ObjectOptions<Static<TObject<P>>> = {},
+): TObject<P> {
+  const mapType = atomic === true ? { 'x-kubernetes-map-type': 'atomic' } : {};
+  return Type.Object(properties, { ...described(description), ...keywords, ...mapType, ...ruled(rules) });
+}
+
+/** String keys to string values, such as labels. */
+export const stringMap = (description: string): TUnsafe<Record<string, string>> =>
+  Type.Unsafe<Record<string, string>>({ type: 'object', description, additionalProperties: { type: 'string' } });
+
+/** An object that the server keeps as it is: its shape is not ours to say. */
+export const freeForm = (description: string): TUnsafe<Record<string, unknown>> =>
+  Type.Unsafe<Record<string, unknown>>({ type: 'object', description, 'x-kubernetes-preserve-unknown-fields': true });
+
+export interface ListOptions<S extends TSchema> extends Ruled<Static<S>[]> {
+  minItems?: number;
+  maxItems?: number;
+}
+
+function listOf<S extends TSchema>(
+  description: string,
+  items: S,
+  listType: Record<string, unknown>,
+  { rules, ...keywords }: ListOptions<S>,
+) {
+  return Type.Array(items, { description, ...keywords, ...listType, ...ruled(rules) });
+}
+
+/** A list that one writer owns whole. */
+export const atomicList = <S extends TSchema>(description: string, items: S, options: ListOptions<S> = {}) =>
+  listOf(description, items, { 'x-kubernetes-list-type': 'atomic' }, options);
+
+/** A list without duplicates, whose entries several writers may own. */
+export const setList = <S extends TSchema>(description: string, items: S, options: ListOptions<S> = {}) =>
+  listOf(description, items, { 'x-kubernetes-list-type': 'set' }, options);
+
+/** A list of objects told apart by `keys`, whose entries several writers may own. */
+export const listMap = <S extends TObject>(
+  description: string,
+  items: S,
+  keys: (keyof S['properties'] & string)[],
+  options: ListOptions<S> = {},
+) => listOf(description, items, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys }, options);
+
+/** Lets the value be null, which the server then keeps. (A null anywhere else it drops.) */
+export const nullable = <S extends TSchema>(schema: S): TUnsafe<Static<S> | null> =>
+  Type.Unsafe<Static<S> | null>({ ...schema, nullable: true });
+
+/** The text matches a pattern. CEL knows RE2 and we JavaScript: keep to what both read alike, and to no quotes. */
+export function matching(pattern: string, message: string): Rule<string> {
+  const expression = new RegExp(pattern);
+  return {
+    rule: `self.matches('${pattern.replaceAll('\\', '\\\\')}')`,
+    message,
+    holds: (self) => expression.test(self),
+  };
+}
+
+/** A union member is there exactly when the discriminator says so. */
+export function memberOf(discriminator: string, value: string, member: string): Rule<object> {
+  return {
+    rule: `has(self.${member}) == (self.${discriminator} == '${value}')`,
+    message: `${member} is required when ${discriminator} is ${value}, and must be absent otherwise`,
+    fieldPath: `.${member}`,
+    holds: (self) => Object.hasOwn(self, member) === (Reflect.get(self, discriminator) === value),
+  };
+}
+
+/** Whoever has set the field may change it but not take it away. */
+export const staysOnceSet = (field: string): Rule<object> => ({
+  rule: `!has(oldSelf.${field}) || has(self.${field})`,
+  message: `${field} cannot be removed once it is set`,
+  fieldPath: `.${field}`,
+});
+
+export const immutable = (what: string): Rule<never> => ({
+  rule: 'self == oldSelf',
+  message: `${what} cannot be changed`,
+});

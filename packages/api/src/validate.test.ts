@@ -1,0 +1,355 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Kind } from './kind.ts';
+import { kinds } from './kinds.ts';
+import { machineConfigPoolKind } from './machineconfiguration/machine-config-pool.ts';
+import { machineConfigKind } from './machineconfiguration/machine-config.ts';
+import { osImageStreamKind } from './machineconfiguration/os-image-stream.ts';
+import { pinnedImageSetKind } from './machineconfiguration/pinned-image-set.ts';
+import { bareMetalHostKind } from './metal3/bare-metal-host.ts';
+import { machineConfigurationKind } from './operator/machine-configuration.ts';
+import type { SchemaNode } from './schema.ts';
+import { validate } from './validate.ts';
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const leaves: Record<string, fc.Arbitrary<unknown>> = {
+  string: fc.oneof(fc.string(), fc.constantFrom('a.service', '4.18.2', 'registry.example.com/a@sha256:0', '/a/host/b')),
+  integer: fc.integer({ min: -1, max: 5 }),
+  number: fc.double(),
+  boolean: fc.boolean(),
+};
+
+/** Values that fit a schema, or nearly: rules are asked about them that random JSON never reaches. */
+function almost(node: SchemaNode): fc.Arbitrary<unknown> {
+  const fitting = (): fc.Arbitrary<unknown> => {
+    if (node.enum !== undefined) return fc.constantFrom(...node.enum);
+    if (node.type === 'array') return fc.array(almost(node.items ?? {}), { maxLength: 2 });
+    if (node.type !== 'object') return leaves[node.type ?? ''] ?? fc.jsonValue();
+    const properties = Object.entries(node.properties ?? {}).map(
+      ([name, property]) => [name, almost(property)] as const,
+    );
+    return fc.record(Object.fromEntries(properties), { requiredKeys: [...(node.required ?? [])] });
+  };
+  return fc.oneof({ weight: 30, arbitrary: fitting() }, { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 1 }) });
+}
+
+const digest = `sha256:${'0'.repeat(64)}`;
+
+const poolOf = (fields: object) => ({
+  apiVersion: 'machineconfiguration.openshift.io/v1',
+  kind: 'MachineConfigPool',
+  metadata: { name: 'infra' },
+  ...fields,
+});
+
+const streamOf = (version: string, fields: object, name = 'cluster') => ({
+  apiVersion: `machineconfiguration.openshift.io/${version}`,
+  kind: 'OSImageStream',
+  metadata: { name },
+  ...fields,
+});
+
+const configurationOf = (spec: object) => ({
+  apiVersion: 'operator.openshift.io/v1',
+  kind: 'MachineConfiguration',
+  metadata: { name: 'cluster' },
+  spec,
+});
+
+const pinnedImagesOf = (...names: unknown[]) => ({
+  apiVersion: 'machineconfiguration.openshift.io/v1',
+  kind: 'PinnedImageSet',
+  metadata: { name: 'base' },
+  spec: { pinnedImages: names.map((name) => ({ name })) },
+});
+
+describe('an object that fits is given back as the server would store it', () => {
+  it.each<[string, Kind, object, object]>([
+    [
+      'a field that does not exist is dropped',
+      machineConfigPoolKind,
+      poolOf({ spec: { paused: true, pause: true }, extra: 1 }),
+      poolOf({ spec: { paused: true } }),
+    ],
+    [
+      'a null that is not allowed is dropped, one that is stays',
+      machineConfigKind,
+      { ...poolOf({ spec: { fips: null, kernelArguments: null } }), kind: 'MachineConfig' },
+      { ...poolOf({ spec: { kernelArguments: null } }), kind: 'MachineConfig' },
+    ],
+    [
+      'defaults are filled in, in nested fields too',
+      bareMetalHostKind,
+      {
+        apiVersion: 'metal3.io/v1alpha1',
+        kind: 'BareMetalHost',
+        metadata: { name: 'a', namespace: 'b' },
+        spec: { online: true, raid: { softwareRAIDVolumes: [{ level: '1' }] } },
+      },
+      {
+        apiVersion: 'metal3.io/v1alpha1',
+        kind: 'BareMetalHost',
+        metadata: { name: 'a', namespace: 'b' },
+        spec: {
+          online: true,
+          raid: { softwareRAIDVolumes: [{ level: '1', rootVolume: false }] },
+          automatedCleaningMode: 'metadata',
+        },
+      },
+    ],
+    [
+      'what has no shape of ours is kept as it is',
+      machineConfigKind,
+      { ...poolOf({ spec: { config: { ignition: { version: '3.5.0', odd: null } } } }), kind: 'MachineConfig' },
+      { ...poolOf({ spec: { config: { ignition: { version: '3.5.0', odd: null } } } }), kind: 'MachineConfig' },
+    ],
+    [
+      'each version has its own schema',
+      osImageStreamKind,
+      streamOf('v1alpha1', { spec: {} }),
+      streamOf('v1alpha1', { spec: {} }),
+    ],
+  ])('%s', (_, kind, given, stored) => {
+    expect(validate(kind, given)).toStrictEqual({ ok: true, object: stored });
+  });
+
+  it('a label named __proto__ is a label like any other', () => {
+    const pool: unknown = JSON.parse(
+      JSON.stringify(poolOf({ spec: { nodeSelector: { matchLabels: {} } } })).replace('{}', '{"__proto__":"x"}'),
+    );
+    const result = validate(machineConfigPoolKind, pool);
+    expect(JSON.stringify(result)).toContain('"matchLabels":{"__proto__":"x"}');
+  });
+
+  it('the given object is left as it was', () => {
+    const given = poolOf({ spec: { paused: null } });
+    validate(machineConfigPoolKind, given);
+    expect(given).toStrictEqual(poolOf({ spec: { paused: null } }));
+  });
+});
+
+describe('an object that does not fit is refused at the right place', () => {
+  it.each<[string, Kind, unknown, string, string]>([
+    ['no object', machineConfigPoolKind, [], '', 'must be an object of kind MachineConfigPool, not a list'],
+    [
+      'another API group',
+      machineConfigPoolKind,
+      { ...poolOf({ spec: {} }), apiVersion: 'v1' },
+      'apiVersion',
+      'must be machineconfiguration.openshift.io/v1, not "v1"',
+    ],
+    [
+      'another kind',
+      machineConfigPoolKind,
+      { ...poolOf({ spec: {} }), kind: 'Pool' },
+      'kind',
+      'must be MachineConfigPool, not "Pool"',
+    ],
+    [
+      'no name',
+      machineConfigPoolKind,
+      { ...poolOf({ spec: {} }), metadata: {} },
+      'metadata.name',
+      'must be the name of the object, not nothing',
+    ],
+    ['a missing field', machineConfigPoolKind, poolOf({}), 'spec', 'is required'],
+    ['a null in place of one', machineConfigPoolKind, poolOf({ spec: null }), 'spec', 'is required'],
+    [
+      'the wrong type',
+      machineConfigPoolKind,
+      poolOf({ spec: { paused: 'yes' } }),
+      'spec.paused',
+      'must be true or false, not "yes"',
+    ],
+    [
+      'neither count nor percentage',
+      machineConfigPoolKind,
+      poolOf({ spec: { maxUnavailable: 1.5 } }),
+      'spec.maxUnavailable',
+      'must be a whole number or a string, not 1.5',
+    ],
+    [
+      'a null in a list',
+      machineConfigPoolKind,
+      poolOf({ spec: { pinnedImageSets: [null] } }),
+      'spec.pinnedImageSets[0]',
+      'must be an object, not null',
+    ],
+    [
+      'a word that is not one of the choices',
+      machineConfigurationKind,
+      configurationOf({ logLevel: 'Loud' }),
+      'spec.logLevel',
+      'must be one of "", "Normal", "Debug", "Trace", "TraceAll", not "Loud"',
+    ],
+    [
+      'text that is too short',
+      machineConfigPoolKind,
+      poolOf({ spec: { osImageStream: { name: '' } } }),
+      'spec.osImageStream.name',
+      'must have a length of from 1 to 253, not ""',
+    ],
+    [
+      'text against a pattern',
+      machineConfigurationKind,
+      configurationOf({ managementState: 'On' }),
+      'spec.managementState',
+      'must match the pattern ^(Managed|Unmanaged|Force|Removed)$, not "On"',
+    ],
+    [
+      'a number below its least value',
+      machineConfigPoolKind,
+      poolOf({
+        spec: {},
+        status: {
+          poolSynchronizersStatus: [
+            {
+              poolSynchronizerType: 'PinnedImageSets',
+              machineCount: -1,
+              updatedMachineCount: 0,
+              readyMachineCount: 0,
+              availableMachineCount: 0,
+              unavailableMachineCount: 0,
+            },
+          ],
+        },
+      }),
+      'status.poolSynchronizersStatus[0].machineCount',
+      'must be at least 0, not -1',
+    ],
+    [
+      'a number beyond 32 bits',
+      machineConfigurationKind,
+      configurationOf({ failedRevisionLimit: 2 ** 31 }),
+      'spec.failedRevisionLimit',
+      'must be a whole number of 32 bits, not 2147483648',
+    ],
+    [
+      'a time that is none',
+      machineConfigPoolKind,
+      poolOf({ spec: {}, status: { conditions: [{ lastTransitionTime: 'yesterday' }] } }),
+      'status.conditions[0].lastTransitionTime',
+      'must be a time such as 2026-01-31T12:00:00Z, not "yesterday"',
+    ],
+    [
+      'an empty list',
+      pinnedImageSetKind,
+      pinnedImagesOf(),
+      'spec.pinnedImages',
+      'must have a number of entries of from 1 to 500, not a list',
+    ],
+    [
+      'an entry that is there twice',
+      pinnedImageSetKind,
+      pinnedImagesOf(`a.example.com/b@${digest}`, `a.example.com/b@${digest}`),
+      'spec.pinnedImages[1]',
+      `is there twice: "a.example.com/b@${digest.slice(0, 63)}…`,
+    ],
+    [
+      'a value of a set that is there twice',
+      machineConfigurationKind,
+      configurationOf({ irreconcilableValidationOverrides: { storage: ['Raid', 'Raid'] } }),
+      'spec.irreconcilableValidationOverrides.storage[1]',
+      'is there twice: "Raid"',
+    ],
+    [
+      'an object with nothing in it',
+      machineConfigurationKind,
+      configurationOf({ irreconcilableValidationOverrides: {} }),
+      'spec.irreconcilableValidationOverrides',
+      'must have at least 1 of its fields set',
+    ],
+    [
+      'a label that is not a string, under its own name',
+      machineConfigPoolKind,
+      poolOf({ spec: { nodeSelector: { matchLabels: { 'example.com/a': 1 } } } }),
+      'spec.nodeSelector.matchLabels["example.com/a"]',
+      'must be a string, not 1',
+    ],
+    [
+      'a rule of ours',
+      pinnedImageSetKind,
+      pinnedImagesOf('registry.example.com/app:latest@sha256:x'),
+      'spec.pinnedImages[0].name',
+      "must name the image by digest: it must end with '@sha256:' and 64 lower case hexadecimal digits, not with a tag",
+    ],
+    [
+      'a rule that blames a field',
+      machineConfigurationKind,
+      configurationOf({ bootImageSkewEnforcement: { mode: 'Manual' } }),
+      'spec.bootImageSkewEnforcement.manual',
+      'manual is required when mode is Manual, and must be absent otherwise',
+    ],
+    [
+      'a rule about the name',
+      osImageStreamKind,
+      streamOf('v1', { spec: { defaultStream: 'a' } }, 'mine'),
+      '',
+      "there is one OSImageStream: its name must be 'cluster'",
+    ],
+    ['a field that v1 requires', osImageStreamKind, streamOf('v1', { spec: {} }), 'spec.defaultStream', 'is required'],
+  ])('%s', (_, kind, value, path, message) => {
+    const result = validate(kind, value);
+    expect(result.ok ? [] : result.problems).toContainEqual({ path, message });
+  });
+
+  it('entries that differ only far behind are not the same', () => {
+    const [first, second] = [`sha256:${'0'.repeat(63)}1`, `sha256:${'0'.repeat(63)}2`];
+    expect(
+      validate(pinnedImageSetKind, pinnedImagesOf(`a.example.com/b@${first}`, `a.example.com/b@${second}`)).ok,
+    ).toBe(true);
+  });
+
+  it('rules are not asked about what does not fit the schema', () => {
+    expect(validate(pinnedImageSetKind, pinnedImagesOf(7))).toStrictEqual({
+      ok: false,
+      problems: [{ path: 'spec.pinnedImages[0].name', message: 'must be a string, not 7' }],
+    });
+  });
+
+  it('an object with a thousand mistakes is answered with fifty', () => {
+    const result = validate(pinnedImageSetKind, pinnedImagesOf(...Array.from({ length: 1000 }, (_, index) => index)));
+    expect(result.ok ? 0 : result.problems.length).toBe(50);
+  });
+});
+
+describe('whatever comes from outside', () => {
+  const anyKind = fc.constantFrom(...kinds);
+
+  it('is answered and not thrown at', () => {
+    fc.assert(
+      fc.property(anyKind, fc.jsonValue(), fc.jsonValue(), (kind, spec, status) => {
+        const apiVersion = `${kind.group}/${kind.versions[0].name}`;
+        const result = validate(kind, { apiVersion, kind: kind.kind, metadata: { name: 'cluster' }, spec, status });
+        expect(typeof result.ok).toBe('boolean');
+      }),
+    );
+    fc.assert(
+      fc.property(anyKind, fc.jsonValue(), (kind, value) => {
+        expect(validate(kind, value).ok).toBe(false);
+      }),
+    );
+  });
+
+  it('once it has passed, it passes again and stays the same', () => {
+    fc.assert(
+      fc.property(
+        anyKind.chain((kind) => fc.tuple(fc.constant(kind), almost(kind.versions[0].schema))),
+        ([kind, fields]) => {
+          const apiVersion = `${kind.group}/${kind.versions[0].name}`;
+          const first = validate(kind, {
+            ...(isRecord(fields) && fields),
+            apiVersion,
+            kind: kind.kind,
+            metadata: { name: 'cluster' },
+          });
+          const second = first.ok ? validate(kind, first.object) : first;
+          expect(second).toStrictEqual(first);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
