@@ -42,6 +42,24 @@ export interface KubeObject {
 /** An object as the server sent it: it has an identity and a version. */
 export type Stored<T extends KubeObject> = T & { metadata: { uid: string; resourceVersion: string } };
 
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** What every object of the API has; anything else did not come from there. */
+export function isStored<T extends KubeObject>(object: Partial<KubeObject> | null | undefined): object is Stored<T> {
+  const metadata: Partial<ObjectMeta> | undefined = object?.metadata;
+  return isText(metadata?.name) && isText(metadata.uid) && isText(metadata.resourceVersion);
+}
+
+/**
+ * The items of a list of a built-in kind do not say what they are, and metadata-only ones say PartialObjectMetadata:
+ * here each says the kind that was asked for, however it came.
+ */
+export function nameKind<T extends KubeObject>(object: Stored<T>, resource: Resource<T>): Stored<T> {
+  object.apiVersion = apiVersionOf(resource);
+  object.kind = resource.kind;
+  return object;
+}
+
 /** Names one object of a resource: `name` or `namespace/name`. */
 export type Key = string;
 

@@ -1,0 +1,280 @@
+import { KubeError } from './errors.ts';
+import { listBatches } from './list.ts';
+import { apiVersionOf, pathOf } from './resource.ts';
+import type { KubeObject, Name, Resource, Stored } from './resource.ts';
+import type { Method, Transport } from './transport.ts';
+
+/** What must still be true of the object for a write to land. */
+export interface Precondition {
+  resourceVersion?: string | undefined;
+  uid?: string | undefined;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+}
+
+export interface ListOptions extends CallOptions {
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  /** Objects per request. */
+  pageSize?: number | undefined;
+}
+
+export interface WriteOptions extends CallOptions {
+  fieldManager?: string | undefined;
+  subresource?: 'status' | 'scale' | undefined;
+  dryRun?: boolean | undefined;
+}
+
+export type Patch =
+  | { type: 'merge'; body: object }
+  | { type: 'strategic'; body: object }
+  | { type: 'json'; body: readonly object[] };
+
+export interface ApplyOptions extends WriteOptions {
+  fieldManager: string;
+  force?: boolean | undefined;
+}
+
+export interface DeleteOptions extends CallOptions {
+  propagationPolicy?: 'Orphan' | 'Background' | 'Foreground' | undefined;
+  gracePeriodSeconds?: number | undefined;
+}
+
+/** Asked before every write; throws to refuse it. `precondition` is what the write carries. */
+export type WriteGuard = (write: WriteAttempt) => void;
+
+export interface WriteAttempt {
+  verb: 'create' | 'patch' | 'apply' | 'delete' | 'evict';
+  resource: Resource;
+  subresource?: string | undefined;
+  name: Name;
+  precondition: Precondition;
+}
+
+export interface Client {
+  get<T extends KubeObject>(resource: Resource<T>, name: Name, options?: CallOptions): Promise<Stored<T>>;
+  /** Like get, but `undefined` where the object does not exist. */
+  find<T extends KubeObject>(resource: Resource<T>, name: Name, options?: CallOptions): Promise<Stored<T> | undefined>;
+  /** Gives the objects as they arrive: memory is bounded by one object. */
+  list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): AsyncGenerator<Stored<T>, void, undefined>;
+  create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<Stored<T>>;
+  patch<T extends KubeObject>(
+    resource: Resource<T>,
+    name: Name,
+    patch: Patch,
+    precondition: Precondition,
+    options?: WriteOptions,
+  ): Promise<Stored<T>>;
+  /** Server-side apply of exactly the fields in `object`. */
+  apply<T extends KubeObject>(
+    resource: Resource<T>,
+    object: Partial<T> & KubeObject,
+    precondition: Precondition,
+    options: ApplyOptions,
+  ): Promise<Stored<T>>;
+  delete(resource: Resource, name: Name, precondition: Precondition, options?: DeleteOptions): Promise<void>;
+  /** Asks for the eviction of a pod; SLW_KUBE_BLOCKED where a PodDisruptionBudget says not now. */
+  evict(pod: Name, precondition: Precondition, options?: DeleteOptions): Promise<void>;
+  /** The same client with a check before each write: leadership, ownership. Guards add up. */
+  guarded(guard: WriteGuard): Client;
+  readonly transport: Transport;
+}
+
+const patchTypes = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
+} as const;
+
+const pods: Resource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
+
+/**
+ * A precondition of a patch travels inside the patch: the server compares resourceVersion and UID of the result with
+ * what is stored. (A JSON patch's own `test` would do too, but its failure cannot be told from a malformed patch.)
+ */
+function withPrecondition(patch: Patch, precondition: Precondition): object {
+  const fields = preconditionFields(precondition);
+  if (patch.type === 'json') {
+    const set = Object.entries(fields).map(([field, value]) => ({ op: 'add', path: `/metadata/${field}`, value }));
+    return [...set, ...patch.body];
+  }
+  const metadata = 'metadata' in patch.body ? (patch.body.metadata as object) : {};
+  return { ...patch.body, metadata: { ...metadata, ...fields } };
+}
+
+function preconditionFields({ resourceVersion, uid }: Precondition): Precondition {
+  return {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+}
+
+export function createClient(transport: Transport, guards: readonly WriteGuard[] = []): Client {
+  const check = (attempt: WriteAttempt): void => {
+    for (const guard of guards) guard(attempt);
+  };
+
+  async function write<T extends KubeObject>(
+    attempt: WriteAttempt,
+    request: { method: Method; path: string; query?: Record<string, string>; body: object; contentType?: string },
+    options: WriteOptions = {},
+  ): Promise<Stored<T>> {
+    check(attempt);
+    const query = {
+      ...request.query,
+      ...(options.fieldManager === undefined ? {} : { fieldManager: options.fieldManager }),
+      ...(options.dryRun === true ? { dryRun: 'All' } : {}),
+    };
+    const what = `${attempt.verb} ${describe(attempt.resource, attempt.name)}`;
+    const answer = await transport.json({
+      ...request,
+      query,
+      // A guard that held before a wait may not hold after it.
+      beforeSend: () => check(attempt),
+      retry: attempt.verb === 'evict' ? 'never' : 'unsent',
+      what,
+      signal: options.signal,
+    });
+    return objectIn<T>(answer, what);
+  }
+
+  async function get<T extends KubeObject>(
+    resource: Resource<T>,
+    name: Name,
+    options: CallOptions = {},
+  ): Promise<Stored<T>> {
+    const what = `get ${describe(resource, name)}`;
+    const path = pathOf(resource, name);
+    const answer = await transport.json({ method: 'GET', path, retry: 'always', what, signal: options.signal });
+    return objectIn<T>(answer, what);
+  }
+
+  return {
+    transport,
+
+    guarded: (guard) => createClient(transport, [...guards, guard]),
+
+    get,
+
+    async find(resource, name, options = {}) {
+      try {
+        return await get(resource, name, options);
+      } catch (error) {
+        if (error instanceof KubeError && error.code === 'SLW_KUBE_NOT_FOUND') return undefined;
+        throw error;
+      }
+    },
+
+    async *list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}) {
+      for await (const batch of listBatches(transport, { resource, ...options }, options)) yield* batch;
+    },
+
+    async create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}) {
+      const { namespace } = object.metadata;
+      return write<T>(
+        { verb: 'create', resource, name: object.metadata, precondition: {} },
+        {
+          method: 'POST',
+          path: pathOf(resource, { namespace }),
+          body: { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object },
+        },
+        options,
+      );
+    },
+
+    async patch<T extends KubeObject>(
+      resource: Resource<T>,
+      name: Name,
+      patch: Patch,
+      precondition: Precondition,
+      options: WriteOptions = {},
+    ) {
+      return write<T>(
+        { verb: 'patch', resource, name, subresource: options.subresource, precondition },
+        {
+          method: 'PATCH',
+          path: pathOf(resource, { ...name, subresource: options.subresource }),
+          body: withPrecondition(patch, precondition),
+          contentType: patchTypes[patch.type],
+        },
+        options,
+      );
+    },
+
+    async apply<T extends KubeObject>(
+      resource: Resource<T>,
+      object: Partial<T> & KubeObject,
+      precondition: Precondition,
+      options: ApplyOptions,
+    ) {
+      const { namespace, name } = object.metadata;
+      return write<T>(
+        { verb: 'apply', resource, name: object.metadata, subresource: options.subresource, precondition },
+        {
+          method: 'PATCH',
+          path: pathOf(resource, { namespace, name, subresource: options.subresource }),
+          query: options.force === true ? { force: 'true' } : {},
+          body: {
+            apiVersion: apiVersionOf(resource),
+            kind: resource.kind,
+            ...object,
+            metadata: { ...object.metadata, ...preconditionFields(precondition) },
+          },
+          contentType: 'application/apply-patch+yaml',
+        },
+        options,
+      );
+    },
+
+    async delete(resource, name, precondition, options = {}) {
+      await write(
+        { verb: 'delete', resource, name, precondition },
+        { method: 'DELETE', path: pathOf(resource, name), body: deleteBody(precondition, options) },
+        options,
+      );
+    },
+
+    async evict(pod, precondition, options = {}) {
+      await write(
+        { verb: 'evict', resource: pods, name: pod, precondition },
+        {
+          method: 'POST',
+          path: pathOf(pods, { ...pod, subresource: 'eviction' }),
+          body: {
+            apiVersion: 'policy/v1',
+            kind: 'Eviction',
+            metadata: { name: pod.name, namespace: pod.namespace },
+            deleteOptions: deleteBody(precondition, options),
+          },
+        },
+        options,
+      );
+    },
+  };
+}
+
+function deleteBody(precondition: Precondition, options: DeleteOptions): object {
+  const { propagationPolicy, gracePeriodSeconds } = options;
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: 'v1',
+    preconditions: preconditionFields(precondition),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+  };
+}
+
+const describe = (resource: Resource, name: Name): string =>
+  `${resource.kind} ${name.namespace === undefined ? '' : `${name.namespace}/`}${name.name}`;
+
+/** What an API server answers with is the object, or a Status. */
+function objectIn<T extends KubeObject>(answer: unknown, what: string): Stored<T> {
+  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as Stored<T>;
+  throw new KubeError(
+    'SLW_KUBE_BAD_ANSWER',
+    `${what}: the answer is no object of the API. Check that the address in the kubeconfig is an API server's`,
+  );
+}

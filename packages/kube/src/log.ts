@@ -1,0 +1,133 @@
+import { pino } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
+
+export type Log = Logger;
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface LogOptions {
+  level?: LogLevel | undefined;
+  /** The program's name, on every line. */
+  name?: string | undefined;
+  /** Lines for people instead of JSON; by default where stderr is a terminal. */
+  pretty?: boolean | undefined;
+  /** Where lines go; stderr by default. */
+  write?: ((line: string) => void) | undefined;
+}
+
+/** JSON lines on stderr, or short lines on a terminal. Secrets are taken out before anything is written. */
+export function createLog({
+  level = 'info',
+  name,
+  pretty = process.stderr.isTTY,
+  write = writeToStderr,
+}: LogOptions = {}): Log {
+  const destination: DestinationStream = { write: pretty ? (line) => write(prettyLine(line)) : write };
+  return pino(
+    {
+      level,
+      base: name === undefined ? {} : { name },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (fields) => mask(fields),
+      },
+      serializers: { err: describeError, error: describeError },
+      hooks: { streamWrite: maskLine },
+    },
+    destination,
+  );
+}
+
+/** For programs and tests that want no lines at all. */
+export const silentLog = (): Log => pino({ enabled: false });
+
+/** Written at once: a line must not be lost in a buffer when the process ends, and no thread has to be paid for. */
+function writeToStderr(line: string): void {
+  process.stderr.write(line);
+}
+
+const hidden = '[hidden]';
+// A field `secret` is not among them: it names a Secret.
+const secretName =
+  '(?:authorization|proxy-authorization|cookie|set-cookie|(?:[\\w.-]*[-_])?(?:token|password|private-?key)|[a-z]*(?:Token|Password|PrivateKey)|client-?secret|client-key-data)';
+const secretField = new RegExp(`^${secretName}$`, 'i');
+const secretText = new RegExp(`"(${secretName})":"(?:[^"\\\\]|\\\\.)*"`, 'gi');
+const maxDepth = 6;
+const maxEntries = 100;
+
+/** The fields of a log line without secrets: known field names, and whatever an object of kind Secret holds. */
+export function mask(fields: object): Record<string, unknown> {
+  return maskObject(fields, 0);
+}
+
+function maskObject(value: object, depth: number): Record<string, unknown> {
+  const isSecret = 'kind' in value && value.kind === 'Secret';
+  const entries = Object.entries(value).slice(0, maxEntries);
+  return Object.fromEntries(
+    entries.map(([name, field]) => [name, isHidden(name, isSecret) ? hide(field) : maskValue(field, depth + 1)]),
+  );
+}
+
+// Annotations of a Secret too: `kubectl apply` leaves the whole object in one of them.
+const isHidden = (name: string, isSecret: boolean): boolean =>
+  secretField.test(name) || (isSecret && ['data', 'stringData', 'metadata'].includes(name));
+
+const hide = (field: unknown): unknown => (field === undefined || field === null || field === '' ? field : hidden);
+
+function maskValue(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Error) return value;
+  if (value instanceof Date) return value;
+  if (depth > maxDepth) return '…';
+  if (Array.isArray(value)) return value.slice(0, maxEntries).map((item) => maskValue(item, depth + 1));
+  return maskObject(value, depth);
+}
+
+/** What is left in the text: fields of child loggers, bearer tokens, passwords in addresses. */
+export const maskLine = (line: string): string =>
+  line
+    .replaceAll(secretText, `"$1":"${hidden}"`)
+    .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, `Bearer ${hidden}`)
+    .replaceAll(/:\/\/[^\s/@"]+@/g, `://${hidden}@`);
+
+/**
+ * Only what a reader needs: other fields of an error can hold whole answers and headers. The stack is for bugs;
+ * an error with a code of ours says everything in its message.
+ */
+function describeError(error: unknown, depth = 0): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code = 'code' in error ? String(error.code) : undefined;
+  const expected = code?.startsWith('SLW_') === true;
+  return {
+    type: error.name,
+    ...(code === undefined ? {} : { code }),
+    message: error.message,
+    ...(expected || error.stack === undefined ? {} : { stack: error.stack }),
+    ...(error.cause === undefined || depth >= 3 ? {} : { cause: describeError(error.cause, depth + 1) }),
+  };
+}
+
+const colours: Record<string, string> = { debug: '\u001b[2m', warn: '\u001b[33m', error: '\u001b[31m' };
+const plain = '\u001b[0m';
+
+/** `12:34:56 WARN  render worker: cannot … pool=worker`; a bug's stack follows on lines of its own. */
+export function prettyLine(line: string): string {
+  const { level, time, msg, err, name: _, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const label = String(level);
+  const rest = Object.entries(fields).map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const words = [
+    String(time).slice(11, 19),
+    `${colours[label] ?? ''}${label.toUpperCase().padEnd(5)}${colours[label] === undefined ? '' : plain}`,
+    ...(typeof msg === 'string' ? [msg] : []),
+    ...(isErrorText(err) ? [`(${err.message})`] : []),
+    ...rest,
+  ];
+  const stack = isErrorText(err) && err.stack !== undefined ? `\n${err.stack}` : '';
+  return `${words.join(' ')}${stack}\n`;
+}
+
+const isErrorText = (value: unknown): value is { message: string; stack?: string } =>
+  typeof value === 'object' && value !== null && 'message' in value;

@@ -1,0 +1,66 @@
+import type { AddressInfo } from 'node:net';
+import { register } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import { createMetrics } from './metrics.ts';
+import { serveProbes } from './probes.ts';
+import type { Health } from './probes.ts';
+
+describe('metrics', () => {
+  it('the depth of a queue is what it is when somebody asks, and gone with the queue', async () => {
+    const metrics = createMetrics();
+    let depth = 3;
+    const forget = metrics.observeQueue('render', () => depth);
+    expect(await metrics.registry.metrics()).toContain('slipway_queue_depth{controller="render"} 3');
+    depth = 5;
+    expect(await metrics.registry.metrics()).toContain('slipway_queue_depth{controller="render"} 5');
+    forget();
+    expect(await metrics.registry.metrics()).not.toContain('slipway_queue_depth{');
+  });
+
+  it('a controller is in one state at a time, under the name that dashboards know', async () => {
+    const metrics = createMetrics();
+    metrics.setControllerState('render', 'standby');
+    metrics.setControllerState('render', 'running');
+    const text = await metrics.registry.metrics();
+    expect(text).toContain('mcc_sub_controller_state{subcontroller="render",state="running",object=""} 1');
+    expect(text).toContain('mcc_sub_controller_state{subcontroller="render",state="standby",object=""} 0');
+  });
+
+  it('two registries in a process know nothing of each other, nor of the global one', async () => {
+    const [one, other] = [createMetrics(), createMetrics()];
+    one.setLeader('ns/lease', true);
+    expect(await one.registry.metrics()).toContain('slipway_leader{lease="ns/lease"} 1');
+    expect(await other.registry.metrics()).not.toContain('slipway_leader{');
+    expect(register.getMetricsAsArray()).toEqual([]);
+  });
+});
+
+describe('probes', () => {
+  it('say whether the process lives and is ready, and why not; and give the metrics', async () => {
+    const metrics = createMetrics();
+    let ready: Health = { ok: false, problems: ['controller a has not read all it watches'] };
+    const server = await serveProbes({
+      metrics,
+      ready: () => ready,
+      live: () => ({ ok: true, problems: [] }),
+      port: 0,
+    });
+    const { port } = server.address() as AddressInfo;
+    const ask = async (path: string, method = 'GET'): Promise<[number, string]> => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+      return [answer.status, await answer.text()];
+    };
+    try {
+      expect(await ask('/healthz')).toEqual([200, 'ok\n']);
+      expect(await ask('/readyz')).toEqual([503, 'controller a has not read all it watches\n']);
+      ready = { ok: true, problems: [] };
+      expect(await ask('/readyz?verbose')).toEqual([200, 'ok\n']);
+      expect(await ask('/metrics')).toEqual([200, expect.stringContaining('# TYPE slipway_queue_depth gauge')]);
+      expect((await ask('/other'))[0]).toBe(404);
+      expect((await ask('/healthz', 'POST'))[0]).toBe(405);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});

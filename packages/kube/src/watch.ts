@@ -1,0 +1,115 @@
+import { KubeError } from './errors.ts';
+import { createLineSplitter } from './lines.ts';
+import { isStored, isText, nameKind, pathOf, resourceId } from './resource.ts';
+import type { KubeObject, Resource, Stored } from './resource.ts';
+import { acceptOf, selectorsOf } from './scope.ts';
+import type { Scope } from './scope.ts';
+import { errorOf } from './status.ts';
+import type { Status } from './status.ts';
+import type { Transport } from './transport.ts';
+
+export type WatchEvent<T extends KubeObject> =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Stored<T> }
+  | { type: 'BOOKMARK'; resourceVersion: string; initialEventsEnd: boolean };
+
+export interface WatchStart {
+  /** Go on after this version; undefined: stream every object first (WatchList), then changes. */
+  from: string | undefined;
+  signal: AbortSignal;
+  /** The server has accepted the watch. */
+  onOpen?: (() => void) | undefined;
+}
+
+/** A silent watch is opened again after this long: bookmarks come about once a minute on a living one. */
+const silenceMs = 150_000;
+
+/** The server ends a watch by itself after 5 to 10 minutes, so that watches spread over the API servers. */
+const lifetimeSeconds = (): number => 300 + Math.floor(Math.random() * 300);
+
+/**
+ * One watch connection, until the server ends it (returns) or it fails (throws a KubeError; SLW_KUBE_GONE means
+ * that the history is gone). Half a line at the end is dropped: its event comes again from `from` on.
+ */
+export async function watchOnce<T extends KubeObject>(
+  transport: Transport,
+  scope: Scope<T>,
+  start: WatchStart,
+  onEvent: (event: WatchEvent<T>) => void,
+): Promise<void> {
+  const what = `watch ${resourceId(scope.resource)}`;
+  const body = await transport.open({
+    method: 'GET',
+    path: pathOf(scope.resource, { namespace: scope.namespace }),
+    query: {
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(lifetimeSeconds()),
+      ...selectorsOf(scope),
+      ...(start.from === undefined
+        ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
+        : { resourceVersion: start.from }),
+    },
+    accept: acceptOf(scope, 'watch'),
+    what,
+    retry: 'never',
+    silenceMs,
+    signal: start.signal,
+  });
+  start.onOpen?.();
+  const splitter = createLineSplitter((line) => onEvent(parseEvent<T>(line, scope.resource, what)));
+  try {
+    for await (const chunk of body) splitter.push(chunk);
+  } finally {
+    body.destroy();
+  }
+}
+
+type RawObject = Partial<KubeObject> & Status & { code?: number };
+
+interface RawEvent {
+  type?: string;
+  object?: RawObject;
+}
+
+function parseEvent<T extends KubeObject>(line: string, resource: Resource<T>, what: string): WatchEvent<T> {
+  const { type, object } = decode(line, what);
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      if (isStored<T>(object)) return { type, object: nameKind(object, resource) };
+      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: an event with an object that has no name, UID or version`);
+    case 'BOOKMARK':
+      return bookmark(object, what);
+    case 'ERROR':
+      throw errorOf({ status: object?.code ?? 500, body: object, retryAfter: undefined, what, write: false });
+    default:
+      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: an event of type ${JSON.stringify(type)}`);
+  }
+}
+
+/** Without a version it would not do: a watch from no version at all misses what was deleted meanwhile. */
+function bookmark<T extends KubeObject>(object: RawObject | undefined, what: string): WatchEvent<T> {
+  const { resourceVersion, annotations } = object?.metadata ?? {};
+  if (!isText(resourceVersion)) throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: a bookmark without a version`);
+  const initialEventsEnd = annotations?.['k8s.io/initial-events-end'] === 'true';
+  return { type: 'BOOKMARK', resourceVersion, initialEventsEnd };
+}
+
+function decode(line: string, what: string): RawEvent {
+  try {
+    const event: unknown = JSON.parse(line);
+    if (typeof event === 'object' && event !== null) return event;
+  } catch {
+    // The parser's message quotes the line, which may be of a Secret.
+  }
+  throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: a line is not a JSON object`);
+}
+
+/** Whether an error says that the server cannot stream the initial objects (WatchList), so that pages must do. */
+export function lacksWatchList(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return false;
+  // etcd before 3.5.x with progress requests: 500; a server that does not know the parameter: 400 or 422.
+  const asked = /sendInitialEvents|resourceVersionMatch|RequestWatchProgress/i.test(error.message);
+  return asked && [400, 422, 500].includes(error.status ?? 0);
+}

@@ -1,0 +1,44 @@
+import type { FeatureGateSettings } from '@slipway/fleet';
+import { createLog } from '@slipway/kube';
+import type { LogLevel } from '@slipway/kube';
+import { connect } from './connect.ts';
+import type { ClusterOptions } from './connect.ts';
+import { preflight } from './preflight.ts';
+import { runControllers } from './run-controllers.ts';
+import { stopSignal } from './stop-signal.ts';
+
+export interface ControllerOptions extends ClusterOptions {
+  namespace: string;
+  featureGates?: FeatureGateSettings;
+  leaderElect: boolean;
+  logLevel: LogLevel;
+  probes: { host: string; port: number };
+}
+
+export async function runController(options: ControllerOptions): Promise<void> {
+  const log = createLog({ name: 'slipway', level: options.logLevel });
+  const kubernetes = await checkOnce(options);
+  const transport = await connect(options);
+  log.info({ server: transport.server, kubernetes }, 'connected');
+  const stop = stopSignal();
+  const running = await runControllers({
+    transport,
+    namespace: options.namespace,
+    featureGates: options.featureGates ?? {},
+    log,
+    electionTransport: options.leaderElect ? await connect(options) : undefined,
+    probes: options.probes,
+  });
+  log.info({ signal: await stop }, 'stopping');
+  await running.stop();
+}
+
+/** Without patience: what is wrong now is said now. Once the controllers run, they wait for a server to come back. */
+async function checkOnce(options: ClusterOptions): Promise<string> {
+  const transport = await connect(options, { retryForMs: 0 });
+  try {
+    return (await preflight(transport)).kubernetes;
+  } finally {
+    await transport.close();
+  }
+}

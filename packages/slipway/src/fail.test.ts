@@ -1,0 +1,19 @@
+import { KubeError } from '@slipway/kube';
+import { describe, expect, it } from 'vitest';
+import { failureText } from './fail.ts';
+
+describe('failureText', () => {
+  it('is one line with the code for what was foreseen', () => {
+    const error = new KubeError('SLW_KUBE_UNREACHABLE', 'get Node a: no connection.\n  Check the address');
+    expect(failureText(error, true)).toBe(
+      'slipway: get Node a: no connection. Check the address [SLW_KUBE_UNREACHABLE]',
+    );
+  });
+
+  it('shows no stack of a bug unless asked', () => {
+    const text = failureText(new TypeError('x is not a function'), false);
+    expect(text.split('\n')).toHaveLength(1);
+    expect(text).toContain('SLIPWAY_DEBUG=1');
+    expect(failureText(new TypeError('x'), true)).toContain('fail.test.ts');
+  });
+});

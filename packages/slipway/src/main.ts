@@ -1,0 +1,40 @@
+import { Command, CommanderError } from 'commander';
+import { controllerCommand } from './controller-command.ts';
+import { failureText } from './fail.ts';
+import { installCommand } from './install-command.ts';
+import { startCommand } from './start-command.ts';
+import { version } from './version.ts';
+
+const program = new Command('slipway')
+  .description(
+    'Slipway configures fleets of Kubernetes machines: what every machine’s operating system must look like, from its first boot on, one safe step at a time.',
+  )
+  .version(version, '-V, --version')
+  .helpCommand('help [command]', 'more about a command')
+  .showHelpAfterError('(slipway --help lists everything; slipway COMMAND --help tells about one)')
+  .exitOverride()
+  .addCommand(startCommand())
+  .addCommand(installCommand())
+  .addCommand(controllerCommand())
+  .addHelpText(
+    'after',
+    `
+Examples:
+  slipway start                                   a whole control plane on this machine, to try things
+  slipway install --kubeconfig prod.kubeconfig    CRDs and policies into a cluster
+  slipway controller --kubeconfig prod.kubeconfig the controllers against it
+
+Every error ends with a code in brackets; docs/errors.md says what to do about each.`,
+  );
+for (const command of program.commands) command.exitOverride();
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // Commander has already said what it had to say, --help and --version included.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode;
+  else {
+    console.error(failureText(error, process.env.SLIPWAY_DEBUG === '1'));
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,38 @@
+import { join, resolve } from 'node:path';
+import { featureGates } from '@slipway/fleet';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { featureGatesOption } from './feature-gates-option.ts';
+import type { StartOptions } from './start.ts';
+import { usualPort } from './usual-port.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+
+export const startCommand = (): Command =>
+  new Command('start')
+    .summary('run everything on this machine: a real API server, etcd and the controllers')
+    .description(
+      'Starts a real etcd and kube-apiserver in a data directory of its own, installs CRDs and policies, and runs the controllers against it until Ctrl-C. `npm start` is this command.',
+    )
+    .option('--data-dir <directory>', 'where everything is kept', join(root, '.slipway'))
+    .addOption(
+      new Option('--port <number>', `the API server’s port (default: ${usualPort}, else a free one)`).argParser(
+        parsePort,
+      ),
+    )
+    .option('--fresh', 'begin with an empty cluster', false)
+    .addOption(featureGatesOption().default(Object.fromEntries(featureGates.map((name) => [name, true])), 'all on'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  npm start
+  npm start -- --fresh
+  npm start -- --data-dir /tmp/slipway --port 7443`,
+    )
+    .action(async (options: StartOptions) => (await import('./start.ts')).start(options));
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
+  throw new InvalidArgumentError(`expected a number from 1 to 65535, found ${JSON.stringify(text)}`);
+}

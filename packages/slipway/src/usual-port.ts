@@ -1,0 +1,2 @@
+/** Where people expect an API server. */
+export const usualPort = 6443;

@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import type { ResolvedGates } from '@slipway/fleet';
+
+export interface WelcomeFacts {
+  url: string;
+  dataDir: string;
+  kubeconfig: string;
+  kubernetes: string;
+  seconds: string;
+  gates: ResolvedGates;
+}
+
+/** What the user sees once everything runs: where things are, and what to try. */
+export function welcome({ url, dataDir, kubeconfig, kubernetes, seconds, gates }: WelcomeFacts): string {
+  const on = Object.entries(gates).flatMap(([name, gate]) => (gate.on ? [name] : []));
+  return `
+Slipway runs (started in ${seconds} s).
+
+  API server     ${url} (Kubernetes ${kubernetes})
+  kubeconfig     ${kubeconfig}
+  data           ${dataDir}
+  logs           ${join(dataDir, 'log')}
+  feature gates  ${on.join(', ') || 'none'}
+
+Try, in another terminal:
+
+  export KUBECONFIG=${kubeconfig}
+  kubectl get machineconfigpools
+  kubectl explain machineconfigpool.spec
+  kubectl apply -f docs/examples/99-worker-motd.yaml && kubectl get machineconfigs
+
+Ctrl-C stops everything; nothing is lost.`;
+}
