@@ -31,10 +31,11 @@ describe('what a person reads', () => {
 
   it.each<[Partial<BuildState>, number, string]>([
     [{ downloaded: 12 }, 4000, 'fetching sources, 12 modules so far, 0:04'],
-    [{ phase: 'compile', total: 2000 }, 9000, 'comparing 2000 packages with what is compiled already, 0:09'],
+    [{ phase: 'compile', total: 2000 }, 8000, '0 %, package 0 of 2000, 0:08'],
     [{ phase: 'compile', compiled: 20, total: 2000 }, 9000, '1 %, package 20 of 2000, 0:09'],
     [{ phase: 'compile', compiled: 500, total: 2000 }, 65_000, '25 %, package 500 of 2000, 1:05, about 4 min left'],
-    [{ phase: 'compile', compiled: 2000, total: 2000 }, 300_000, 'linking, 5:00'],
+    [{ phase: 'compile', compiled: 2002, total: 2000 }, 300_000, 'linking, 5:00'],
+    [{ phase: 'compile', compiled: 0, total: 0 }, 2000, 'linking, 0:02'],
   ])('%j after %d ms: %s', (state, elapsed, text) => {
     expect(describeBuild(names, { ...newBuild, ...state }, elapsed)).toBe(`building etcd, kube-apiserver: ${text}`);
   });

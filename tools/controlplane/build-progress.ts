@@ -3,7 +3,7 @@ export interface BuildState {
   phase: 'sources' | 'compile';
   downloaded: number;
   compiled: number;
-  /** Packages in all; 0 until it is known. */
+  /** Packages that have to be compiled. */
   total: number;
 }
 
@@ -26,8 +26,6 @@ export function describeBuild(names: readonly string[], state: BuildState, elaps
   if (state.phase === 'sources') {
     return `${what}: fetching sources, ${state.downloaded} modules so far, ${clock}`;
   }
-  // Nothing yet: go is looking through its cache, and prints no package that it finds there.
-  if (state.compiled === 0) return `${what}: comparing ${state.total} packages with what is compiled already, ${clock}`;
   if (state.compiled >= state.total) return `${what}: linking, ${clock}`;
   const done = state.compiled / state.total;
   return `${what}: ${Math.floor(done * 100)} %, package ${state.compiled} of ${state.total}, ${clock}${timeLeft(done, elapsedMs)}`;

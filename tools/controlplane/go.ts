@@ -90,9 +90,11 @@ export async function buildPrograms(
   say();
   const clock = setInterval(say, 1000);
   try {
-    // Listing fetches every source, so that downloads and compilation are told apart, and gives the total.
-    const listed = await runGo(['list', '-deps', ...packages], goEnv, isProgress);
-    state = { ...state, phase: 'compile', total: listed.split('\n').length - 1 };
+    // Listing fetches every source, so that downloads and compilation are told apart, and tells what is not yet in
+    // go's own cache. The programs themselves are always listed, as they are not installed anywhere.
+    const list = ['list', '-deps', '-trimpath', '-f', '{{if .Stale}}{{.ImportPath}}{{end}}', ...packages];
+    const stale = (await runGo(list, goEnv, isProgress)).trim().split(/\s+/).length;
+    state = { ...state, phase: 'compile', total: Math.max(0, stale - packages.length) };
     await runGo(['build', '-v', ...flags, `-o=${directory}/`, ...packages], goEnv, isProgress);
   } finally {
     clearInterval(clock);

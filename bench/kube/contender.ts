@@ -1,0 +1,44 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+/** What one side tells the conductor over its IPC channel. */
+export type Report =
+  | { type: 'synced'; ms: number; objects: number; rssMb: number }
+  | { type: 'caughtUp'; ms: number; rssMb: number; peakRssMb: number; stallMs: number };
+
+/** What the conductor tells one side: count this many changes, from the first one on. */
+export interface Expect {
+  changes: number;
+}
+
+const megabytes = (bytes: number): number => Math.round((bytes / 1024 / 1024) * 10) / 10;
+
+/**
+ * The part that both sides share, so that both are measured in the same way: `begin` starts an informer, calls
+ * `onChange` at each update it delivers after the sync, and resolves with the number of cached objects once synced.
+ */
+export async function measure(begin: (onChange: () => void) => Promise<number>): Promise<void> {
+  let seen = 0;
+  let expected = Number.POSITIVE_INFINITY;
+  let firstAt = 0;
+  const stall = monitorEventLoopDelay({ resolution: 5 });
+  const tell = (report: Report): void => void process.send?.(report);
+
+  process.on('message', (message: Expect) => {
+    expected = message.changes;
+  });
+  stall.enable();
+  const started = performance.now();
+  const objects = await begin(() => {
+    if (seen === 0) firstAt = performance.now();
+    seen += 1;
+    if (seen !== expected) return;
+    const ms = performance.now() - firstAt;
+    const peakRssMb = megabytes(process.resourceUsage().maxRSS * 1024);
+    // What is kept, not what the collector has not yet looked at: both sides get the same time to settle.
+    setTimeout(() => {
+      const rssMb = megabytes(process.memoryUsage.rss());
+      tell({ type: 'caughtUp', ms, rssMb, peakRssMb, stallMs: Math.round(stall.max / 1e5) / 10 });
+    }, 2000);
+  });
+  tell({ type: 'synced', ms: performance.now() - started, objects, rssMb: megabytes(process.memoryUsage.rss()) });
+}

@@ -1,0 +1,155 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import type { Client } from '@slipway/kube';
+import { startControlPlane } from '@slipway/tools/controlplane';
+import { compare, median } from '../comparison.ts';
+import type { Report } from './contender.ts';
+import { startHoldProxy } from './hold-proxy.ts';
+import type { HoldProxy } from './hold-proxy.ts';
+import { benchNode, nodes } from './nodes.ts';
+
+const count = Number(process.env.BENCH_NODES ?? 10_000);
+const changes = Number(process.env.BENCH_CHANGES ?? 5_000);
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
+
+type Side = 'ours' | 'theirs';
+type Synced = Extract<Report, { type: 'synced' }>;
+type CaughtUp = Extract<Report, { type: 'caughtUp' }>;
+
+async function inParallel(total: number, width: number, step: (i: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let i = next++; i < total; i = next++) await step(i);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}
+
+async function nextReport<T extends Report>(child: ChildProcess, type: T['type']): Promise<T> {
+  for (;;) {
+    const [message] = (await once(child, 'message', { signal: AbortSignal.timeout(300_000) })) as [Report];
+    if (message.type === type) return message as T;
+  }
+}
+
+let turn = 0;
+
+/** Changes `changes` nodes: what a kubelet's heartbeat looks like to a watcher. */
+async function change(client: Client): Promise<void> {
+  turn += 1;
+  const at = `turn-${turn}`;
+  await inParallel(changes, 24, (i) =>
+    client.patch(
+      nodes,
+      { name: benchNode(i % count).metadata.name },
+      { type: 'merge', body: { metadata: { annotations: { 'example.com/turn': `${at}-${i}` } } } },
+      {},
+    ),
+  );
+}
+
+interface Result {
+  synced: Synced;
+  caughtUp: CaughtUp;
+}
+
+async function round(side: Side, kubeconfig: string, client: Client, proxy: HoldProxy): Promise<Result> {
+  const child = fork(join(import.meta.dirname, `${side}.ts`), [kubeconfig]);
+  try {
+    const synced = await nextReport<Synced>(child, 'synced');
+    if (synced.objects !== count) throw new Error(`${side} cached ${synced.objects} of ${count} nodes`);
+    child.send({ changes });
+    proxy.hold();
+    await change(client);
+    const caughtUp = nextReport<CaughtUp>(child, 'caughtUp');
+    proxy.release();
+    const result = { synced, caughtUp: await caughtUp };
+    console.log(
+      `${side.padEnd(6)} synced in ${Math.round(synced.ms)} ms at ${synced.rssMb} MB; ${changes} changes in ${Math.round(result.caughtUp.ms)} ms; ` +
+        `RSS ${result.caughtUp.rssMb} MB, peak ${result.caughtUp.peakRssMb} MB; longest event-loop stall ${result.caughtUp.stallMs} ms`,
+    );
+    return result;
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+async function fill(client: Client): Promise<void> {
+  const started = performance.now();
+  let bytes = 0;
+  await inParallel(count, 24, async (i) => {
+    const node = await client.create(nodes, benchNode(i), { fieldManager: 'kubelet' });
+    if (i === 0) bytes = JSON.stringify(node).length;
+  });
+  const seconds = Math.round((performance.now() - started) / 1000);
+  console.log(`${count} Nodes of ${(bytes / 1000).toFixed(1)} kB created in ${seconds} s`);
+}
+
+async function viaProxy(kubeconfig: string, port: number, proxyPort: number): Promise<string> {
+  const path = `${kubeconfig}.proxy`;
+  const text = (await readFile(kubeconfig, 'utf8')).replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${proxyPort}`);
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
+}
+
+const controlPlane = await startControlPlane();
+try {
+  const transport = createTransport(await loadKubeconfig([controlPlane.kubeconfig]));
+  const client = createClient(transport);
+  await fill(client);
+  const proxy = await startHoldProxy(controlPlane.port);
+  const kubeconfig = await viaProxy(controlPlane.kubeconfig, controlPlane.port, proxy.port);
+  const results: Record<Side, Result[]> = { ours: [], theirs: [] };
+  for (let i = 0; i < rounds; i += 1) {
+    for (const side of ['ours', 'theirs'] as const) results[side].push(await round(side, kubeconfig, client, proxy));
+  }
+  const both = (value: (result: Result) => number): { ours: number; theirs: number } => ({
+    ours: median(results.ours.map(value)),
+    theirs: median(results.theirs.map(value)),
+  });
+  const lines = [
+    compare(
+      'kube',
+      'sync time',
+      'ms',
+      'less',
+      both((r) => r.synced.ms),
+    ),
+    compare(
+      'kube',
+      'events per second',
+      'events/s',
+      'more',
+      both((r) => (changes - 1) / (r.caughtUp.ms / 1000)),
+    ),
+    compare(
+      'kube',
+      'rss',
+      'MB',
+      'less',
+      both((r) => r.caughtUp.rssMb),
+    ),
+    compare(
+      'kube',
+      'peak rss',
+      'MB',
+      'less',
+      both((r) => r.caughtUp.peakRssMb),
+    ),
+    compare(
+      'kube',
+      'longest event-loop stall',
+      'ms',
+      'less',
+      both((r) => r.caughtUp.stallMs),
+    ),
+  ];
+  for (const line of lines) console.log(JSON.stringify(line));
+  proxy.close();
+  await transport.close();
+} finally {
+  await controlPlane.stop();
+}

@@ -1,0 +1,286 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import {
+  crdOf,
+  infrastructures,
+  kinds,
+  machineConfigPools,
+  machineConfigurations,
+  osImageStreams,
+  pinnedImageSets,
+  policies,
+  policyObjectsOf,
+  type MachineConfiguration,
+} from '@slipway/api';
+import {
+  createClient,
+  createTransport,
+  isKubeError,
+  loadKubeconfig,
+  type Client,
+  type KubeObject,
+  type Resource,
+} from '@slipway/kube';
+import { resolveBinaries, startControlPlane, type ControlPlane } from '@slipway/tools/controlplane';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+const run = promisify(execFile);
+
+const clusterResource = (group: string, kind: string, plural: string): Resource => ({
+  group,
+  version: 'v1',
+  kind,
+  plural,
+  namespaced: false,
+});
+
+const crds = clusterResource('apiextensions.k8s.io', 'CustomResourceDefinition', 'customresourcedefinitions');
+const admission = 'admissionregistration.k8s.io';
+const policyKinds = clusterResource(admission, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies');
+const bindingKinds = clusterResource(
+  admission,
+  'ValidatingAdmissionPolicyBinding',
+  'validatingadmissionpolicybindings',
+);
+
+const image = `registry.example.com/app@sha256:${'0'.repeat(64)}`;
+
+// A control plane of its own: singletons and policies are there for everybody.
+let controlPlane: ControlPlane;
+let admin: Client;
+const clients: Client[] = [];
+
+async function clientWith(kubeconfig: string): Promise<Client> {
+  const client = createClient(createTransport(await loadKubeconfig([kubeconfig])));
+  clients.push(client);
+  return client;
+}
+
+/** Somebody who may do everything as far as permissions go, so that only policies can say no. */
+const clientOf = async (user: string, ...groups: string[]): Promise<Client> =>
+  clientWith(await controlPlane.kubeconfigFor({ user, groups: [...groups, 'system:masters'] }));
+
+const until = <T>(ask: () => Promise<T>): Promise<T> => vi.waitFor(ask, { timeout: 20_000, interval: 100 });
+
+beforeAll(async () => {
+  controlPlane = await startControlPlane();
+  admin = await clientWith(controlPlane.kubeconfig);
+  for (const kind of kinds) await admin.create(crds, crdOf(kind));
+  const served: Resource[] = [machineConfigPools, machineConfigurations, osImageStreams, pinnedImageSets];
+  for (const resource of served) await until(() => admin.list(resource).next());
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.transport.close()));
+  await controlPlane?.stop();
+});
+
+async function refused(request: Promise<unknown>): Promise<void> {
+  const passed = await request.then(
+    () => true,
+    (error: unknown) => !isKubeError(error, 'SLW_KUBE_FORBIDDEN'),
+  );
+  if (passed) throw new Error('the request was not refused');
+}
+
+describe('an object is the same object in every version', () => {
+  const specs = {
+    PinnedImageSet: { pinnedImages: [{ name: image }] },
+    OSImageStream: { defaultStream: 'rhel-9' },
+  };
+  const status = {
+    defaultStream: 'rhel-9',
+    availableStreams: [{ name: 'rhel-9', osImage: image, osExtensionsImage: image }],
+  };
+
+  it.each([
+    { resource: pinnedImageSets, name: 'base', written: 'v1', read: 'v1alpha1' },
+    { resource: pinnedImageSets, name: 'base', written: 'v1alpha1', read: 'v1' },
+    { resource: osImageStreams, name: 'cluster', written: 'v1', read: 'v1alpha1' },
+    { resource: osImageStreams, name: 'cluster', written: 'v1alpha1', read: 'v1' },
+  ])('$resource.kind written as $written and read as $read', async ({ resource, name, written, read }) => {
+    const writing: Resource = { ...resource, version: written };
+    const reading: Resource = { ...resource, version: read };
+    const spec = specs[resource.kind as keyof typeof specs];
+    const object: KubeObject & { spec: object } = { metadata: { name }, spec };
+    const { metadata } = await admin.create(writing, object);
+    try {
+      if (resource.kind === 'OSImageStream') {
+        const patch = { type: 'merge', body: { status } } as const;
+        await admin.patch(writing, { name }, patch, { uid: metadata.uid }, { subresource: 'status' });
+      }
+      const found = await admin.get(reading, { name });
+      expect(found).toMatchObject({
+        apiVersion: `machineconfiguration.openshift.io/${read}`,
+        kind: resource.kind,
+        metadata: { uid: metadata.uid },
+        spec,
+        ...(resource.kind === 'OSImageStream' && { status }),
+      });
+    } finally {
+      await admin.delete(writing, { name }, { uid: metadata.uid });
+    }
+  });
+
+  it('an OSImageStream without a default, as v1alpha1 allows, can be read as v1', async () => {
+    const alpha: Resource = { ...osImageStreams, version: 'v1alpha1' };
+    const object: KubeObject & { spec: object } = { metadata: { name: 'cluster' }, spec: {} };
+    const { metadata } = await admin.create(alpha, object);
+    expect(await admin.get(osImageStreams, { name: 'cluster' })).toMatchObject({ spec: {} });
+    await admin.delete(alpha, { name: 'cluster' }, { uid: metadata.uid });
+  });
+});
+
+describe('kubectl', () => {
+  const kubectl = async (...args: string[]): Promise<string> => {
+    const { kubectl: program } = await resolveBinaries(['kubectl']);
+    return (await run(program, ['--kubeconfig', controlPlane.kubeconfig, ...args])).stdout;
+  };
+
+  it('explains a pool in our words', async () => {
+    const text = (await kubectl('explain', 'machineconfigpool.spec')).replaceAll(/\s+/g, ' ');
+    expect(text).toContain('What the pool wants of its machines.');
+    expect(text).toContain('How many machines may be out of service at once during an update');
+    expect(text).toContain('Left out, the pool stays on the stream it is on, whatever the cluster default becomes.');
+  });
+
+  it('knows the short names and shows the columns', async () => {
+    const pool = { metadata: { name: 'worker' }, spec: {} };
+    const { metadata } = await admin.create(machineConfigPools, pool);
+    const table = await kubectl('get', 'mcp', 'worker');
+    expect(table).toMatch(/^NAME +CONFIG +UPDATED +UPDATING +DEGRADED +MACHINECOUNT +READYMACHINECOUNT /);
+    for (const name of ['mcn', 'pis', 'osis', 'bih', 'dimg']) {
+      expect(await kubectl('get', name, '--all-namespaces', '--ignore-not-found')).toBe('');
+    }
+    await admin.delete(machineConfigPools, { name: 'worker' }, { uid: metadata.uid });
+  });
+});
+
+describe('admission policies', () => {
+  const machineConfiguration = (name: string): MachineConfiguration => ({ metadata: { name }, spec: {} });
+
+  const forbidden = (message: string) =>
+    expect.objectContaining({ code: 'SLW_KUBE_FORBIDDEN', message: expect.stringContaining(message) as unknown });
+
+  beforeAll(async () => {
+    for (const definition of policies()) {
+      const [policy, binding] = policyObjectsOf(definition);
+      await admin.create(policyKinds, policy);
+      await admin.create(bindingKinds, binding);
+    }
+    // A policy is in force some moments after it is there.
+    await until(() => refused(admin.create(machineConfigurations, machineConfiguration('probe'), { dryRun: true })));
+    const pool = { metadata: { name: 'probe' }, spec: {} };
+    await until(() => refused(admin.create(machineConfigPools, pool, { dryRun: true })));
+  });
+
+  const role = 'machineconfiguration.openshift.io/role';
+  const roleIs = (operator: string, ...values: string[]) => ({ matchExpressions: [{ key: role, operator, values }] });
+
+  it.each([
+    ['infra', 'the roles worker and its own', roleIs('In', 'worker', 'infra')],
+    ['infra', 'several roles beside worker', roleIs('In', 'worker', 'infra', 'gpu')],
+    ['infra', 'every role but master', roleIs('NotIn', 'master')],
+    ['infra', 'what worker selects', { matchLabels: { [role]: 'worker' } }],
+    ['master', 'its own role, as a standard pool', { matchLabels: { [role]: 'master' } }],
+    ['arbiter', 'its own role by expression, as a standard pool', roleIs('In', 'arbiter')],
+  ])('let a pool %s select %s', async (name, _, machineConfigSelector) => {
+    const pool = { metadata: { name }, spec: { machineConfigSelector } };
+    await expect(admin.create(machineConfigPools, pool, { dryRun: true })).resolves.toMatchObject({
+      metadata: { name },
+    });
+  });
+
+  it.each([
+    ['nothing', {}],
+    ['its own role alone', { machineConfigSelector: { matchLabels: { [role]: 'infra' } } }],
+    ['its own role alone, by expression', { machineConfigSelector: roleIs('In', 'infra') }],
+    ['every role but worker', { machineConfigSelector: roleIs('NotIn', 'worker') }],
+    ['by another label', { machineConfigSelector: { matchLabels: { role: 'worker' } } }],
+    ['whatever has a role', { machineConfigSelector: { matchExpressions: [{ key: role, operator: 'Exists' }] } }],
+  ])('refuse a custom pool that selects %s, and say what to do', async (_, spec) => {
+    await expect(
+      admin.create(machineConfigPools, { metadata: { name: 'infra' }, spec }, { dryRun: true }),
+    ).rejects.toStrictEqual(
+      forbidden(
+        `pool infra must select the MachineConfigs of the role worker as well as its own: in spec.machineConfigSelector.matchExpressions, set key ${role}, operator In, values worker and infra`,
+      ),
+    );
+  });
+
+  it('let the one MachineConfiguration be, and no other', async () => {
+    await expect(
+      admin.create(machineConfigurations, machineConfiguration('cluster'), { dryRun: true }),
+    ).resolves.toBeDefined();
+    await expect(
+      admin.create(machineConfigurations, machineConfiguration('mine'), { dryRun: true }),
+    ).rejects.toStrictEqual(forbidden("there is one MachineConfiguration in a cluster: its name must be 'cluster'"));
+  });
+
+  it.each([
+    [
+      'our controllers',
+      'system:serviceaccount:openshift-machine-config-operator:controller',
+      'system:serviceaccounts:openshift-machine-config-operator',
+    ],
+    ['garbage collection', 'system:serviceaccount:kube-system:generic-garbage-collector', 'system:serviceaccounts'],
+    ['the end of a namespace', 'system:serviceaccount:kube-system:namespace-controller', 'system:serviceaccounts'],
+    ['people in an emergency', 'somebody', 'slipway:break-glass'],
+  ])('do not stop %s', async (_, user, group) => {
+    const client = await clientOf(user, group);
+    await expect(
+      client.create(machineConfigurations, machineConfiguration('mine'), { dryRun: true }),
+    ).resolves.toBeDefined();
+    await expect(
+      client.create(machineConfigPools, { metadata: { name: 'infra' }, spec: {} }, { dryRun: true }),
+    ).resolves.toBeDefined();
+  });
+
+  it('leave the status and the labels of an object alone that was there before them', async () => {
+    const emergency = await clientOf('somebody', 'slipway:break-glass');
+    const { metadata } = await emergency.create(machineConfigurations, machineConfiguration('mine'));
+    const somebody = await clientOf('somebody');
+    const name = { name: 'mine' };
+    const precondition = { uid: metadata.uid };
+    const labels = { type: 'merge', body: { metadata: { labels: { seen: 'yes' } } } } as const;
+    await expect(somebody.patch(machineConfigurations, name, labels, precondition)).resolves.toBeDefined();
+    const status = { type: 'merge', body: { status: { observedGeneration: 1 } } } as const;
+    await expect(
+      somebody.patch(machineConfigurations, name, status, precondition, { subresource: 'status' }),
+    ).resolves.toMatchObject({ status: { observedGeneration: 1 } });
+    const spec = { type: 'merge', body: { spec: { logLevel: 'Debug' } } } as const;
+    await expect(somebody.patch(machineConfigurations, name, spec, precondition)).rejects.toStrictEqual(
+      forbidden('there is one MachineConfiguration'),
+    );
+    await expect(somebody.delete(machineConfigurations, name, precondition)).resolves.toBeUndefined();
+  });
+
+  it('that need a parameter let everything pass while it is absent', async () => {
+    const [policy, binding] = policyObjectsOf({
+      name: 'only-on-bare-metal',
+      description: 'For this test.',
+      resource: pinnedImageSets,
+      operations: ['CREATE'],
+      exempt: [],
+      validations: [
+        { expression: "params.spec.platformSpec.type == 'BareMetal'", message: 'images are only pinned on bare metal' },
+      ],
+      param: { resource: infrastructures, name: 'cluster' },
+    });
+    await admin.create(policyKinds, policy);
+    await admin.create(bindingKinds, binding);
+    const set = { metadata: { name: 'any' }, spec: { pinnedImages: [{ name: image }] } };
+    const pin = () => admin.create(pinnedImageSets, set, { dryRun: true });
+    const platform = (type: 'AWS' | 'BareMetal') => ({
+      metadata: { name: 'cluster' },
+      spec: { platformSpec: { type } },
+    });
+
+    const { metadata } = await admin.create(infrastructures, platform('AWS'));
+    await until(() => refused(pin()));
+    await expect(pin()).rejects.toStrictEqual(forbidden('images are only pinned on bare metal'));
+    await admin.delete(infrastructures, { name: 'cluster' }, { uid: metadata.uid });
+    await until(pin);
+    await expect(pin()).resolves.toBeDefined();
+  });
+});

@@ -1,0 +1,147 @@
+import { createPrivateKey, sign } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startControlPlane } from '@slipway/tools/controlplane';
+import type { ControlPlane } from '@slipway/tools/controlplane';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { runSlipway } from './slipway-process.ts';
+
+let controlPlane: ControlPlane;
+let other: ControlPlane;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'slipway-bad-input-'));
+  [controlPlane, other] = await Promise.all([startControlPlane(), startControlPlane()]);
+});
+
+afterAll(async () => {
+  await Promise.all([controlPlane.stop(), other.stop()]);
+  await rm(directory, { recursive: true });
+});
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+async function kubeconfig(name: string, content: string): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, content, { mode: 0o600 });
+  return path;
+}
+
+const config = (server: string, ca: string, user: object): string =>
+  stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster: { server, 'certificate-authority-data': base64(ca) } }],
+    users: [{ name: 'u', user }],
+  });
+
+/** A service-account token as the API server would sign it, but of yesterday. */
+async function expiredToken(): Promise<string> {
+  const key = createPrivateKey(await readFile(controlPlane.serviceAccountKeyPath));
+  const ec = key.asymmetricKeyType === 'ec';
+  const now = Math.floor(Date.now() / 1000);
+  const claims = {
+    iss: 'https://kubernetes.default.svc',
+    aud: ['https://kubernetes.default.svc'],
+    sub: 'system:serviceaccount:default:default',
+    iat: now - 90_000,
+    exp: now - 86_400,
+  };
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const body = `${part({ alg: ec ? 'ES256' : 'RS256' })}.${part(claims)}`;
+  const signature = sign('sha256', Buffer.from(body), ec ? { key, dsaEncoding: 'ieee-p1363' } : key);
+  return `${body}.${signature.toString('base64url')}`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** One line on stderr, a code at its end, nothing on stdout, not 0, no stack. */
+async function expectFailure(path: string, line: RegExp): Promise<void> {
+  const { code, out, err } = await runSlipway('controller', '--kubeconfig', path);
+  expect(err.trimEnd().split('\n')).toHaveLength(1);
+  expect(err).toMatch(line);
+  expect(err).toMatch(/^slipway: .* \[SLW_[A-Z_]+\]$/m);
+  expect(err).not.toMatch(/\bat .*\.[jt]s:\d+/);
+  expect(out).toBe('');
+  expect(code).toBe(1);
+  console.log(err.trim());
+}
+
+describe('what is wrong is one clear line that says what to do', () => {
+  it('a kubeconfig that is not there', async () => {
+    await expectFailure(join(directory, 'nowhere'), /nowhere cannot be read.*SLW_KUBE_CONFIG_MISSING/);
+  });
+
+  it('a kubeconfig that is not YAML', async () => {
+    await expectFailure(
+      await kubeconfig('torn', 'clusters: [{name: x'),
+      /torn: expected YAML or JSON, found a mistake at line 1.*SLW_KUBE_CONFIG_INVALID/,
+    );
+  });
+
+  it('a kubeconfig with a wrong field', async () => {
+    const path = await kubeconfig('server', config('ftp://example.com', controlPlane.ca, {}));
+    await expectFailure(
+      path,
+      /clusters\[0\]\.cluster\.server: expected an https:\/\/ address, found "ftp:.*SLW_KUBE_CONFIG_INVALID/,
+    );
+  });
+
+  it('a CA that did not sign the server’s certificate', async () => {
+    const path = await kubeconfig('ca', config(controlPlane.url, other.ca, { token: 'x' }));
+    await expectFailure(path, /certificate of https:.* is not trusted.*certificate-authority-data.*SLW_KUBE_TLS/);
+  });
+
+  it('an expired token', async () => {
+    const path = await kubeconfig(
+      'expired',
+      config(controlPlane.url, controlPlane.ca, { token: await expiredToken() }),
+    );
+    await expectFailure(path, /the token expired at 20.*Log in again.*SLW_KUBE_UNAUTHORIZED/);
+  });
+
+  it('an unreachable server', async () => {
+    const path = await kubeconfig(
+      'closed',
+      config(`https://127.0.0.1:${await freePort()}`, controlPlane.ca, { token: 'x' }),
+    );
+    await expectFailure(
+      path,
+      /no connection to https:\/\/127\.0\.0\.1.*Check that the API server runs.*SLW_KUBE_UNREACHABLE/,
+    );
+  });
+
+  it('CRDs that are not installed', async () => {
+    await expectFailure(
+      controlPlane.kubeconfig,
+      /does not serve machineconfigs\.machineconfiguration\.openshift\.io, .*slipway install.*SLW_CLI_NOT_INSTALLED/,
+    );
+  });
+
+  it('an identity that may not ask', async () => {
+    const path = await controlPlane.kubeconfigFor({ user: 'nobody', groups: [], name: 'nobody' });
+    const { code, err } = await runSlipway('install', '--kubeconfig', path);
+    expect(err).toMatch(/^slipway: .*forbidden.*nobody.*\[SLW_KUBE_FORBIDDEN\]$/m);
+    expect(code).toBe(1);
+  });
+
+  it('an unknown option or gate', async () => {
+    const { code, err } = await runSlipway('controller', '--feature-gates', 'Pinned=true');
+    expect(err).toContain('Pinned: expected one of ManagedBootImages, OSStreams, PinnedImages');
+    expect(code).toBe(1);
+    expect((await runSlipway('controler')).err).toContain('Did you mean controller?');
+  });
+});

@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { machineConfigPools } from '@slipway/api';
+import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import type { Client } from '@slipway/kube';
+import { resolveBinaries } from '@slipway/tools/controlplane';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { slipway } from './slipway-process.ts';
+import type { SlipwayProcess } from './slipway-process.ts';
+
+let dataDir: string;
+let running: SlipwayProcess[];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'slipway-start-'));
+  running = [];
+});
+
+afterEach(async () => {
+  for (const each of running) {
+    each.child.kill('SIGINT');
+    await each.exit;
+  }
+  await rm(dataDir, { recursive: true });
+});
+
+async function start(...args: string[]): Promise<SlipwayProcess> {
+  const started = slipway('start', '--data-dir', dataDir, ...args);
+  running.push(started);
+  await started.saw(/Ctrl-C stops everything/);
+  return started;
+}
+
+async function withClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
+  const transport = createTransport(await loadKubeconfig([join(dataDir, 'admin.kubeconfig')]));
+  try {
+    return await use(createClient(transport));
+  } finally {
+    await transport.close();
+  }
+}
+
+const pools = (): Promise<string[]> =>
+  withClient(async (client) => {
+    const names: string[] = [];
+    for await (const pool of client.list(machineConfigPools)) names.push(pool.metadata.name);
+    return names.sort();
+  });
+
+describe('slipway start', () => {
+  it('runs everything, stops cleanly on Ctrl-C, and goes on from there at the next start', async () => {
+    const first = await start();
+    expect(first.out()).toContain(join(dataDir, 'admin.kubeconfig'));
+    await vi.waitFor(async () => expect(await pools()).toEqual(['master', 'worker']), { timeout: 20_000 });
+    const kubectl = (await resolveBinaries(['kubectl'])).kubectl;
+    const { stdout } = await promisify(execFile)(kubectl, [
+      '--kubeconfig',
+      join(dataDir, 'admin.kubeconfig'),
+      'explain',
+      'machineconfigpool.spec',
+    ]);
+    expect(stdout).toContain('maxUnavailable');
+
+    first.child.kill('SIGINT');
+    expect(await first.exit).toBe(0);
+    expect(first.err()).toContain('Stopped.');
+
+    const begun = performance.now();
+    const second = await start();
+    const seconds = (performance.now() - begun) / 1000;
+    console.log(`second start: ${seconds.toFixed(1)} s`);
+    expect(await pools()).toEqual(expect.arrayContaining(['master', 'worker']));
+    expect(seconds).toBeLessThan(60);
+    expect(second.err()).toContain('7 CRDs of ours');
+  });
+
+  it('says in one line that a port is taken, and which flag chooses another', async () => {
+    const first = await start();
+    const port = /127\.0\.0\.1:(\d+)/.exec(first.out())?.[1] ?? '';
+    const second = slipway('start', '--data-dir', `${dataDir}-other`, '--port', port);
+    expect(await second.exit).toBe(1);
+    expect(second.err()).toMatch(new RegExp(`^slipway: .*${port}.*--port.*\\[SLW_TOOLS_PORT_TAKEN\\]$`, 'm'));
+    await rm(`${dataDir}-other`, { recursive: true, force: true });
+  });
+
+  it('turns a gate on and off when FeatureGate cluster says so, without a restart', async () => {
+    const gates = {
+      group: 'config.openshift.io',
+      version: 'v1',
+      kind: 'FeatureGate',
+      plural: 'featuregates',
+      namespaced: false,
+    };
+    await start('--feature-gates', 'PinnedImages=true');
+    const log = (): Promise<string> => readFile(join(dataDir, 'log', 'controllers.log'), 'utf8');
+    const object = { metadata: { name: 'cluster' }, spec: { customNoUpgrade: { enabled: ['OSStreams'] } } };
+    await withClient((client) => client.create(gates, object));
+    await vi.waitFor(
+      async () => {
+        expect(await log()).toMatch(/"gate":"OSStreams".*feature gate turned on/);
+        expect(await log()).toMatch(/"gate":"PinnedImages".*feature gate turned off/);
+      },
+      { timeout: 20_000 },
+    );
+  });
+});
