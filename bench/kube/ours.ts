@@ -8,6 +8,7 @@ await measure(async (onChange) => {
   const transport = createTransport(await loadKubeconfig([kubeconfig]));
   const informer = createInformer(transport, {
     resource: nodes,
+    expect: 'many',
     // What no controller of ours reads is not kept.
     project: (node) => {
       const kept = dropManagedFields(node);

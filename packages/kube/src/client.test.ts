@@ -84,11 +84,4 @@ describe('client', () => {
       },
     );
   });
-
-  it('find works without its client', async () => {
-    await withClient(
-      (_, response) => answerJson(response, 404, statusBody(404, 'NotFound', 'no', { name: 'a' })),
-      async ({ find }) => expect(await find(pods, name)).toBeUndefined(),
-    );
-  });
 });

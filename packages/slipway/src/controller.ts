@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import { createLog } from '@slipway/kube';
 import type { LogLevel } from '@slipway/kube';
@@ -29,7 +30,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
     electionTransport: options.leaderElect ? await connect(options) : undefined,
     probes: options.probes,
   });
-  log.info({ signal: await stop }, 'stopping');
+  if (!stop.aborted) await once(stop, 'abort');
+  log.info({ signal: stop.reason as unknown }, 'stopping');
   await running.stop();
 }
 

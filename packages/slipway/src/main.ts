@@ -11,8 +11,6 @@ const program = new Command('slipway')
   )
   .version(version, '-V, --version')
   .helpCommand('help [command]', 'more about a command')
-  .showHelpAfterError('(slipway --help lists everything; slipway COMMAND --help tells about one)')
-  .exitOverride()
   .addCommand(startCommand())
   .addCommand(installCommand())
   .addCommand(controllerCommand())
@@ -26,7 +24,15 @@ Examples:
 
 Every error ends with a code in brackets; docs/errors.md says what to do about each.`,
   );
-for (const command of program.commands) command.exitOverride();
+/** Mistakes in the call read like every other error: one line, a code, the way out. */
+function sayUsage(text: string, write: (text: string) => void): void {
+  const [line = '', hint = ''] = text
+    .replace(/^error: /, '')
+    .trim()
+    .split('\n');
+  write(`slipway: ${[line, hint].filter(Boolean).join(' ')} [SLW_CLI_USAGE]\n`);
+}
+for (const command of [program, ...program.commands]) command.exitOverride().configureOutput({ outputError: sayUsage });
 
 try {
   await program.parseAsync();

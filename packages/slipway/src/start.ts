@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import { createClient, createLog } from '@slipway/kube';
-import { startControlPlane, terminalProgress, ToolsError } from '@slipway/tools/controlplane';
+import { resolveBinaries, startControlPlane, terminalProgress, ToolsError } from '@slipway/tools/controlplane';
 import type { ControlPlane, Progress } from '@slipway/tools/controlplane';
 import { connect } from './connect.ts';
 import { install, installedText } from './install.ts';
@@ -25,6 +27,18 @@ export async function start(options: StartOptions): Promise<void> {
   const begun = performance.now();
   const progress = terminalProgress();
   const stop = stopSignal();
+  stop.addEventListener('abort', () => progress.note('\nStopping …'));
+  try {
+    await run(options, progress, stop, begun);
+  } catch (error) {
+    // What breaks because the user stopped it is not worth a word: a build gets the same Ctrl-C.
+    if (!stop.aborted) throw error;
+  }
+  progress.note('Stopped. Everything is kept; the next start goes on from here.');
+}
+
+async function run(options: StartOptions, progress: Progress, stop: AbortSignal, begun: number): Promise<void> {
+  const { kubectl } = await resolveBinaries(['kubectl'], { progress });
   const controlPlane = await startOnPort(options, progress);
   let controllers: RunningControllers | undefined;
   try {
@@ -39,17 +53,31 @@ export async function start(options: StartOptions): Promise<void> {
       featureGates: options.featureGates,
       log: fileLog(options.dataDir),
     });
+    progress.update('waiting for the controllers');
+    await untilReady(controllers);
     progress.clear();
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-    console.log(welcome({ ...controlPlane, kubernetes, seconds, gates: controllers.gates.current() }));
-    const ended = await Promise.race([stop, controlPlane.failed]);
+    const gates = controllers.gates.current();
+    console.log(welcome({ ...controlPlane, kubernetes, seconds, gates, kubectl: asTyped(kubectl) }));
+    if (stop.aborted) return;
+    const ended = await Promise.race([once(stop, 'abort'), controlPlane.failed]);
     if (ended instanceof ToolsError) throw ended;
-    progress.note('\nStopping …');
   } finally {
     await controllers?.stop();
     await controlPlane.stop();
   }
-  progress.note('Stopped. Everything is kept; the next start goes on from here.');
+}
+
+/** A moment of patience: the welcome is more useful when what it tells to try is there. */
+async function untilReady(controllers: RunningControllers): Promise<void> {
+  const giveUpAt = performance.now() + 20_000;
+  while (!controllers.ready() && performance.now() < giveUpAt) await wait(50);
+}
+
+/** How the user calls kubectl: by its name where PATH has it. */
+function asTyped(kubectl: string): string {
+  const onPath = (process.env.PATH ?? '').split(delimiter).some((directory) => join(directory, 'kubectl') === kubectl);
+  return onPath ? 'kubectl' : kubectl;
 }
 
 /** A port that was asked for is used or refused; the usual one gives way to a free one. */

@@ -8,10 +8,12 @@ export interface WelcomeFacts {
   kubernetes: string;
   seconds: string;
   gates: ResolvedGates;
+  /** As the user calls it. */
+  kubectl: string;
 }
 
 /** What the user sees once everything runs: where things are, and what to try. */
-export function welcome({ url, dataDir, kubeconfig, kubernetes, seconds, gates }: WelcomeFacts): string {
+export function welcome({ url, dataDir, kubeconfig, kubernetes, seconds, gates, kubectl }: WelcomeFacts): string {
   const on = Object.entries(gates).flatMap(([name, gate]) => (gate.on ? [name] : []));
   return `
 Slipway runs (started in ${seconds} s).
@@ -25,9 +27,9 @@ Slipway runs (started in ${seconds} s).
 Try, in another terminal:
 
   export KUBECONFIG=${kubeconfig}
-  kubectl get machineconfigpools
-  kubectl explain machineconfigpool.spec
-  kubectl apply -f docs/examples/99-worker-motd.yaml && kubectl get machineconfigs
+  ${kubectl} get machineconfigpools
+  ${kubectl} explain machineconfigpool.spec
+  ${kubectl} apply -f docs/examples/99-worker-motd.yaml && ${kubectl} get machineconfigs
 
 Ctrl-C stops everything; nothing is lost.`;
 }
