@@ -1,4 +1,4 @@
-import { resolveBinaries, startControlPlane } from '@slipway/tools/controlplane';
+import { resolveBinaries, startControlPlane, ToolsError, type ControlPlane } from '@slipway/tools/controlplane';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
@@ -10,10 +10,22 @@ declare module 'vitest' {
 
 /** One control plane for all tests of a project, gone when they are done. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Everything that tests may ask for later: what has to be built is built now, where no test's time is running.
-  const binaries = await resolveBinaries(['etcd', 'kube-apiserver', 'kubectl']);
-  if (project.name === 'slow') await resolveBinaries(['kube-controller-manager']);
-  const controlPlane = await startControlPlane({ binaries });
+  const controlPlane = await start(project.name).catch(giveUp);
   project.provide('kubeconfig', controlPlane.kubeconfig);
   return () => controlPlane.stop();
+}
+
+async function start(project: string): Promise<ControlPlane> {
+  // Everything that tests may ask for later: what has to be built is built now, where no test's time is running.
+  const binaries = await resolveBinaries(['etcd', 'kube-apiserver', 'kubectl']);
+  if (project === 'slow') await resolveBinaries(['kube-controller-manager']);
+  return startControlPlane({ binaries });
+}
+
+/** Vitest would put the one line that helps between a stack and a page of source. */
+function giveUp(error: unknown): never {
+  if (!(error instanceof ToolsError)) throw error;
+  console.error(`no control plane to test on: ${error.message} [${error.code}]`);
+  console.log('0 passed, 1 failed');
+  process.exit(1);
 }

@@ -7,7 +7,7 @@ import { startFaultProxy } from './fault-proxy.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import { etcdBelow } from './watch-torture/etcd.ts';
 import { randomFrom } from './watch-torture/random.ts';
-import { configMaps, startWriters } from './watch-torture/writers.ts';
+import { configMaps, createWriters } from './watch-torture/writers.ts';
 import type { ConfigMap, Writers } from './watch-torture/writers.ts';
 import { startWitness } from './watch-torture/witness.ts';
 import type { Witness } from './watch-torture/witness.ts';
@@ -32,7 +32,8 @@ beforeAll(async () => {
   const random = randomFrom(seed);
   proxy = await startFaultProxy(controlPlane.port, {
     random,
-    bytes: { least: 2000, most: 8_000_000 },
+    bytes: { least: 5000, most: 16_000_000 },
+    lifeMs: { least: 150, most: 6000 },
     delay: { often: 0.02, mostMs: 20 },
   });
   client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
@@ -52,16 +53,21 @@ async function crash(): Promise<void> {
 }
 
 /** The watches are cut off, the world goes on without them, and when they come back its history is thrown away. */
-async function loseHistory(writers: Writers): Promise<void> {
-  proxy.refuse(true);
-  const behind = writers.done;
-  await vi.waitFor(() => expect(writers.done).toBeGreaterThan(behind + 100), 30_000);
+async function loseHistory(writers: Writers, witnesses: readonly Witness[]): Promise<void> {
+  const before = witnesses.map(({ gone }) => gone);
+  proxy.setDark(true);
+  await writers.run(200);
   const etcd = await etcdBelow(controlPlane.pids()['kube-apiserver'] ?? 0);
   await controlPlane.killApiServer();
   // The server that died had old events in memory; the next one has only what etcd has kept.
   await etcd.compact();
   await controlPlane.startApiServer();
-  proxy.refuse(false);
+  proxy.setDark(false);
+  await vi.waitFor(() => {
+    for (const [index, { name, gone }] of witnesses.entries()) {
+      expect(gone, `${name} was to hear 410 Gone`).toBeGreaterThan(before[index] ?? 0);
+    }
+  }, 60_000);
 }
 
 async function freshList(as: 'full' | 'metadata'): Promise<Map<string, unknown>> {
@@ -75,8 +81,28 @@ function contentOf({ apiVersion, kind, metadata, data }: Stored<ConfigMap>, as: 
   return as === 'full' ? { apiVersion, kind, metadata: kept, data } : { apiVersion, kind, metadata: kept };
 }
 
-const storeOf = ({ informer }: Witness, as: 'full' | 'metadata'): Map<string, unknown> =>
-  new Map([...informer.store.values()].map((object) => [keyOf(object), contentOf(object, as)]));
+interface Watched {
+  as: 'full' | 'metadata';
+  witness: Witness;
+}
+
+/** The cache, and what a listener made of the changes, are what the server has. Call it while nothing changes. */
+async function equalToFreshLists(watched: readonly Watched[]): Promise<void> {
+  for (const { as, witness } of watched) {
+    const fresh = await freshList(as);
+    const contents = (objects: Iterable<Stored<ConfigMap>>): Map<string, unknown> =>
+      new Map([...objects].map((object) => [keyOf(object), contentOf(object, as)]));
+    const equal = (): void => expect(contents(witness.informer.store.values())).toEqual(fresh);
+    await vi.waitFor(equal, { timeout: 60_000, interval: 100 });
+    expect(contents(witness.believed.values())).toEqual(fresh);
+  }
+}
+
+/** Lets the caches come to rest, and has every watch begin anew from there: what follows must be heard one by one. */
+async function catchUp(watched: readonly Watched[]): Promise<void> {
+  await equalToFreshLists(watched);
+  proxy.cutAll();
+}
 
 const sum = (numbers: number[]): number => numbers.reduce((a, b) => a + b, 0);
 
@@ -85,38 +111,38 @@ it('a cache ends equal to a fresh list, whatever happens to its watch; nothing i
   console.log(`watch torture: seed ${seed} (SLIPWAY_TORTURE_SEED=${seed} to repeat)`);
   const direct = await loadKubeconfig([controlPlane.kubeconfig]);
   const through = { ...direct, server: `https://127.0.0.1:${proxy.port}` };
-  const witnesses = [
+  const watched: Watched[] = [
     { as: 'full', witness: startWitness('streamed', through, { expect: 'few' }) },
     { as: 'full', witness: startWitness('listed', through, { expect: 'many' }) },
     { as: 'metadata', witness: startWitness('metadata only', through, { as: 'metadata', expect: 'few' }) },
-  ] as const;
-  await Promise.all(witnesses.map(({ witness }) => witness.informer.synced));
+  ];
+  const all = watched.map(({ witness }) => witness);
+  await Promise.all(all.map(({ informer }) => informer.synced));
 
-  const writers = startWriters({ client, random: randomFrom(seed + 1), namespaces, writers: 12, names: 10, changes });
-  const done = (part: number): Promise<void> =>
-    vi.waitFor(() => expect(writers.done).toBeGreaterThan(changes * part), { timeout: 60_000, interval: 20 });
-  await done(0.2);
-  await crash();
-  await done(0.4);
-  await loseHistory(writers);
-  await done(0.6);
-  proxy.cutAll();
-  await done(0.8);
-  await loseHistory(writers);
-  await writers.finished;
+  const writers = createWriters({ client, random: randomFrom(seed + 1), namespaces, writers: 12, names: 10 });
+  await catchUp(watched);
+  await writers.run(1500);
+  await Promise.all([writers.run(1500), crash()]);
+  await catchUp(watched);
+  await writers.run(1500);
+  await catchUp(watched);
+  await loseHistory(writers, all);
+  await catchUp(watched);
+  await writers.run(2500);
+  await catchUp(watched);
+  await loseHistory(writers, all);
+  await catchUp(watched);
+  await writers.run(Math.max(0, changes - writers.done));
   proxy.calm();
 
-  for (const { as, witness } of witnesses) {
-    const fresh = await freshList(as);
-    await vi.waitFor(() => expect(storeOf(witness, as)).toEqual(fresh), { timeout: 40_000, interval: 100 });
-    expect(new Map([...witness.believed].map(([key, object]) => [key, contentOf(object, as)]))).toEqual(fresh);
-    expect(witness.lies).toEqual([]);
-    const { missed, checked } = witness.missed(writers.versions);
-    expect(missed).toEqual([]);
-    expect(checked).toBeGreaterThan(writers.versions.length / 4);
-    expect(witness.gone, `${witness.name} was to see 410 Gone`).toBeGreaterThanOrEqual(2);
+  await equalToFreshLists(watched);
+
+  for (const { name, lies, missed } of all) {
+    expect(lies).toEqual([]);
+    const versions = missed(writers.versions);
+    expect({ name, missed: versions.missed }).toEqual({ name, missed: [] });
+    expect(versions.checked).toBeGreaterThan(writers.versions.length / 2);
   }
-  const all = witnesses.map(({ witness }) => witness);
   console.log(
     [
       `watch torture: ${writers.done} changes`,
@@ -131,4 +157,4 @@ it('a cache ends equal to a fresh list, whatever happens to its watch; nothing i
   );
   for (const { name, problems } of all) console.log(`watch torture: ${name}:`, Object.fromEntries(problems));
   await Promise.all(all.map((witness) => witness.stop()));
-}, 240_000);
+}, 360_000);

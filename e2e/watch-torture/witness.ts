@@ -20,7 +20,7 @@ export interface Witness {
   readonly reads: number;
   readonly problems: ReadonlyMap<string, number>;
   /** The versions among these that were never heard, though the watch was never without history for them. */
-  missed(versions: readonly string[]): { missed: string[]; checked: number };
+  missed(this: void, versions: readonly string[]): { missed: string[]; checked: number };
   stop(): Promise<void>;
 }
 
@@ -122,10 +122,12 @@ function recordAsks(transport: Transport): {
     withoutHistory(version) {
       return asks.some((ask, index) => {
         if (ask !== 'all') return false;
-        const before = asks.slice(0, index).findLast((one) => one !== 'all') ?? 0;
-        const after = asks.slice(index).find((one) => one !== 'all') ?? Number.POSITIVE_INFINITY;
-        return before !== 'all' && after !== 'all' && version > before && version <= after;
+        const before = asks.slice(0, index).findLast(isVersion) ?? 0;
+        const after = asks.slice(index).find(isVersion) ?? Number.POSITIVE_INFINITY;
+        return version > before && version <= after;
       });
     },
   };
 }
+
+const isVersion = (ask: number | 'all'): ask is number => ask !== 'all';

@@ -21,7 +21,6 @@ export interface WritersOptions {
   writers: number;
   /** Objects that each writer has for itself. */
   names: number;
-  changes: number;
 }
 
 export interface Writers {
@@ -29,12 +28,12 @@ export interface Writers {
   readonly done: number;
   /** The version of every object that was created or updated. */
   readonly versions: readonly string[];
-  /** Resolves when all changes are made. */
-  readonly finished: Promise<void>;
+  /** Makes so many changes more. */
+  run(changes: number): Promise<void>;
 }
 
 /** Changes objects at random, each writer its own, straight at the server; goes on through crashes of it. */
-export function startWriters({ client, random, namespaces, writers, names, changes }: WritersOptions): Writers {
+export function createWriters({ client, random, namespaces, writers, names }: WritersOptions): Writers {
   const versions: string[] = [];
   let done = 0;
 
@@ -70,18 +69,22 @@ export function startWriters({ client, random, namespaces, writers, names, chang
     return dice < 0.9 ? create(name) : undefined;
   }
 
-  async function write(own: readonly Name[]): Promise<void> {
-    const known = new Map<Name, Stored<ConfigMap> | undefined>();
-    while (done < changes) {
+  const known = new Map<Name, Stored<ConfigMap> | undefined>();
+
+  async function changeOne(name: Name): Promise<void> {
+    try {
+      known.set(name, await change(name, known.get(name)));
+    } catch (error) {
+      // The server died under it: whatever came of it, look, and go on from there.
+      if (!isKubeError(error)) throw error;
+      known.set(name, await client.find(configMaps, name));
+    }
+  }
+
+  async function write(own: readonly Name[], enough: () => boolean): Promise<void> {
+    while (!enough()) {
       const name = own[Math.floor(random() * own.length)];
-      if (name === undefined) return;
-      try {
-        known.set(name, await change(name, known.get(name)));
-      } catch (error) {
-        // The server died under it: whatever came of it, look, and go on from there.
-        if (!isKubeError(error)) throw error;
-        known.set(name, await client.find(configMaps, name));
-      }
+      if (name !== undefined) await changeOne(name);
     }
   }
 
@@ -96,6 +99,9 @@ export function startWriters({ client, random, namespaces, writers, names, chang
       return done;
     },
     versions,
-    finished: Promise.all(shares.map(write)).then(() => {}),
+    async run(changes) {
+      const goal = done + changes;
+      await Promise.all(shares.map((own) => write(own, () => done >= goal)));
+    },
   };
 }

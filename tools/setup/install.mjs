@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
@@ -8,6 +17,8 @@ import { withLock } from './lock.mjs';
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const modules = join(root, 'node_modules');
 const marker = join(modules, '.slipway-setup');
+// npm writes it last.
+const installRecord = join(modules, '.package-lock.json');
 
 export const nodePath = join(modules, '.bin', 'node');
 
@@ -22,15 +33,34 @@ export async function installPackages() {
   await withLock(join(root, '.slipway', 'setup.lock'), async () => {
     // Another run may have done it while we waited.
     if (isReady()) return;
-    if (!isInstalled()) {
-      rmSync(marker, { force: true });
-      say('installing packages (about half a minute the first time)');
-      await npm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], 'installing packages');
-    }
+    if (missingPackages().length > 0) await install();
     await requirePinnedNode();
+    await completePackages();
     // Last: an install that was cut short is done again.
     writeFileSync(marker, fingerprint());
   });
+}
+
+// Not `npm ci`, which refuses a lock file that leaves out the optional parts of other platforms; without saving, so
+// that the lock file stays as it is.
+const installArguments = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+
+async function install() {
+  rmSync(marker, { force: true });
+  // A first install that was cut short may have left packages with files missing, which npm takes as they are.
+  if (!existsSync(installRecord)) rmSync(modules, { recursive: true, force: true });
+  say('installing packages (about half a minute the first time)');
+  await runNpm(installArguments, 'installing packages');
+}
+
+/** npm on an old Node leaves out the native parts of tools that ask for a newer one: the pinned one will do. */
+async function completePackages() {
+  if (missingPackages().length === 0) return;
+  say('installing what the older Node could not');
+  await runNpm(installArguments, 'installing packages', nodePath);
+  const missing = missingPackages();
+  if (missing.length > 0)
+    say(`npm left out ${missing.join(', ')}: if a tool does not start, set up with Node 22 or newer`);
 }
 
 function isReady() {
@@ -58,23 +88,34 @@ function packageFiles() {
   return [own, ...folders.map((folder) => join(root, folder, 'package.json')).filter((file) => existsSync(file))];
 }
 
-/** True after somebody's own `npm install`: it was finished, which npm records last, and is what is locked now. */
-function isInstalled() {
-  if (!existsSync(join(modules, '.package-lock.json'))) return false;
+/** What is locked and not installed: nothing after a finished install, be it somebody's own `npm install`. */
+function missingPackages() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  return Object.entries(packages).every(([path, { version, link, optional }]) => {
-    const found = read(join(root, path, 'package.json'));
-    // A package for another platform is locked too.
-    if (found === undefined) return optional === true;
-    return link === true || JSON.parse(found).version === version;
-  });
+  if (!existsSync(installRecord)) return Object.keys(packages);
+  return Object.entries(packages)
+    .filter(([, locked]) => locked.optional !== true || isNative(locked))
+    .filter(([path, { version, link }]) => {
+      const found = read(join(root, path, 'package.json'));
+      return found === undefined || (link !== true && JSON.parse(found).version !== version);
+    })
+    .map(([path]) => path);
+}
+
+/** Made for this platform. Other optional packages come and go with what needs them. */
+function isNative({ os = [], cpu = [], libc }) {
+  const libcFits = libc === undefined || libc.includes(currentLibc());
+  return os.includes(process.platform) && cpu.includes(process.arch) && libcFits;
+}
+
+function currentLibc() {
+  return process.report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
 }
 
 async function requirePinnedNode() {
   if (await runsPinnedNode()) return;
   // npm may have been told not to run install scripts, by which the package `node` fetches its program.
   say('fetching the pinned Node');
-  await npm(['rebuild', 'node', '--loglevel=error'], 'fetching the pinned Node');
+  await runNpm(['rebuild', 'node', '--loglevel=error'], 'fetching the pinned Node');
   if (await runsPinnedNode()) return;
   throw new Error(
     `node_modules/.bin/node is not Node ${pinnedVersion()}: npm did not run the install script of the package \`node\`. Allow it once with: npm rebuild node --ignore-scripts=false`,
@@ -93,37 +134,45 @@ function runsPinnedNode() {
   });
 }
 
-function npm(args, doing) {
+function runNpm(args, doing, node) {
   const started = Date.now();
   // On a terminal npm shows its own progress.
   const clock = process.stderr.isTTY
     ? undefined
     : setInterval(() => say(`${doing}, ${Math.round((Date.now() - started) / 1000)} s`), 15_000);
   return new Promise((resolve, reject) => {
+    const [program, ...first] = npmCommand(node);
     // Everything to standard error: standard output belongs to what is run afterwards.
-    const child = spawn('npm', args, {
-      cwd: root,
-      stdio: ['ignore', 2, 2],
-      env: { ...process.env, PATH: outerPath() },
-    });
+    const child = spawn(program, [...first, ...args], { cwd: root, stdio: ['ignore', 2, 2], env: outerEnvironment() });
     child.on('error', () => reject(new Error('npm is not on PATH: install Node 18 or newer with npm')));
     child.on('close', (code, signal) => {
       clearInterval(clock);
       if (code === 0) resolve();
-      else
-        reject(
-          new Error(
-            `npm ${args[0]} ended with ${signal ?? `exit code ${code}`}: see its message above, then try again`,
-          ),
-        );
+      else {
+        const ending = signal ?? `exit code ${code}`;
+        reject(new Error(`npm ${args[0]} ended with ${ending}: see its message above, then try again`));
+      }
     });
   });
 }
 
+/** npm as the user has it, or its script run by this Node. */
+function npmCommand(node) {
+  const onPath = outerPath().map((directory) => join(directory, 'npm'));
+  const script = [
+    process.env.npm_execpath ?? '',
+    ...onPath.filter((file) => existsSync(file)).map((file) => realpathSync(file)),
+  ].find((file) => file.endsWith('npm-cli.js'));
+  return node === undefined || script === undefined ? ['npm'] : [node, script];
+}
+
+function outerEnvironment() {
+  return { ...process.env, PATH: outerPath().join(delimiter) };
+}
+
 /** Without our own node_modules/.bin, which npm puts first: the Node there is about to be replaced. */
 function outerPath() {
-  const path = (process.env.PATH ?? '').split(delimiter);
-  return path.filter((directory) => !directory.startsWith(modules)).join(delimiter);
+  return (process.env.PATH ?? '').split(delimiter).filter((directory) => !directory.startsWith(modules));
 }
 
 function read(file) {

@@ -11,12 +11,21 @@ const SETTLE_MS = 500;
 export async function withLock(file, work) {
   const token = `${process.pid}\n`;
   await take(file, token);
-  const touch = setInterval(() => utimesSync(file, new Date(), new Date()), TOUCH_MS);
+  const touch = setInterval(() => ifThere(() => utimesSync(file, new Date(), new Date())), TOUCH_MS);
   try {
     await work();
   } finally {
     clearInterval(touch);
-    rmSync(file, { force: true });
+    if (read(file) === token) ifThere(() => rmSync(file));
+  }
+}
+
+/** Somebody may have tidied the file away, which is no reason to stop. */
+function ifThere(act) {
+  try {
+    act();
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
   }
 }
 

@@ -9,8 +9,8 @@ interface Read {
   continueToken: string;
 }
 
-function read(chunks: readonly Buffer[]): Read {
-  const reader = createListItemsReader('list things');
+function read(chunks: readonly Buffer[], batch?: number): Read {
+  const reader = createListItemsReader('list things', batch);
   const items: unknown[] = chunks.flatMap((chunk) => reader.push(chunk));
   const end = reader.finish();
   return { ...end, items: [...items, ...end.items] };
@@ -54,13 +54,19 @@ const item = fc.oneof(
 /** As JSON carries it: no -0, no `__proto__`. */
 const items = fc.array(item, { maxLength: 8 }).map((list) => JSON.parse(JSON.stringify(list)) as unknown[]);
 const indent = fc.constantFrom(undefined, undefined, 2);
+/** From every byte to everything at the end. */
+const batch = fc.constantFrom(1, 64, 300, 100_000);
 
 describe('the items of a list', () => {
   it('are the same however the bytes are cut, in both forms, pretty-printed or not', () => {
     fc.assert(
-      fc.property(form, items, indent, fc.array(fc.nat()), (write, list, spaces, cuts) => {
+      fc.property(form, items, indent, fc.array(fc.nat()), batch, (write, list, spaces, cuts, bytesAtOnce) => {
         const bytes = Buffer.from(write(list, spaces));
-        expect(read(cut(bytes, cuts))).toEqual({ items: list, resourceVersion: '4711', continueToken: 'next' });
+        expect(read(cut(bytes, cuts), bytesAtOnce)).toEqual({
+          items: list,
+          resourceVersion: '4711',
+          continueToken: 'next',
+        });
       }),
       { numRuns: 1000 },
     );
@@ -68,11 +74,21 @@ describe('the items of a list', () => {
 
   it('are never a part of the list: one that breaks off anywhere is an error', () => {
     fc.assert(
-      fc.property(form, items, indent, fc.array(fc.nat()), fc.nat(), (write, list, spaces, cuts, at) => {
-        const whole = Buffer.from(write(list, spaces));
-        const part = whole.subarray(0, at % whole.length);
-        expect(() => read(cut(part, cuts))).toThrow(expect.objectContaining({ code: 'SLW_KUBE_BAD_ANSWER' }));
-      }),
+      fc.property(
+        form,
+        items,
+        indent,
+        fc.array(fc.nat()),
+        batch,
+        fc.nat(),
+        (write, list, spaces, cuts, bytesAtOnce, at) => {
+          const whole = Buffer.from(write(list, spaces));
+          const part = whole.subarray(0, at % whole.length);
+          expect(() => read(cut(part, cuts), bytesAtOnce)).toThrow(
+            expect.objectContaining({ code: 'SLW_KUBE_BAD_ANSWER' }),
+          );
+        },
+      ),
       { numRuns: 1000 },
     );
   });
@@ -87,7 +103,7 @@ describe('the items of a list', () => {
     });
 
     it('are given as they arrive, not at the end', () => {
-      const reader = createListItemsReader('list things');
+      const reader = createListItemsReader('list things', 1);
       const whole = Buffer.from(write([{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }]));
       const upToSecond = whole.indexOf('"b"');
       expect(reader.push(whole.subarray(0, upToSecond))).toEqual([{ metadata: { name: 'a' } }]);
