@@ -11,7 +11,13 @@ export default defineConfig({
   test: {
     reporters: ['default', './tools/test-summary.ts'],
     projects: [
-      { test: { name: 'unit', include: tests('.test.ts'), exclude: [...ignored, '**/*.e2e.test.ts', '**/*.slow.test.ts'] } },
+      {
+        test: {
+          name: 'unit',
+          include: tests('.test.ts'),
+          exclude: [...ignored, '**/*.e2e.test.ts', '**/*.slow.test.ts'],
+        },
+      },
       {
         test: {
           name: 'e2e',

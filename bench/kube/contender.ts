@@ -3,9 +3,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 /** What one side tells the conductor over its IPC channel. */
 export type Report =
   | { type: 'synced'; ms: number; objects: number; rssMb: number }
+  | { type: 'watching' }
   | { type: 'caughtUp'; ms: number; rssMb: number; peakRssMb: number; stallMs: number };
 
-/** What the conductor tells one side: count this many changes, from the first one on. */
+/** What the conductor tells one side: from now on count, up to this many changes. */
 export interface Expect {
   changes: number;
 }
@@ -18,7 +19,8 @@ const megabytes = (bytes: number): number => Math.round((bytes / 1024 / 1024) * 
  */
 export async function measure(begin: (onChange: () => void) => Promise<number>): Promise<void> {
   let seen = 0;
-  let expected = Number.POSITIVE_INFINITY;
+  /** Until it is known, a change only shows that the watch is open. */
+  let expected: number | undefined;
   let firstAt = 0;
   const stall = monitorEventLoopDelay({ resolution: 5 });
   const tell = (report: Report): void => void process.send?.(report);
@@ -29,6 +31,7 @@ export async function measure(begin: (onChange: () => void) => Promise<number>):
   stall.enable();
   const started = performance.now();
   const objects = await begin(() => {
+    if (expected === undefined) return tell({ type: 'watching' });
     if (seen === 0) firstAt = performance.now();
     seen += 1;
     if (seen !== expected) return;

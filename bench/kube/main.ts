@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
 import { startControlPlane } from '@slipway/tools/controlplane';
@@ -13,11 +14,12 @@ import type { HoldProxy } from './hold-proxy.ts';
 import { benchNode, nodes } from './nodes.ts';
 
 const count = Number(process.env.BENCH_NODES ?? 10_000);
-const changes = Number(process.env.BENCH_CHANGES ?? 5_000);
+const changes = Number(process.env.BENCH_CHANGES ?? 3_000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 
 type Side = 'ours' | 'theirs';
 type Synced = Extract<Report, { type: 'synced' }>;
+type Watching = Extract<Report, { type: 'watching' }>;
 type CaughtUp = Extract<Report, { type: 'caughtUp' }>;
 
 async function inParallel(total: number, width: number, step: (i: number) => Promise<unknown>): Promise<void> {
@@ -37,18 +39,21 @@ async function nextReport<T extends Report>(child: ChildProcess, type: T['type']
 
 let turn = 0;
 
-/** Changes `changes` nodes: what a kubelet's heartbeat looks like to a watcher. */
-async function change(client: Client): Promise<void> {
+/** What a kubelet's heartbeat looks like to a watcher. */
+async function change(client: Client, i: number): Promise<void> {
   turn += 1;
-  const at = `turn-${turn}`;
-  await inParallel(changes, 24, (i) =>
-    client.patch(
-      nodes,
-      { name: benchNode(i % count).metadata.name },
-      { type: 'merge', body: { metadata: { annotations: { 'example.com/turn': `${at}-${i}` } } } },
-      {},
-    ),
-  );
+  const body = { metadata: { annotations: { 'example.com/turn': String(turn) } } };
+  await client.patch(nodes, { name: benchNode(i % count).metadata.name }, { type: 'merge', body }, {});
+}
+
+/** Changes a node now and then until the other side has seen it: its watch is open. */
+async function untilWatching(child: ChildProcess, client: Client): Promise<void> {
+  const watching = nextReport<Watching>(child, 'watching');
+  const timer = setInterval(() => void change(client, 0), 500);
+  await watching;
+  clearInterval(timer);
+  // The last of these changes may still be on its way; it must not be counted.
+  await wait(2000);
 }
 
 interface Result {
@@ -61,9 +66,10 @@ async function round(side: Side, kubeconfig: string, client: Client, proxy: Hold
   try {
     const synced = await nextReport<Synced>(child, 'synced');
     if (synced.objects !== count) throw new Error(`${side} cached ${synced.objects} of ${count} nodes`);
+    await untilWatching(child, client);
     child.send({ changes });
     proxy.hold();
-    await change(client);
+    await inParallel(changes, 24, (i) => change(client, i));
     const caughtUp = nextReport<CaughtUp>(child, 'caughtUp');
     proxy.release();
     const result = { synced, caughtUp: await caughtUp };

@@ -39,7 +39,7 @@ function note(candidate: Candidate, report: Report): void {
 }
 
 /** Waits for a condition; fails after the bound with what was waited for. */
-export async function until<T>(what: string, condition: () => T | undefined | false, boundMs = 30_000): Promise<T> {
+async function until<T>(what: string, condition: () => T | undefined | false, boundMs = 30_000): Promise<T> {
   const end = performance.now() + boundMs;
   for (;;) {
     const found = condition();

@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { markers } from './arguments.ts';
 import { resolveBinaries, startControlPlane, type ControlPlane, type ControlPlaneOptions } from './index.ts';
 import { layout } from './layout.ts';
+import { pickFreePort } from './ports.ts';
 import { findByArgument } from './processes.ts';
 
 let dataDir: string;
@@ -52,26 +53,11 @@ describe('a control plane', () => {
     expect(await kubectl(second.kubeconfig, 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}')).toBe('b');
   });
 
-  it('leaves nothing when it is stopped, however often it is asked', async () => {
-    const plane = await startControlPlane({ binaries });
-    expect(await programsOf(plane.dataDir)).toHaveLength(2);
-    await Promise.all([plane.stop(), plane.stop()]);
-    await plane.stop();
-    expect(await programsOf(plane.dataDir)).toEqual([]);
-    expect(existsSync(plane.dataDir)).toBe(false);
-  });
-
   it('begins anew when asked to, and leaves alone what is not its own', async () => {
     await writeFile(join(dataDir, 'notes.txt'), 'mine');
     const plane = await start({ fresh: true });
     await expect(kubectl(plane.kubeconfig, 'get', 'configmap', 'kept')).rejects.toThrow('not found');
     expect(await readFile(join(dataDir, 'notes.txt'), 'utf8')).toBe('mine');
-  });
-
-  it('says so when a program dies that nobody asked to', async () => {
-    const plane = await start();
-    process.kill(plane.pids()['etcd'] ?? 0, 'SIGKILL');
-    expect((await plane.failed).message).toMatch(/^etcd died by itself \(signal SIGKILL\)/);
   });
 });
 
@@ -115,6 +101,18 @@ describe('a control plane that runs', () => {
       code: 'SLW_TOOLS_DATA_DIR_IN_USE',
       message: expect.stringContaining(`is in use by process ${process.pid}`),
     });
+  });
+
+  it('says so when a program dies that nobody asked to', async () => {
+    process.kill(plane.pids()['etcd'] ?? 0, 'SIGKILL');
+    expect((await plane.failed).message).toMatch(/^etcd died by itself \(signal SIGKILL\)/);
+  });
+
+  it('leaves nothing when it is stopped, however often it is asked', async () => {
+    await Promise.all([plane.stop(), plane.stop()]);
+    await plane.stop();
+    expect(await programsOf(plane.dataDir)).toEqual([]);
+    expect(existsSync(plane.dataDir)).toBe(false);
   });
 });
 
@@ -162,16 +160,8 @@ describe('a launcher that is killed', () => {
     return { pid: child.pid ?? 0, exit: once(child, 'exit'), dir: dir ?? '', kubeconfig: kubeconfig ?? '' };
   }
 
-  it('takes its programs along, even when its whole group is killed', async () => {
-    const launcher = await startLauncher({ dataDir });
-    process.kill(-launcher.pid, 'SIGKILL');
-    await launcher.exit;
-    await expect.poll(() => programsOf(dataDir), { timeout: 20_000 }).toEqual([]);
-  });
-
   it('does not stand in the way of one that starts at once, on the same port and data', async () => {
-    const { port } = await start();
-    await running?.stop();
+    const port = await pickFreePort();
     const launcher = await startLauncher({ dataDir, port });
     await kubectl(launcher.kubeconfig, 'create', 'configmap', 'survivor');
     process.kill(launcher.pid, 'SIGKILL');
@@ -196,9 +186,10 @@ describe('a launcher that is killed', () => {
     expect(now.filter((pid) => leftovers.includes(pid))).toEqual([]);
   });
 
-  it('leaves no temporary directory', async () => {
+  it('takes its programs and its temporary directory along, even when its whole group is killed', async () => {
     const launcher = await startLauncher({});
-    process.kill(launcher.pid, 'SIGKILL');
+    process.kill(-launcher.pid, 'SIGKILL');
+    await launcher.exit;
     await expect.poll(() => existsSync(launcher.dir), { timeout: 20_000 }).toBe(false);
     expect(await programsOf(launcher.dir)).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { controllerCommand } from './controller-command.ts';
 import { failureText } from './fail.ts';
+import { ignitionCommand } from './ignition/command.ts';
 import { installCommand } from './install-command.ts';
 import { startCommand } from './start-command.ts';
 import { version } from './version.ts';
@@ -14,6 +15,7 @@ const program = new Command('slipway')
   .addCommand(startCommand())
   .addCommand(installCommand())
   .addCommand(controllerCommand())
+  .addCommand(ignitionCommand())
   .addHelpText(
     'after',
     `
@@ -32,7 +34,11 @@ function sayUsage(text: string, write: (text: string) => void): void {
     .split('\n');
   write(`slipway: ${[line, hint].filter(Boolean).join(' ')} [SLW_CLI_USAGE]\n`);
 }
-for (const command of [program, ...program.commands]) command.exitOverride().configureOutput({ outputError: sayUsage });
+function prepare(command: Command): void {
+  command.exitOverride().configureOutput({ outputError: sayUsage });
+  for (const each of command.commands) prepare(each);
+}
+prepare(program);
 
 try {
   await program.parseAsync();

@@ -1,0 +1,120 @@
+import { encodeDataUrl } from './data-url.ts';
+
+export interface GunzipLimits {
+  /** The unpacked size at which unpacking stops. */
+  maxBytes: number;
+  /** Unpacked bytes for one packed byte. Real text stays below 60; only made-up data comes near gzip's own bound of 1032. */
+  maxRatio?: number;
+}
+
+export type Gunzipped =
+  | { ok: true; bytes: Uint8Array }
+  | { ok: false; reason: 'too-large' | 'bomb' | 'malformed'; problem: string };
+
+/** How a file's bytes are written into a config. */
+export interface EncodedContents {
+  source: string;
+  compression?: 'gzip';
+}
+
+const DEFAULT_MAX_RATIO = 200;
+/** Small inputs may have any ratio: 100 kB of zeros harm nobody. */
+const RATIO_COUNTS_FROM = 1024 * 1024;
+/** Below this, gzip's header and base64 eat what it wins. */
+const WORTH_GZIP = 1024;
+/** What `"compression":"gzip",` adds to the config. */
+const COMPRESSION_FIELD = 21;
+const GZIP_OS_BYTE = 9;
+const GZIP_OS_UNKNOWN = 255;
+
+/** gzip with nothing of the machine in it: no time, no name, no operating system. */
+export async function gzip(bytes: Uint8Array): Promise<Uint8Array> {
+  const packed = await collect(stream(bytes).pipeThrough(new CompressionStream('gzip')));
+  packed[GZIP_OS_BYTE] = GZIP_OS_UNKNOWN;
+  return packed;
+}
+
+/**
+ * Unpacks, but never holds more than the limit (and one chunk): the size comes from outside and cannot be trusted.
+ * One gzip member only, as the web's DecompressionStream has it: several in a row are refused as malformed.
+ */
+export async function gunzip(packed: Uint8Array, limits: GunzipLimits): Promise<Gunzipped> {
+  const maxRatio = limits.maxRatio ?? DEFAULT_MAX_RATIO;
+  const reader = stream(packed).pipeThrough(new DecompressionStream('gzip')).getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      size += next.value.byteLength;
+      const refusal = gunzipRefusal(size, packed.byteLength, limits.maxBytes, maxRatio);
+      if (refusal !== null) {
+        await reader.cancel();
+        return refusal;
+      }
+      chunks.push(next.value);
+    }
+  } catch (cause) {
+    return { ok: false, reason: 'malformed', problem: `it is not gzip data (${messageOf(cause)})` };
+  }
+  return { ok: true, bytes: concat(chunks, size) };
+}
+
+/**
+ * The shortest way to say these bytes in a config: plain, base64, or gzip in base64.
+ * The deflate bytes are the engine's own, so another engine may give another (equally valid) string for the same bytes.
+ */
+export async function encodeContents(bytes: Uint8Array): Promise<EncodedContents> {
+  const source = encodeDataUrl(bytes);
+  if (bytes.byteLength < WORTH_GZIP) return { source };
+  const packed = encodeDataUrl(await gzip(bytes));
+  return packed.length + COMPRESSION_FIELD < source.length ? { source: packed, compression: 'gzip' } : { source };
+}
+
+function gunzipRefusal(size: number, packed: number, maxBytes: number, maxRatio: number): Gunzipped | null {
+  if (size > maxBytes) {
+    return { ok: false, reason: 'too-large', problem: `unpacked it has more than the limit of ${maxBytes} bytes` };
+  }
+  if (size > RATIO_COUNTS_FROM && size > packed * maxRatio) {
+    return {
+      ok: false,
+      reason: 'bomb',
+      problem: `it unpacks to more than ${maxRatio} times its size of ${packed} bytes, which real contents do not`,
+    };
+  }
+  return null;
+}
+
+function stream(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(new Uint8Array(bytes));
+      controller.close();
+    },
+  });
+}
+
+async function collect(source: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+  }
+  return concat(chunks, size);
+}
+
+function concat(chunks: Uint8Array[], size: number): Uint8Array {
+  const only = chunks.length === 1 ? chunks[0] : undefined;
+  if (only !== undefined) return only;
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error && cause.message !== '' ? cause.message : 'unreadable';
+}

@@ -1,0 +1,33 @@
+// The Ignition formats: parse, validate, translate, merge with provenance, resolve. No I/O and nothing of Node in here.
+export { merge, type Merged, type MergeInput } from './merge.ts';
+export { parse, PARSE_LIMITS, type Parsed, type ParseLimits, type ParseResult, type NotParsed } from './parse.ts';
+export type { Origin, Provenance } from './provenance.ts';
+export { Findings, hasErrors, type Report, type ReportEntry } from './report.ts';
+export type { AnyConfig, Config, Config2, Config3, ConfigOf } from './spec/index.ts';
+export { isOfVersion, specOf } from './spec/index.ts';
+export { translate, type Translated, type TranslateOptions } from './translate/index.ts';
+export { validate } from './validate/index.ts';
+export { isSpecVersion, NEWEST_VERSION, SPEC_VERSIONS, type SpecVersion, type SpecVersion3 } from './version.ts';
+export { decodeDataUrl, type DecodedDataUrl, encodeDataUrl } from './data-url.ts';
+export {
+  encodeContents,
+  type EncodedContents,
+  gunzip,
+  type Gunzipped,
+  type GunzipLimits,
+  gzip,
+} from './compression.ts';
+export {
+  type HostPolicy,
+  isAddressAllowed,
+  isAddressRange,
+  whyAddressRefused,
+  whyHostRefused,
+} from './resolve/address.ts';
+export type { Fetched, Fetcher, FetchRequest } from './resolve/fetcher.ts';
+export { resolve, type Resolved, type ResolveOptions } from './resolve/index.ts';
+export { DEFAULT_LIMITS, type ResolveLimits } from './resolve/limits.ts';
+export type { ResolveCode, ResolveEntry } from './resolve/problem.ts';
+export { proxyFor, type ProxySettings } from './resolve/proxy.ts';
+export { diffConfigs, type ConfigDiff, type DiffOptions, type ItemDiff } from './diff.ts';
+export { formatDiff } from './diff-text.ts';

@@ -1,0 +1,38 @@
+// Paths on the machine, as the Go client sees them: slash-separated, whatever system this runs on.
+
+const DIRTY = /\/\/|\/\.{1,2}(?:\/|$)|.\/$/;
+
+export function isAbsolute(path: string): boolean {
+  return path.startsWith('/');
+}
+
+/** Whether an absolute path is the shortest way to say itself: no `//`, `.`, `..` and no slash at the end. */
+export function isClean(path: string): boolean {
+  return !DIRTY.test(path);
+}
+
+export function cleanPath(path: string): string {
+  const absolute = isAbsolute(path);
+  const kept: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') kept.push(part);
+    else if (kept.length > 0 && kept.at(-1) !== '..') kept.pop();
+    else if (!absolute) kept.push('..');
+  }
+  const joined = kept.join('/');
+  if (absolute) return `/${joined}`;
+  return joined === '' ? '.' : joined;
+}
+
+/** Joins what is not empty, and cleans the result. */
+export function joinPaths(...parts: readonly string[]): string {
+  const joined = parts.filter((part) => part !== '').join('/');
+  return joined === '' ? '' : cleanPath(joined);
+}
+
+/** From the last dot of the last part, with the dot; '' when there is none. */
+export function extensionOf(path: string): string {
+  const dot = path.lastIndexOf('.');
+  return dot > path.lastIndexOf('/') ? path.slice(dot) : '';
+}

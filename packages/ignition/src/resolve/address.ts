@@ -1,0 +1,213 @@
+// Which addresses a fetch may connect to. Pure: no lookups here, the caller brings addresses.
+
+/** What the operator of Slipway (never the author of a config) says about where contents may come from. */
+export interface HostPolicy {
+  /** Only these hosts: `files.example.com`, `*.example.com` (its subdomains), an address. Absent: any host. */
+  allowHosts?: readonly string[];
+  /** CIDR ranges (or single addresses) that are allowed although they are refused by default, such as `127.0.0.0/8`. */
+  allowAddresses?: readonly string[];
+}
+
+export interface Address {
+  family: 4 | 6;
+  value: bigint;
+}
+
+interface Range {
+  base: Address;
+  prefix: number;
+}
+
+/** Refused unless `allowAddresses` says otherwise. Private networks are not here: file servers live there. */
+const REFUSED: [cidr: string, why: string][] = [
+  ['0.0.0.0/8', 'it means this host'],
+  ['127.0.0.0/8', 'it is a loopback address'],
+  ['169.254.0.0/16', 'it is a link-local address, where clouds keep instance metadata and credentials'],
+  ['100.100.100.200/32', 'it is an instance metadata address'],
+  ['168.63.129.16/32', 'it is a cloud platform service address'],
+  ['192.0.0.192/32', 'it is an instance metadata address'],
+  ['224.0.0.0/4', 'it is a multicast address'],
+  ['240.0.0.0/4', 'it is a reserved or broadcast address'],
+  ['::/128', 'it means this host'],
+  ['::1/128', 'it is the loopback address'],
+  ['fe80::/10', 'it is a link-local address'],
+  ['fec0::/10', 'it is a site-local address, which no longer exists'],
+  ['ff00::/8', 'it is a multicast address'],
+  ['fd00:ec2::/32', 'it is an instance metadata address'],
+  ['fd20:ce::254/128', 'it is an instance metadata address'],
+  ['fd00:42::42/128', 'it is an instance metadata address'],
+];
+
+/**
+ * Ways to write an IPv4 address inside an IPv6 one, and how to find it there.
+ * A translator or tunnel on the way would deliver to the inner address, so that one has to be allowed too.
+ */
+const EMBEDDINGS: [cidr: string, find: (value: bigint) => bigint[]][] = [
+  ['::ffff:0:0/96', (value) => [low32(value)]], // mapped
+  ['::ffff:0:0:0/96', (value) => [low32(value)]], // translated (SIIT)
+  ['::/96', (value) => [low32(value)]], // compatible
+  ['64:ff9b::/96', (value) => [low32(value)]], // NAT64
+  ['64:ff9b:1::/48', localNat64],
+  ['2002::/16', (value) => [low32(value >> 80n)]], // 6to4
+  ['2001::/32', (value) => [low32(value >> 64n), low32(~value)]], // Teredo: its server, and its client inverted
+];
+
+const refusedRanges = REFUSED.map(([cidr, why]) => ({ range: mustRange(cidr), why }));
+const embeddings = EMBEDDINGS.map(([cidr, find]) => ({ range: mustRange(cidr), find }));
+
+/** Whether a connection to this address may be made. */
+export function isAddressAllowed(ip: string, policy: HostPolicy): boolean {
+  return whyAddressRefused(ip, policy) === null;
+}
+
+/** Why no connection to this address may be made, or null when it may. */
+export function whyAddressRefused(ip: string, policy: HostPolicy): string | null {
+  const address = parseAddress(ip);
+  if (address === null) return 'it is not an IP address';
+  const allowed = (policy.allowAddresses ?? []).flatMap((cidr) => parseRange(cidr) ?? []);
+  const isAllowed = (each: Address) => allowed.some((range) => contains(range, each));
+  if (isAllowed(address)) return null;
+  for (const each of [address, ...innerAddresses(address)]) {
+    const hit = refusedRanges.find(({ range }) => contains(range, each));
+    if (hit === undefined || isAllowed(each)) continue;
+    return each === address ? hit.why : `it leads to ${formatIpv4(each.value)}: ${hit.why}`;
+  }
+  return null;
+}
+
+/** Why this host (a URL's `hostname`) may not be asked at all, before any lookup; null when it may. */
+export function whyHostRefused(host: string, policy: HostPolicy): string | null {
+  if (policy.allowHosts !== undefined && !policy.allowHosts.some((pattern) => matchesHost(host, pattern))) {
+    return 'it is not in the list of allowed hosts';
+  }
+  const literal = addressOfHost(host);
+  return literal === null ? null : whyAddressRefused(literal, policy);
+}
+
+/** The address when a URL's `hostname` is one. The URL parser has already turned 0x7f.1, 017700000001 and 2130706433 into 127.0.0.1. */
+export function addressOfHost(host: string): string | null {
+  const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+  return parseAddress(bare) === null ? null : bare;
+}
+
+/** Whether `text` is an address or CIDR range as `allowAddresses` takes it. */
+export function isAddressRange(text: string): boolean {
+  return parseRange(text) !== null;
+}
+
+/** Whether an address lies in a CIDR range; false when either is none. */
+export function isInRange(ip: string, cidr: string): boolean {
+  const address = parseAddress(ip);
+  const range = parseRange(cidr);
+  return address !== null && range !== null && contains(range, address);
+}
+
+function matchesHost(host: string, pattern: string): boolean {
+  const name = host.toLowerCase().replace(/\.$/, '');
+  const wanted = pattern.toLowerCase().replace(/\.$/, '');
+  if (wanted.startsWith('*.')) return name.endsWith(wanted.slice(1)) && name.length > wanted.length - 1;
+  return name === wanted || (addressOfHost(name) ?? name) === wanted;
+}
+
+function innerAddresses(address: Address): Address[] {
+  if (address.family === 4) return [];
+  const found = embeddings
+    .filter(({ range }) => contains(range, address))
+    .flatMap(({ find }) => find(address.value))
+    .concat(isIsatap(address.value) ? [low32(address.value)] : []);
+  return found.map((value) => ({ family: 4, value }));
+}
+
+function isIsatap(value: bigint): boolean {
+  const identifier = (value >> 32n) & 0xffffffffn;
+  return identifier === 0x5efen || identifier === 0x02005efen;
+}
+
+function low32(value: bigint): bigint {
+  return value & 0xffffffffn;
+}
+
+/**
+ * In the prefix for local use, the network chose the prefix length (RFC 6052), so every place the address could stand is
+ * looked at. What starts with a zero byte is padding read in the wrong place.
+ */
+function localNat64(value: bigint): bigint[] {
+  const candidates = [low32(value), rfc6052(value, 48), rfc6052(value, 56), rfc6052(value, 64)];
+  return candidates.filter((each) => each >> 24n !== 0n);
+}
+
+/** The IPv4 address after a prefix of 48, 56 or 64 bits; bits 64 to 71 are always skipped. */
+function rfc6052(value: bigint, prefix: 48 | 56 | 64): bigint {
+  const withoutGap = ((value >> 64n) << 56n) | (value & ((1n << 56n) - 1n));
+  return low32(withoutGap >> BigInt(120 - prefix - 32));
+}
+
+function contains(range: Range, address: Address): boolean {
+  if (range.base.family !== address.family) return false;
+  const shift = BigInt((address.family === 4 ? 32 : 128) - range.prefix);
+  return address.value >> shift === range.base.value >> shift;
+}
+
+function parseRange(text: string): Range | null {
+  const [ip = '', length, ...rest] = text.split('/');
+  const base = parseAddress(ip);
+  if (base === null || rest.length > 0) return null;
+  const bits = base.family === 4 ? 32 : 128;
+  if (length === undefined) return { base, prefix: bits };
+  if (!/^\d{1,3}$/.test(length) || Number(length) > bits) return null;
+  return { base, prefix: Number(length) };
+}
+
+function mustRange(cidr: string): Range {
+  const range = parseRange(cidr);
+  if (range === null) throw new Error(`${cidr} in the address tables is no CIDR range`);
+  return range;
+}
+
+/** Dotted IPv4, or IPv6 in any of its forms, with or without a zone. */
+function parseAddress(text: string): Address | null {
+  const ipv4 = parseIpv4(text);
+  if (ipv4 !== null) return { family: 4, value: ipv4 };
+  const ipv6 = parseIpv6(text.split('%', 1)[0] ?? '');
+  return ipv6 === null ? null : { family: 6, value: ipv6 };
+}
+
+function parseIpv4(text: string): bigint | null {
+  if (!/^\d{1,3}(?:\.\d{1,3}){3}$/.test(text)) return null;
+  const parts = text.split('.').map(Number);
+  if (parts.some((part) => part > 255)) return null;
+  return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n);
+}
+
+function parseIpv6(text: string): bigint | null {
+  const gap = text.indexOf('::');
+  const groups = gap < 0 ? parseGroups(text) : withGap(text.slice(0, gap), text.slice(gap + 2));
+  if (groups?.length !== 8) return null;
+  return groups.reduce((value, group) => (value << 16n) | group, 0n);
+}
+
+/** The two sides of `::` with as many zero groups between them as it takes; at least one. */
+function withGap(before: string, after: string): bigint[] | null {
+  const head = parseGroups(before);
+  const tail = parseGroups(after);
+  if (head === null || tail === null || head.length + tail.length > 7) return null;
+  return [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => 0n), ...tail];
+}
+
+/** The groups on one side of `::`, a dotted IPv4 tail as two of them. */
+function parseGroups(text: string): bigint[] | null {
+  if (text === '') return [];
+  const groups: bigint[] = [];
+  const parts = text.split(':');
+  for (const [index, part] of parts.entries()) {
+    const ipv4 = index === parts.length - 1 ? parseIpv4(part) : null;
+    if (ipv4 !== null) groups.push(ipv4 >> 16n, ipv4 & 0xffffn);
+    else if (/^[0-9A-Fa-f]{1,4}$/.test(part)) groups.push(BigInt(`0x${part}`));
+    else return null;
+  }
+  return groups;
+}
+
+function formatIpv4(value: bigint): string {
+  return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
+}

@@ -1,0 +1,138 @@
+// resolve: a config with everything it names inside it. What it gives has no remote reference, so every machine that
+// gets it sees the same, whatever the servers it was fetched from do later.
+import { encodeContents } from '../compression.ts';
+import { encodeDataUrl } from '../data-url.ts';
+import type { AnyConfig } from '../spec/index.ts';
+import { validate } from '../validate/index.ts';
+import type { HostPolicy } from './address.ts';
+import type { Fetcher } from './fetcher.ts';
+import { Budget, DEFAULT_LIMITS, type ResolveLimits } from './limits.ts';
+import { load, type Loaded, type LoadContext } from './load.ts';
+import { atField, type Place, type ResolveEntry, ResolveError } from './problem.ts';
+import { render, type Rendered } from './render.ts';
+import { type FetchSettings, NO_SETTINGS } from './settings.ts';
+import { type Slot, slotsOf } from './slots.ts';
+
+export interface ResolveOptions {
+  /** What messages call the config, such as `MachineConfig 99-worker`. */
+  name: string;
+  fetch: Fetcher;
+  /** Where contents may come from. By default any host, but no loopback, link-local or metadata address. */
+  hosts?: HostPolicy;
+  limits?: Partial<ResolveLimits>;
+  signal?: AbortSignal;
+  /** Whether fetched contents may be written as gzip when that is smaller. Default: yes. */
+  compress?: boolean;
+}
+
+/**
+ * The config is in the spec version of the input, or in the newest one among the configs merged into it.
+ * `report` has every failure with a code, its field and its URL; there is a config only when there is no failure.
+ */
+export interface Resolved {
+  config: AnyConfig | null;
+  report: ResolveEntry[];
+}
+
+export async function resolve(config: AnyConfig, options: ResolveOptions): Promise<Resolved> {
+  const context = contextOf(options);
+  const place: Place = { input: options.name, path: '', inside: [] };
+  try {
+    const rendered = await render(context, { config, place }, NO_SETTINGS);
+    const resolved = structuredClone(rendered.config);
+    const failures = await fillSlots(context, rendered, slotsOf(resolved), options.compress ?? true);
+    const report = failures.length > 0 ? failures : invalid(resolved, place);
+    return { config: report.length > 0 ? null : resolved, report };
+  } catch (failure) {
+    if (!(failure instanceof ResolveError)) throw failure;
+    return { config: null, report: [failure.entry] };
+  }
+}
+
+/** Timers hold no more. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+function contextOf(options: ResolveOptions): LoadContext {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const timeout = AbortSignal.timeout(Math.min(Math.ceil(limits.timeMs), MAX_TIMER_MS));
+  return {
+    fetch: options.fetch,
+    hosts: options.hosts ?? {},
+    budget: new Budget(limits),
+    signal: options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]),
+    fetched: new Map(),
+  };
+}
+
+/** Some at a time, and all of them even when one fails: whoever mends the config wants to know everything at once. */
+async function fillSlots(
+  context: LoadContext,
+  rendered: Rendered,
+  slots: Slot[],
+  compress: boolean,
+): Promise<ResolveEntry[]> {
+  const placeOf = originsOf(rendered);
+  const failures: (ResolveEntry | null)[] = [];
+  const queue = slots.entries();
+  const worker = async () => {
+    for (const [index, slot] of queue) {
+      failures[index] = await fillSlot(context, rendered.settings, slot, { place: placeOf(slot), compress });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, context.budget.limits.parallel) }, worker));
+  return failures.filter((failure) => failure !== null);
+}
+
+async function fillSlot(
+  context: LoadContext,
+  settings: FetchSettings,
+  slot: Slot,
+  { place, compress }: { place: Place; compress: boolean },
+): Promise<ResolveEntry | null> {
+  try {
+    const loaded = await load(context, settings, slot.reference, atField(place, 'source'));
+    if (loaded.remote) await inline(slot, loaded, compress);
+    return null;
+  } catch (failure) {
+    if (failure instanceof ResolveError) return failure.entry;
+    throw failure;
+  }
+}
+
+/** Puts the contents in place of the reference. The hash stays: it is over the unpacked contents, which are the same. */
+async function inline(slot: Slot, loaded: Loaded, compress: boolean): Promise<void> {
+  const { reference } = slot;
+  delete reference.httpHeaders;
+  if (slot.holds === 'authority') {
+    reference.source = encodeDataUrl(loaded.bytes);
+    delete reference.compression;
+  } else if ((reference.compression ?? '') !== '') {
+    reference.source = encodeDataUrl(loaded.raw);
+  } else {
+    const encoded = compress ? await encodeContents(loaded.bytes) : { source: encodeDataUrl(loaded.bytes) };
+    Object.assign(reference, encoded);
+  }
+}
+
+/** Finds the field that brought a slot into the result: that of the last config merged that has it. */
+function originsOf({ contributors }: Rendered): (slot: Slot) => Place {
+  const origins = new Map<string, Map<string, Place>>();
+  for (const { config, place } of contributors) {
+    for (const { key, path, reference } of slotsOf(config)) {
+      const bySource = origins.get(key) ?? new Map<string, Place>();
+      origins.set(key, bySource.set(reference.source ?? '', atField(place, path)));
+    }
+  }
+  const start: Place = contributors[0]?.place ?? { input: '', path: '', inside: [] };
+  return ({ key, path, reference }) => origins.get(key)?.get(reference.source ?? '') ?? atField(start, path);
+}
+
+/** Two valid configs can merge to an invalid one. */
+function invalid(config: AnyConfig, place: Place): ResolveEntry[] {
+  return validate(config)
+    .filter((entry) => entry.kind === 'error')
+    .map(({ path, message }) => {
+      const problem = `the resolved config is not valid: ${message}`;
+      return new ResolveError('SLW_RESOLVE_RESULT', atField(place, path), '', problem).entry;
+    });
+}

@@ -1,0 +1,171 @@
+// From a reference to its checked bytes: fetch or decode, unpack, compare the hash.
+import { gunzip } from '../compression.ts';
+import { decodeDataUrl } from '../data-url.ts';
+import { show } from '../report.ts';
+import { whyHostRefused, type HostPolicy } from './address.ts';
+import type { Fetched, Fetcher, FetchRequest } from './fetcher.ts';
+import { hashProblem } from './hash.ts';
+import type { Budget } from './limits.ts';
+import { type Place, type ResolveCode, ResolveError } from './problem.ts';
+import type { FetchSettings } from './settings.ts';
+import type { Reference } from './slots.ts';
+
+/** What every load of one resolve shares. */
+export interface LoadContext {
+  fetch: Fetcher;
+  hosts: HostPolicy;
+  budget: Budget;
+  signal: AbortSignal;
+  /** The same URL with the same headers is fetched once, so that one resolve sees one state of it. */
+  fetched: Map<string, Promise<Fetched>>;
+}
+
+export interface Loaded {
+  /** As fetched, perhaps packed. */
+  raw: Uint8Array;
+  /** The contents. */
+  bytes: Uint8Array;
+  /** False for a data URL, which stays as it is. */
+  remote: boolean;
+}
+
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+  s3: 'it needs the cloud credentials of the machine that boots, which are not here. Use an https URL (a presigned one, for example) or a data URL',
+  arn: 'it names an S3 object, which needs the cloud credentials of the machine that boots, which are not here. Use an https URL or a data URL',
+  gs: 'it needs the cloud credentials of the machine that boots, which are not here. Use an https URL (a signed one, for example) or a data URL',
+  tftp: 'TFTP can neither be authenticated nor bounded in size and time. Use an http or https URL with a hash, or a data URL',
+};
+
+/** The checked contents behind a reference. Throws ResolveError. */
+export async function load(
+  context: LoadContext,
+  settings: FetchSettings,
+  reference: Reference,
+  place: Place,
+): Promise<Loaded> {
+  const source = reference.source ?? '';
+  // No source is an empty file, to the real client too.
+  if (source === '') return { raw: new Uint8Array(), bytes: new Uint8Array(), remote: false };
+  const remote = schemeOf(source) !== 'data';
+  const raw = remote ? await fetchRemote(context, settings, reference, place) : decode(source, place);
+  const bytes = await unpack(context, reference, raw, place);
+  const { hash } = reference.verification ?? {};
+  const wrong = hash === undefined ? null : await hashProblem(bytes, hash);
+  if (wrong !== null) throw new ResolveError('SLW_RESOLVE_HASH', place, source, wrong);
+  return { raw, bytes, remote };
+}
+
+export function schemeOf(source: string): string {
+  return /^([a-z][a-z0-9+.-]*):/i.exec(source)?.[1]?.toLowerCase() ?? '';
+}
+
+function decode(source: string, place: Place): Uint8Array {
+  const decoded = decodeDataUrl(source);
+  if (decoded.ok) return decoded.bytes;
+  throw new ResolveError('SLW_RESOLVE_DATA_URL', place, source, `the data URL cannot be read: ${decoded.problem}`);
+}
+
+async function unpack(context: LoadContext, ref: Reference, raw: Uint8Array, place: Place): Promise<Uint8Array> {
+  const compression = ref.compression ?? '';
+  if (compression === '') return raw;
+  const fail = (code: ResolveCode, problem: string) => new ResolveError(code, place, ref.source ?? '', problem);
+  if (compression !== 'gzip') {
+    throw fail('SLW_RESOLVE_GZIP', `the compression ${show(compression)} is not known; "gzip" is, and "" for none`);
+  }
+  const { limits } = context.budget;
+  const unpacked = await gunzip(raw, { maxBytes: limits.singleBytes, maxRatio: limits.ratio });
+  if (!unpacked.ok) {
+    const code = unpacked.reason === 'malformed' ? 'SLW_RESOLVE_GZIP' : 'SLW_RESOLVE_LIMIT';
+    throw fail(code, `compression is gzip, but ${unpacked.problem}`);
+  }
+  return unpacked.bytes;
+}
+
+async function fetchRemote(context: LoadContext, settings: FetchSettings, ref: Reference, place: Place) {
+  const source = ref.source ?? '';
+  const fail = (code: ResolveCode, problem: string) => new ResolveError(code, place, source, problem);
+  const url = parseUrl(source, fail);
+  const refused = whyHostRefused(url.hostname, context.hosts);
+  if (refused !== null) throw fail('SLW_RESOLVE_HOST', `the host ${url.hostname} is refused: ${refused}`);
+  const request = requestFor(context, settings, url, headersOf(ref, fail));
+  const key = JSON.stringify([request.url, request.headers]);
+  const known = context.fetched.get(key);
+  if (known === undefined) {
+    const tooMany = context.budget.takeFetch();
+    if (tooMany !== null) throw fail('SLW_RESOLVE_LIMIT', tooMany);
+  }
+  const answer = known ?? unlessAborted(context.fetch(request), request.signal);
+  context.fetched.set(key, answer);
+  const fetched = await answer;
+  if (context.signal.aborted) {
+    const problem = `not done within the limit of ${context.budget.limits.timeMs} ms for everything`;
+    throw fail('SLW_RESOLVE_TIME', problem);
+  }
+  if (!fetched.ok) throw fail('SLW_RESOLVE_FETCH', `cannot be fetched: ${fetched.problem}`);
+  const tooLarge = known === undefined ? context.budget.takeBytes(fetched.bytes.byteLength) : null;
+  if (tooLarge !== null) throw fail('SLW_RESOLVE_LIMIT', tooLarge);
+  return fetched.bytes;
+}
+
+function parseUrl(source: string, fail: (code: ResolveCode, problem: string) => ResolveError): URL {
+  const scheme = schemeOf(source);
+  if (scheme !== 'http' && scheme !== 'https') {
+    const why = Object.hasOwn(UNSUPPORTED, scheme) ? UNSUPPORTED[scheme] : 'only http, https and data URLs are known';
+    throw fail(
+      'SLW_RESOLVE_SCHEME',
+      `${scheme === '' ? 'a URL without a scheme' : scheme} is not supported, because ${why}`,
+    );
+  }
+  // The URL parser would also find a host where there is none, as in https:path.
+  const url = /^https?:\/\//i.test(source) ? URL.parse(source) : null;
+  if (url === null) throw fail('SLW_RESOLVE_URL', 'it is not a URL with a host');
+  return url;
+}
+
+function headersOf(
+  ref: Reference,
+  fail: (code: ResolveCode, problem: string) => ResolveError,
+): FetchRequest['headers'] {
+  return (ref.httpHeaders ?? []).map(({ name, value }) => {
+    if (value === undefined || value === '') throw fail('SLW_RESOLVE_HEADER', `the header ${show(name)} has no value`);
+    return { name, value };
+  });
+}
+
+function requestFor(
+  context: LoadContext,
+  settings: FetchSettings,
+  url: URL,
+  headers: FetchRequest['headers'],
+): FetchRequest {
+  const { limits } = context.budget;
+  url.hash = '';
+  return {
+    url: url.href,
+    headers,
+    proxy: settings.proxy,
+    certificateAuthorities: settings.certificateAuthorities,
+    timeouts: {
+      responseHeadersMs: Math.min(settings.timeouts.responseHeadersMs ?? limits.timeMs, limits.timeMs),
+      totalMs: Math.min(settings.timeouts.totalMs ?? limits.timeMs, limits.timeMs),
+    },
+    maxBytes: context.budget.nextBytes,
+    maxRedirects: limits.redirects,
+    hosts: context.hosts,
+    signal: context.signal,
+  };
+}
+
+/** A fetcher that does not listen to the signal must not hold the resolve. */
+async function unlessAborted(answer: Promise<Fetched>, signal: AbortSignal): Promise<Fetched> {
+  const aborted: Fetched = { ok: false, problem: 'given up' };
+  if (signal.aborted) return aborted;
+  const gaveUp = Promise.withResolvers<Fetched>();
+  const giveUp = () => gaveUp.resolve(aborted);
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await Promise.race([answer, gaveUp.promise]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}

@@ -1,0 +1,87 @@
+// Failures of a resolve: where, which URL, what, and what to do.
+import { type ReportEntry, showSource } from '../report.ts';
+
+/** Stable: callers and tests tell failures apart by these, never by the text. */
+export type ResolveCode =
+  | 'SLW_RESOLVE_SCHEME'
+  | 'SLW_RESOLVE_URL'
+  | 'SLW_RESOLVE_HOST'
+  | 'SLW_RESOLVE_FETCH'
+  | 'SLW_RESOLVE_HEADER'
+  | 'SLW_RESOLVE_HASH'
+  | 'SLW_RESOLVE_GZIP'
+  | 'SLW_RESOLVE_DATA_URL'
+  | 'SLW_RESOLVE_CA'
+  | 'SLW_RESOLVE_LIMIT'
+  | 'SLW_RESOLVE_TIME'
+  | 'SLW_RESOLVE_LOOP'
+  | 'SLW_RESOLVE_CONFIG'
+  | 'SLW_RESOLVE_RESULT';
+
+export interface ResolveEntry extends ReportEntry {
+  readonly code: ResolveCode;
+  /** The input config as the caller named it, such as `MachineConfig 99-worker`. */
+  readonly input: string;
+  /** The URL without credentials and query, or '' when no URL is at fault. */
+  readonly url: string;
+}
+
+/** A field: in the input config, or in a config fetched from there. */
+export interface Place {
+  input: string;
+  /** The field of the input config. */
+  path: string;
+  /** The configs fetched on the way from that field, and the field in the last of them. */
+  inside: readonly { url: string; path: string }[];
+}
+
+export class ResolveError extends Error {
+  readonly entry: ResolveEntry;
+
+  constructor(code: ResolveCode, place: Place, source: string, problem: string) {
+    super(problem);
+    this.name = 'ResolveError';
+    const url = source === '' ? '' : maskUrl(source);
+    const inside = place.inside.map((step) => ` → ${step.url}${step.path === '' ? '' : `, ${step.path}`}`).join('');
+    const where = `${place.input}, ${place.path === '' ? 'the whole config' : place.path}${inside}`;
+    this.entry = {
+      kind: 'error',
+      code,
+      input: place.input,
+      path: place.path,
+      url,
+      message: `${where}${url === '' ? '' : ` (${url})`}: ${problem}`,
+    };
+  }
+}
+
+/** The same place, one field deeper. */
+export function atField(place: Place, field: string): Place {
+  const last = place.inside.at(-1);
+  if (last === undefined) return { ...place, path: joinPath(place.path, field) };
+  return { ...place, inside: [...place.inside.slice(0, -1), { url: last.url, path: joinPath(last.path, field) }] };
+}
+
+/** Inside the config that was fetched from `source`. */
+export function insideOf(place: Place, source: string): Place {
+  return { ...place, inside: [...place.inside, { url: maskUrl(source), path: '' }] };
+}
+
+/** A URL as a message may show it: no credentials, no query, no contents. */
+export function maskUrl(source: string): string {
+  // As the URL parser sees it, because it also finds credentials in spellings like https:user:password@host.
+  const url = /^https?:/i.test(source) ? URL.parse(source) : null;
+  if (url !== null) {
+    const user = url.username === '' && url.password === '' ? '' : '…@';
+    const path = url.pathname.length > MAX_PATH ? `${url.pathname.slice(0, MAX_PATH)}…` : url.pathname;
+    return `${url.protocol}//${user}${url.host}${path}${url.search === '' ? '' : '?…'}`;
+  }
+  const shown: unknown = JSON.parse(showSource(source));
+  return typeof shown === 'string' ? shown : '';
+}
+
+const MAX_PATH = 200;
+
+function joinPath(path: string, field: string): string {
+  return path === '' ? field : `${path}.${field}`;
+}

@@ -1,0 +1,159 @@
+// Follows the references from a config to other configs until none is left, as the real client does before anything else.
+import { merge } from '../merge.ts';
+import { parse } from '../parse.ts';
+import { hasErrors, type Report } from '../report.ts';
+import type { AnyConfig, ConfigOf } from '../spec/index.ts';
+import { translate } from '../translate/index.ts';
+import { validate } from '../validate/index.ts';
+import { rankOf, type SpecVersion, type SpecVersion3 } from '../version.ts';
+import { load, type LoadContext, schemeOf } from './load.ts';
+import { atField, insideOf, type Place, ResolveError } from './problem.ts';
+import { type FetchSettings, settingsOf } from './settings.ts';
+import { authoritySlots, type ConfigReference, mergesOf, replaceOf, withoutConfigReferences } from './slots.ts';
+
+/** A config that is part of the result, and where it stands. */
+export interface Contributor {
+  config: AnyConfig;
+  place: Place;
+}
+
+export interface Rendered {
+  /** Names no other config. Shares data with the inputs. */
+  config: AnyConfig;
+  /** What was merged into it, first the base. */
+  contributors: Contributor[];
+  /** How the contents of the result are to be fetched. */
+  settings: FetchSettings;
+}
+
+/** A config on the way, with how it was reached. */
+interface Step extends Contributor {
+  settings: FetchSettings;
+  /** The URLs from the input to here. */
+  chain: readonly string[];
+  depth: number;
+}
+
+export async function render(context: LoadContext, start: Contributor, settings: FetchSettings): Promise<Rendered> {
+  const inForce = await settingsIn(context, { ...start, settings, chain: [], depth: 0 });
+  return renderStep(context, { ...start, settings: inForce, chain: [], depth: 0 });
+}
+
+async function renderStep(context: LoadContext, step: Step): Promise<Rendered> {
+  const replacement = replaceOf(step.config);
+  if (replacement !== null) {
+    const next = await follow(context, step, replacement);
+    return renderStep(context, { ...next, settings: await settingsIn(context, next) });
+  }
+  let merged: AnyConfig = withoutConfigReferences(step.config);
+  let { settings } = step;
+  const contributors: Contributor[] = [{ config: step.config, place: step.place }];
+  for (const reference of mergesOf(step.config)) {
+    const child = await follow(context, { ...step, settings }, reference);
+    // What the child says about fetching already holds for what the child names.
+    const both = mergeOnto({ ...step, config: merged }, { ...child, config: withoutConfigReferences(child.config) });
+    const own = await authoritiesIn(context, child);
+    const rendered = await renderStep(context, { ...child, settings: extend(settings, both, own) });
+    merged = mergeOnto({ ...step, config: merged }, { ...child, config: rendered.config });
+    settings = extend(settings, merged, rendered.settings.certificateAuthorities);
+    contributors.push(...rendered.contributors);
+  }
+  return { config: merged, contributors, settings };
+}
+
+/** Fetches, checks and reads the config behind a reference. */
+async function follow(context: LoadContext, step: Step, { path, reference }: ConfigReference): Promise<Step> {
+  const place = atField(step.place, path);
+  const source = reference.source ?? '';
+  const chain = checkChain(context, step, place, source);
+  const { bytes } = await load(context, step.settings, reference, atField(place, 'source'));
+  const parsed = parse(bytes);
+  const report = parsed.config === null ? parsed.report : [...parsed.report, ...validate(parsed.config)];
+  if (parsed.config === null || hasErrors(report)) {
+    throw new ResolveError('SLW_RESOLVE_CONFIG', place, source, `it is not a valid config: ${firstError(report)}`);
+  }
+  return {
+    config: parsed.config,
+    place: insideOf(place, source),
+    settings: step.settings,
+    chain,
+    depth: step.depth + 1,
+  };
+}
+
+function checkChain(context: LoadContext, step: Step, place: Place, source: string): readonly string[] {
+  const { depth } = context.budget.limits;
+  const tooDeep = step.depth >= depth ? `configs that name configs are nested deeper than the limit of ${depth}` : null;
+  const problem = tooDeep ?? context.budget.takeConfig();
+  if (problem !== null) throw new ResolveError('SLW_RESOLVE_LIMIT', place, source, problem);
+  // A data URL cannot name itself.
+  if (schemeOf(source) === 'data') return step.chain;
+  const url = URL.parse(source)?.href.replace(/#.*$/s, '') ?? source;
+  if (step.chain.includes(url)) {
+    const loop = 'this config is reached again from itself; take the reference out of one of the configs on the way';
+    throw new ResolveError('SLW_RESOLVE_LOOP', place, source, loop);
+  }
+  return [...step.chain, url];
+}
+
+/** For a config that stands alone: its own settings; authorities that were in force stay only when it brings none. */
+async function settingsIn(context: LoadContext, step: Step): Promise<FetchSettings> {
+  const settings = settingsOf(step.config, step.settings);
+  const certificateAuthorities = await authoritiesIn(context, step);
+  return certificateAuthorities.length === 0 ? settings : { ...settings, certificateAuthorities };
+}
+
+/** For a merged config: its settings, and its authorities besides those in force. */
+function extend(before: FetchSettings, merged: AnyConfig, authorities: readonly string[]): FetchSettings {
+  const all = new Set([...before.certificateAuthorities, ...authorities]);
+  return { ...settingsOf(merged, before), certificateAuthorities: [...all] };
+}
+
+/** The certificates a config brings, fetched under the trust that held before. */
+async function authoritiesIn(context: LoadContext, { config, place, settings }: Step): Promise<string[]> {
+  const pems: string[] = [];
+  for (const { path, reference } of authoritySlots(config)) {
+    if ((reference.source ?? '') === '') continue;
+    const at = atField(atField(place, path), 'source');
+    const { bytes } = await load(context, settingsOf(config, settings), reference, at);
+    const pem = new TextDecoder().decode(bytes);
+    if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
+      throw new ResolveError('SLW_RESOLVE_CA', at, reference.source ?? '', 'it holds no PEM certificate');
+    }
+    pems.push(pem);
+  }
+  return pems;
+}
+
+/** Merges a child onto a config, both first brought to the newer of their specs; 2.x configs to a 3.x one that can say all of it. */
+function mergeOnto(parent: Contributor, child: Contributor): AnyConfig {
+  const version = commonVersion(parent.config.ignition.version, child.config.ignition.version);
+  return merge([
+    { name: 'parent', config: lift(parent, version) },
+    { name: 'child', config: lift(child, version) },
+  ]).config;
+}
+
+function commonVersion(a: SpecVersion, b: SpecVersion): SpecVersion3 {
+  const spec3 = [a, b].map((version) => (isSpec3(version) ? version : '3.1.0'));
+  return spec3.reduce((newest, version) => (rankOf(version) > rankOf(newest) ? version : newest));
+}
+
+function isSpec3(version: SpecVersion): version is SpecVersion3 {
+  return version.startsWith('3.');
+}
+
+function lift<V extends SpecVersion3>({ config, place }: Contributor, version: V): ConfigOf<V> {
+  const lifted = translate(config, version);
+  if (lifted.config !== null) return lifted.config;
+  const problem = `a ${config.ignition.version} config cannot be merged, because it cannot be said in ${version}: ${firstError(lifted.report)}`;
+  throw new ResolveError('SLW_RESOLVE_CONFIG', place, '', problem);
+}
+
+function firstError(report: Report): string {
+  const errors = report.filter((entry) => entry.kind === 'error');
+  const [first] = errors;
+  if (first === undefined) return 'no reason given';
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return `${first.path === '' ? '' : `${first.path}: `}${first.message}${more}`;
+}

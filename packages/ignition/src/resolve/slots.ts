@@ -1,0 +1,92 @@
+// Where a config names contents that live elsewhere.
+import type { AnyConfig } from '../spec/index.ts';
+import { atLeast } from '../version.ts';
+
+/** A remote reference as all spec versions have it; older ones have fewer of the fields. */
+export interface Reference {
+  source?: string;
+  compression?: string;
+  httpHeaders?: { name: string; value?: string }[];
+  verification?: { hash?: string };
+}
+
+/** A reference that stays in the resolved config, with its contents. */
+export interface Slot {
+  path: string;
+  /** The same in every config that sets it: by this a slot of a merged config is found in the config it came from. */
+  key: string;
+  /** The object inside the config, to be changed in place. */
+  reference: Reference;
+  /** `authority` holds PEM certificates and is never packed. */
+  holds: 'contents' | 'authority';
+}
+
+/** A reference to a config, which goes away by being followed. */
+export interface ConfigReference {
+  path: string;
+  reference: Reference;
+}
+
+export function slotsOf(config: AnyConfig): Slot[] {
+  return [...authoritySlots(config), ...fileSlots(config), ...keyFileSlots(config)];
+}
+
+export function authoritySlots(config: AnyConfig): Slot[] {
+  const authorities: Reference[] = config.ignition.security?.tls?.certificateAuthorities ?? [];
+  return authorities.map((reference, index) => ({
+    path: `ignition.security.tls.certificateAuthorities[${index}]`,
+    key: 'authority',
+    reference,
+    holds: 'authority',
+  }));
+}
+
+export function replaceOf(config: AnyConfig): ConfigReference | null {
+  const reference: Reference | undefined = config.ignition.config?.replace;
+  return reference?.source === undefined ? null : { path: 'ignition.config.replace', reference };
+}
+
+export function mergesOf(config: AnyConfig): ConfigReference[] {
+  const configs = config.ignition.config;
+  if (configs === undefined) return [];
+  const [name, references] = namedConfigs(configs);
+  return references.map((reference, index) => ({ path: `ignition.config.${name}[${index}]`, reference }));
+}
+
+/** Removes the references to other configs; to be called when they have been followed. */
+export function withoutConfigReferences<C extends AnyConfig>(config: C): C {
+  const { config: _followed, ...ignition } = config.ignition;
+  return { ...config, ignition };
+}
+
+function namedConfigs(configs: { merge?: Reference[] } | { append?: Reference[] }): [string, Reference[]] {
+  if ('append' in configs) return ['append', configs.append ?? []];
+  return ['merge', ('merge' in configs ? configs.merge : undefined) ?? []];
+}
+
+function fileSlots(config: AnyConfig): Slot[] {
+  const slots: Slot[] = [];
+  for (const [index, file] of (config.storage?.files ?? []).entries()) {
+    const path = `storage.files[${index}]`;
+    const key = `file ${file.path}`;
+    if (file.contents !== undefined) slots.push(contents(`${path}.contents`, key, file.contents));
+    if (!Array.isArray(file.append)) continue;
+    for (const [at, reference] of file.append.entries()) slots.push(contents(`${path}.append[${at}]`, key, reference));
+  }
+  return slots;
+}
+
+function keyFileSlots(config: AnyConfig): Slot[] {
+  if (!atLeast(config.ignition.version, '3.2.0') || config.storage === undefined || !('luks' in config.storage))
+    return [];
+  const slots: Slot[] = [];
+  for (const [index, luks] of (config.storage.luks ?? []).entries()) {
+    if (luks.keyFile === undefined) continue;
+    slots.push(contents(`storage.luks[${index}].keyFile`, `luks ${luks.name}`, luks.keyFile));
+  }
+  return slots;
+}
+
+function contents(path: string, key: string, reference: Reference): Slot {
+  return { path, key, reference, holds: 'contents' };
+}

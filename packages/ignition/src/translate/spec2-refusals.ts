@@ -1,0 +1,112 @@
+// What a 2.x config can say and no 3.x one can, or would mean something else there: refused, with the field.
+import { joinPaths } from '../posix-path.ts';
+import { findPrefixes } from '../prefix.ts';
+import { type Findings, show } from '../report.ts';
+import type { ConfigOf } from '../spec/index.ts';
+
+type Config2 = ConfigOf<'2.3.0'> | ConfigOf<'2.4.0'>;
+type Storage = NonNullable<ConfigOf<'2.4.0'>['storage']>;
+
+export function refuseUntranslatable(config: Config2, places: ReadonlyMap<string, string>, findings: Findings): void {
+  if ((config.networkd?.units?.length ?? 0) > 0) {
+    findings.error(
+      'networkd.units',
+      'spec 3 has no networkd section: write its units as files below /etc/systemd/network',
+    );
+  }
+  const storage = config.storage ?? {};
+  refuseSectors(storage, findings);
+  refuseFilesystems(storage, places, findings);
+  refuseNodes(storage, places, findings);
+  refuseCreate(config, findings);
+  refuseRepeatedUnits(config, findings);
+}
+
+function refuseSectors(storage: Storage, findings: Findings): void {
+  storage.disks?.forEach(({ partitions }, index) => {
+    partitions?.forEach((partition, place) => {
+      for (const name of ['size', 'start'] as const) {
+        if (partition[name] === undefined) continue;
+        const at = `storage.disks[${index}].partitions[${place}].${name}`;
+        findings.error(at, `spec 3 has no sizes in sectors: use ${name}MiB, of 2048 sectors each`);
+      }
+    });
+  });
+}
+
+function refuseFilesystems(storage: Storage, places: ReadonlyMap<string, string>, findings: Findings): void {
+  storage.filesystems?.forEach(({ name = '', mount }, index) => {
+    const at = `storage.filesystems[${index}]`;
+    if (!places.has(name)) {
+      findings.error(
+        `${at}.name`,
+        `where the filesystem ${show(name)} is mounted is not known: say it with the translation`,
+      );
+    }
+    if (name === 'root' && mount !== undefined) {
+      findings.error(
+        `${at}.mount`,
+        'spec 3 has no name for the root filesystem: what is to be made on its device cannot be said',
+      );
+    }
+    if (mount?.create !== undefined) {
+      findings.error(`${at}.mount.create`, 'spec 3 has no create: use wipeFilesystem and options of the mount');
+    }
+  });
+}
+
+function refuseCreate(config: Config2, findings: Findings): void {
+  config.passwd?.users?.forEach(({ create }, index) => {
+    if (create === undefined) return;
+    findings.error(`passwd.users[${index}].create`, 'spec 3 has no create: set its fields on the user');
+  });
+}
+
+function refuseNodes(storage: Storage, places: ReadonlyMap<string, string>, findings: Findings): void {
+  const links = (storage.links ?? []).map((link) => pathOf(link, places));
+  const taken = new Map<string, string>();
+  for (const list of ['files', 'directories', 'links'] as const) {
+    const nodes: readonly Node[] = storage[list] ?? [];
+    const paths = nodes.map((node) => pathOf(node, places));
+    // The published converter takes "/etc/foo.conf" for a path through the link "/etc/foo", and so do we.
+    const prefixes = findPrefixes(links, paths);
+    nodes.forEach(({ filesystem }, index) => {
+      const at = `storage.${list}[${index}]`;
+      const path = paths[index] ?? '';
+      if (!places.has(filesystem)) {
+        findings.error(`${at}.filesystem`, `where the filesystem ${show(filesystem)} is mounted is not known`);
+      }
+      const other = taken.get(path);
+      if (other !== undefined)
+        findings.error(`${at}.path`, `${show(path)} is also ${other}: in spec 3 a path stands once`);
+      taken.set(path, at);
+      const link = prefixes[index] ?? null;
+      if (link !== null)
+        findings.error(`${at}.path`, `${show(path)} begins with the link ${show(link)} of this config`);
+    });
+  }
+}
+
+interface Node {
+  readonly filesystem: string;
+  readonly path: string;
+}
+
+function pathOf({ filesystem, path }: Node, places: ReadonlyMap<string, string>): string {
+  return joinPaths('/', places.get(filesystem) ?? '', path);
+}
+
+function refuseRepeatedUnits(config: Config2, findings: Findings): void {
+  const units = config.systemd?.units ?? [];
+  refuseRepeated(units, 'systemd.units', findings);
+  units.forEach((unit, index) => refuseRepeated(unit.dropins ?? [], `systemd.units[${index}].dropins`, findings));
+}
+
+function refuseRepeated(items: readonly { name: string }[], at: string, findings: Findings): void {
+  const names = new Set<string>();
+  items.forEach(({ name }, index) => {
+    if (names.has(name))
+      findings.error(`${at}[${index}].name`, `${show(name)} stands twice: in spec 3 a name stands once`);
+    names.add(name);
+  });
+}

@@ -1,0 +1,117 @@
+// URLs as the Go client reads them (net/url): a source that it cannot parse must be refused here, and no other. The URL
+// of browsers is no help, it repairs what Go refuses.
+import { isIPv6 } from './ipv6.ts';
+
+export interface ParsedUrl {
+  /** Lower case; '' when there is none. */
+  readonly scheme: string;
+  /** What follows the scheme of a URL without slashes, up to the query. */
+  readonly opaque: string;
+  readonly query: string;
+}
+
+// Anything below the space, and DEL.
+const CONTROL = /[^ -~\u0080-\uffff]/;
+const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
+const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
+const USERINFO = /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/;
+const PORT = /^(?::[0-9]*)?$/;
+
+// ASCII that may stand in a host as it is, or an escape of a byte that is not ASCII, or of the percent sign.
+const HOST = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"]|[\u0080-\uffff]|%[89A-Fa-f][0-9A-Fa-f]|%25)*$/;
+// In the zone of an IPv6 address also the escape of a space, and of what a host may have unescaped.
+const ZONE_ESCAPE = /%([0-9A-Fa-f]{2})/g;
+const HOST_CHARACTER = /[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"% ]/;
+const HOST_PLAIN = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%]|[\u0080-\uffff])*$/;
+
+/** Null when Go could not parse it. */
+export function parseUrl(text: string): ParsedUrl | null {
+  const [url, fragment] = cut(text, '#');
+  if (CONTROL.test(url) || BAD_ESCAPE.test(fragment) || url.startsWith(':')) return null;
+  const scheme = SCHEME.exec(url)?.[1] ?? '';
+  const [place, query] = cut(scheme === '' ? url : url.slice(scheme.length + 1), '?');
+  return parsePlace(scheme.toLowerCase(), place, query);
+}
+
+function parsePlace(scheme: string, place: string, query: string): ParsedUrl | null {
+  if (!place.startsWith('/')) return parseRootless(scheme, place, query);
+  const hasAuthority = place.startsWith('//') && (scheme !== '' || !place.startsWith('///'));
+  const path = hasAuthority ? afterAuthority(place) : place;
+  return path === null || BAD_ESCAPE.test(path) ? null : { scheme, opaque: '', query };
+}
+
+/** What stands before and after the first mark. */
+function cut(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function parseRootless(scheme: string, place: string, query: string): ParsedUrl | null {
+  if (scheme !== '') return { scheme, opaque: place, query };
+  // `a_b:c` could be a scheme that is misspelt.
+  const [segment = ''] = place.split('/', 1);
+  return segment.includes(':') || BAD_ESCAPE.test(place) ? null : { scheme, opaque: '', query };
+}
+
+/** The path after `//host`; null when the authority is bad. */
+function afterAuthority(place: string): string | null {
+  const slash = place.indexOf('/', 2);
+  const authority = slash < 0 ? place.slice(2) : place.slice(2, slash);
+  const at = authority.lastIndexOf('@');
+  if (!isHost(authority.slice(at + 1))) return null;
+  if (at >= 0 && !isUserinfo(authority.slice(0, at))) return null;
+  return slash < 0 ? '' : place.slice(slash);
+}
+
+function isUserinfo(userinfo: string): boolean {
+  return USERINFO.test(userinfo) && !BAD_ESCAPE.test(userinfo);
+}
+
+function isHost(host: string): boolean {
+  const bracket = host.lastIndexOf('[');
+  if (bracket > 0) return false;
+  if (bracket === 0) return isLiteral(host);
+  const colon = host.lastIndexOf(':');
+  return HOST.test(host) && (colon < 0 || PORT.test(host.slice(colon)));
+}
+
+/** `[…]` with an IPv6 address, and a port. */
+function isLiteral(host: string): boolean {
+  const close = host.lastIndexOf(']');
+  if (close < 0 || !PORT.test(host.slice(close + 1))) return false;
+  const inside = host.slice(1, close);
+  const zone = inside.indexOf('%25');
+  if (zone < 0) return HOST.test(inside) && isIPv6(inside);
+  if (!isZone(inside.slice(zone))) return false;
+  return HOST.test(inside.slice(0, zone)) && inside.length > zone + 3 && isIPv6(inside.slice(0, zone));
+}
+
+function isZone(zone: string): boolean {
+  if (BAD_ESCAPE.test(zone) || !HOST_PLAIN.test(zone)) return false;
+  for (const [, hex = ''] of zone.matchAll(ZONE_ESCAPE)) {
+    if (!HOST_CHARACTER.test(String.fromCharCode(Number.parseInt(hex, 16)))) return false;
+  }
+  return true;
+}
+
+/** Go answers no parameters at all when there are more. */
+const MAX_PARAMETERS = 10_000;
+
+/** The first value of a query parameter; undefined when there is none that can be read. */
+export function queryParameter(query: string, name: string): string | undefined {
+  const pairs = query.split('&', MAX_PARAMETERS + 1);
+  if (pairs.length > MAX_PARAMETERS) return undefined;
+  for (const pair of pairs) {
+    if (pair.includes(';') || BAD_ESCAPE.test(pair)) continue;
+    const equals = pair.indexOf('=');
+    const key = equals < 0 ? pair : pair.slice(0, equals);
+    if (unescapeAscii(key) === name) return equals < 0 ? '' : pair.slice(equals + 1);
+  }
+  return undefined;
+}
+
+function unescapeAscii(text: string): string {
+  return text
+    .replaceAll('+', ' ')
+    .replace(ZONE_ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}

@@ -1,0 +1,83 @@
+// No two items of a list may have the same key: later merges could not tell them apart. The keys are those of the merge.
+import { isConcatenated, keyFunction, sharedWith } from '../merge-keys.ts';
+import { joinIndex, joinKey } from '../path.ts';
+import { type Findings, show } from '../report.ts';
+import type { Kind, Shape } from '../spec/field.ts';
+
+interface ListRule {
+  readonly name: string;
+  readonly item: Kind;
+  /** Null for a list in which items may repeat. */
+  readonly keyOf: ((value: unknown) => string) | null;
+  /** Lists with the same word share their keys. */
+  readonly space: string;
+}
+
+interface Plan {
+  readonly lists: readonly ListRule[];
+  /** Objects that have a list somewhere below. */
+  readonly objects: readonly (readonly [string, Shape])[];
+}
+
+const plans = new WeakMap<Shape, Plan>();
+
+/** What to look at in an object of this shape: worked out once, so that a config is walked only where lists are. */
+function planOf(shape: Shape): Plan {
+  const known = plans.get(shape);
+  if (known !== undefined) return known;
+  const lists: ListRule[] = [];
+  const objects: (readonly [string, Shape])[] = [];
+  for (const [name, { kind }] of shape.entries) {
+    if (kind.type === 'list') {
+      const keyOf = isConcatenated(shape.name, name) ? null : keyFunction(kind.item);
+      const space = [name, ...sharedWith(shape.name, name)].sort().join(' ');
+      lists.push({ name, item: kind.item, keyOf, space });
+    } else if (kind.type === 'object' && !isEmptyPlan(planOf(kind))) objects.push([name, kind]);
+  }
+  const plan = { lists, objects };
+  plans.set(shape, plan);
+  return plan;
+}
+
+function isEmptyPlan(plan: Plan): boolean {
+  return plan.lists.length === 0 && plan.objects.length === 0;
+}
+
+export function checkDuplicates(shape: Shape, value: object, at: string, findings: Findings): void {
+  const plan = planOf(shape);
+  const seen = new Map<string, Set<string>>();
+  for (const rule of plan.lists) {
+    const items: unknown = Reflect.get(value, rule.name);
+    if (!Array.isArray(items)) continue;
+    const path = joinKey(at, rule.name);
+    if (rule.keyOf !== null) checkKeys(rule, items, rule.keyOf, path, seen, findings);
+    if (rule.item.type === 'object' && !isEmptyPlan(planOf(rule.item))) checkItems(rule.item, items, path, findings);
+  }
+  for (const [name, inner] of plan.objects) {
+    const member: unknown = Reflect.get(value, name);
+    if (typeof member === 'object' && member !== null) checkDuplicates(inner, member, joinKey(at, name), findings);
+  }
+}
+
+function checkItems(shape: Shape, items: readonly unknown[], path: string, findings: Findings): void {
+  items.forEach((item, index) => {
+    if (typeof item === 'object' && item !== null) checkDuplicates(shape, item, joinIndex(path, index), findings);
+  });
+}
+
+function checkKeys(
+  rule: ListRule,
+  items: readonly unknown[],
+  keyOf: (value: unknown) => string,
+  path: string,
+  seen: Map<string, Set<string>>,
+  findings: Findings,
+): void {
+  const keys = seen.get(rule.space) ?? new Set<string>();
+  seen.set(rule.space, keys);
+  items.forEach((item, index) => {
+    const key = keyOf(item);
+    if (keys.has(key)) findings.error(joinIndex(path, index), `${show(key)} stands twice: keep one`);
+    keys.add(key);
+  });
+}

@@ -1,0 +1,96 @@
+// Files, directories and links.
+import { cleanPath, isAbsolute, joinPaths } from '../posix-path.ts';
+import { findPrefixes } from '../prefix.ts';
+import { type Findings, show } from '../report.ts';
+import type { Directory, File, Link, Owner, Storage } from './noun.ts';
+import { pathProblem } from './path.ts';
+import { checkResource } from './resource.ts';
+import type { Rules } from './rules.ts';
+
+const MODE_MAX = 0o7777;
+const SPECIAL_BITS = 0o7000;
+
+export function checkNodes(storage: Storage, rules: Rules, findings: Findings): void {
+  const { directories = [], files = [], links = [] } = storage;
+  directories.forEach((directory, index) => {
+    const at = `storage.directories[${index}]`;
+    checkNode(directory, at, findings);
+    checkMode(directory.mode, at, rules, findings);
+  });
+  files.forEach((file, index) => checkFile(file, `storage.files[${index}]`, rules, findings));
+  const directoryPaths = new Set(directories.map((directory) => directory.path));
+  links.forEach((link, index) => {
+    const at = `storage.links[${index}]`;
+    checkNode(link, at, findings);
+    checkTarget(link, at, directoryPaths, rules, findings);
+  });
+  if (links.length > 0) checkBelowLinks({ directories, files, links }, findings);
+}
+
+/** A node below a link of the config would land wherever the link leads. */
+function checkBelowLinks(nodes: Required<Pick<Storage, 'directories' | 'files' | 'links'>>, findings: Findings): void {
+  const prefixes = nodes.links.map((link) => `${link.path}/`);
+  for (const list of ['directories', 'files', 'links'] as const) {
+    const paths = nodes[list].map(({ path }) => path);
+    findPrefixes(prefixes, paths).forEach((prefix, index) => {
+      if (prefix === null) return;
+      const message = `${show(paths[index])} is below ${show(prefix.slice(0, -1))}, which this config makes a link`;
+      findings.error(`storage.${list}[${index}]`, message);
+    });
+  }
+}
+
+function checkFile(file: File, at: string, rules: Rules, findings: Findings): void {
+  checkNode(file, at, findings);
+  checkMode(file.mode, at, rules, findings);
+  checkResource(file.contents, `${at}.contents`, rules, findings);
+  file.append?.forEach((resource, index) => checkResource(resource, `${at}.append[${index}]`, rules, findings));
+  if (file.overwrite === true && file.contents?.source === undefined) {
+    findings.error(
+      `${at}.overwrite`,
+      `overwrite of ${show(file.path)} needs contents.source: "" there means an empty file`,
+    );
+  }
+}
+
+function checkNode(node: Directory | File | Link, at: string, findings: Findings): void {
+  const problem = pathProblem(node.path);
+  if (problem !== null) findings.error(`${at}.path`, problem);
+  checkOwner(node.user, `${at}.user`, findings);
+  checkOwner(node.group, `${at}.group`, findings);
+}
+
+function checkOwner(owner: Owner | undefined, at: string, findings: Findings): void {
+  if (owner?.id === undefined || owner.name === undefined || owner.name === '') return;
+  findings.error(at, `both id ${owner.id} and name ${show(owner.name)} are set: keep one`);
+}
+
+function checkMode(mode: number | undefined, at: string, rules: Rules, findings: Findings): void {
+  if (mode === undefined) return;
+  if (mode < 0 || mode > MODE_MAX) {
+    findings.error(`${at}.mode`, `the mode ${mode} (decimal) is not between 0 and 4095, octal 7777`);
+  } else if (!rules.specialModeBits && (mode & SPECIAL_BITS) !== 0) {
+    findings.warn(
+      `${at}.mode`,
+      `the mode ${octal(mode)} has setuid, setgid or sticky bits, which only 3.6.0 and later set`,
+    );
+  }
+}
+
+function octal(mode: number): string {
+  return `0${mode.toString(8)}`;
+}
+
+function checkTarget(link: Link, at: string, directories: ReadonlySet<string>, rules: Rules, findings: Findings): void {
+  const { path, target = '' } = link;
+  if (target === '' && !rules.emptyTarget) findings.error(`${at}.target`, `the link ${show(path)} has no target`);
+  if (target === '' || link.hard !== true) return;
+  const place = isAbsolute(target) ? cleanPath(target) : joinPaths(path, target);
+  if (directories.has(place)) {
+    findings.error(at, `the hard link ${show(path)} points to ${show(place)}, which this config makes a directory`);
+  }
+  for (const name of ['user', 'group'] as const) {
+    if (link[name] !== undefined)
+      findings.warn(`${at}.${name}`, 'a hard link has the owner of its target: this is ignored');
+  }
+}

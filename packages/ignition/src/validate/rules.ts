@@ -1,0 +1,49 @@
+// What differs from one spec version to the next, beside the fields themselves.
+import { atLeast, type SpecVersion } from '../version.ts';
+
+export interface Rules {
+  readonly version: SpecVersion;
+  readonly hashes: readonly ('sha256' | 'sha512')[];
+  readonly schemes: readonly string[];
+  readonly filesystemFormats: readonly string[];
+  /** A resource in `config.merge` or among the certificate authorities needs a source. */
+  readonly sourceRequired: boolean;
+  /** Setuid, setgid and sticky bits of a mode are honoured; before, they only warn. */
+  readonly specialModeBits: boolean;
+  /** Null: any pin. */
+  readonly clevisPins: readonly string[] | null;
+  /** The target of a link may be empty; until 3.2 nobody looks. */
+  readonly emptyTarget: boolean;
+  /** An empty `custom` object counts as one that is there. */
+  readonly customIsPointer: boolean;
+}
+
+const DISK_FORMATS = ['ext4', 'btrfs', 'xfs', 'swap', 'vfat'];
+
+const cache = new Map<SpecVersion, Rules>();
+
+export function rulesOf(version: SpecVersion): Rules {
+  const known = cache.get(version);
+  if (known !== undefined) return known;
+  const rules: Rules = {
+    version,
+    hashes: atLeast(version, '3.1.0') ? ['sha512', 'sha256'] : ['sha512'],
+    schemes: schemesOf(version),
+    filesystemFormats: atLeast(version, '3.3.0') ? [...DISK_FORMATS, 'none'] : DISK_FORMATS,
+    sourceRequired: atLeast(version, '3.1.0'),
+    specialModeBits: atLeast(version, '3.6.0'),
+    clevisPins: atLeast(version, '3.6.0') ? null : ['tpm2', 'tang', 'sss'],
+    emptyTarget: !atLeast(version, '3.3.0'),
+    customIsPointer: !atLeast(version, '3.3.0'),
+  };
+  cache.set(version, rules);
+  return rules;
+}
+
+function schemesOf(version: SpecVersion): string[] {
+  const schemes = ['http', 'https', 'tftp', 's3', 'data'];
+  if (!atLeast(version, '3.0.0')) return [...schemes, 'oem'];
+  if (atLeast(version, '3.2.0')) schemes.push('gs');
+  if (atLeast(version, '3.4.0')) schemes.push('arn');
+  return schemes;
+}

@@ -1,0 +1,64 @@
+// Sources: the URLs that contents, configs, certificates and keys come from.
+import { dataUrlProblem } from '../data-url.ts';
+import { showSource } from '../report.ts';
+import { type ParsedUrl, parseUrl, queryParameter } from '../url.ts';
+import type { Rules } from './rules.ts';
+
+/** What is wrong with a source, or null. The caller decides whether an empty one is allowed. */
+export function sourceProblem(source: string, rules: Rules): string | null {
+  // A data URL is by far the most common, and may be large: with a plain head it need not be parsed as a URL first.
+  const url = PLAIN_DATA.test(source) ? DATA : parseUrl(source);
+  if (url === null) return `the source ${showSource(source)} is not a URL`;
+  if (!rules.schemes.includes(url.scheme)) {
+    const found = url.scheme === '' ? 'no scheme' : `scheme ${url.scheme}`;
+    return `the source ${showSource(source)} has ${found}: ${rules.version} knows ${rules.schemes.join(', ')}`;
+  }
+  return schemeProblem(source, url);
+}
+
+const PLAIN_DATA = /^data:[\w/+.;=-]*,/;
+const DATA: ParsedUrl = { scheme: 'data', opaque: '', query: '' };
+
+function schemeProblem(source: string, url: ParsedUrl): string | null {
+  switch (url.scheme) {
+    case 'data':
+      return dataProblem(source);
+    case 's3':
+      return versionIdProblem(source, url);
+    case 'arn':
+      return isS3Arn(`arn:${url.opaque}`)
+        ? versionIdProblem(source, url)
+        : `the source ${showSource(source)} is no S3 ARN: expected arn:aws:s3:::bucket/key or an access point with a key`;
+    default:
+      return null;
+  }
+}
+
+function dataProblem(source: string): string | null {
+  const problem = dataUrlProblem(source);
+  if (problem !== null) return `the data URL ${showSource(source)} cannot be decoded: ${problem}`;
+  // Base64 may be broken into lines for the decoder of data URLs, but not for the parser of URLs before it.
+  return source.includes('\n') ? `the data URL ${showSource(source)} has a line break` : null;
+}
+
+function versionIdProblem(source: string, url: ParsedUrl): string | null {
+  if (queryParameter(url.query, 'versionId') !== '') return null;
+  return `the source ${showSource(source)} has an empty versionId: give one or leave it out`;
+}
+
+function isS3Arn(arn: string): boolean {
+  const sections = arn.split(':');
+  if (sections.length < 6 || sections[2] !== 's3') return false;
+  const resource = sections.slice(5).join(':');
+  const slashes = arn.split('/').length - 1;
+  return slashes >= (resource.startsWith('accesspoint/') ? 2 : 1);
+}
+
+export type SchemeClass = 'http' | 'other' | 'none';
+
+/** Headers can go only to http and https. */
+export function schemeClass(source: string | undefined): SchemeClass {
+  const url = source === undefined ? null : parseUrl(source);
+  if (url === null) return 'none';
+  return url.scheme === 'http' || url.scheme === 'https' ? 'http' : 'other';
+}

@@ -1,0 +1,89 @@
+// Units and their drop-ins.
+import { extensionOf } from '../posix-path.ts';
+import { type Findings, show } from '../report.ts';
+import { readUnit, type UnitReading } from '../systemd-unit.ts';
+import type { Storage, Systemd, Unit } from './noun.ts';
+
+const UNIT_TYPES =
+  '.service .socket .device .mount .automount .swap .target .path .timer .snapshot .slice .scope'.split(' ');
+
+export function checkSystemd(systemd: Systemd, findings: Findings): void {
+  const units = systemd.units ?? [];
+  const readings = new Map<string, UnitReading>();
+  units.forEach((unit, index) => {
+    const at = `systemd.units[${index}]`;
+    checkUnitName(unit.name, `${at}.name`, findings);
+    const reading = checkContents(unit.contents, `${at}.contents`, findings);
+    if (reading !== null) readings.set(unit.name, reading);
+    warnOfNoInstall(unit, reading, `${at}.contents`, findings);
+    unit.dropins?.forEach((dropin, place) => checkDropin(dropin, `${at}.dropins[${place}]`, findings));
+  });
+  warnOfTemplates(units, readings, findings);
+}
+
+export function checkUnitName(name: string, at: string, findings: Findings): void {
+  if (UNIT_TYPES.includes(extensionOf(name))) return;
+  findings.error(
+    at,
+    `the unit ${show(name)} has no type that systemd knows: end it with one of ${UNIT_TYPES.join(', ')}`,
+  );
+}
+
+export function checkDropin(dropin: { name: string; contents?: string }, at: string, findings: Findings): void {
+  checkContents(dropin.contents, `${at}.contents`, findings);
+  if (extensionOf(dropin.name) !== '.conf') {
+    findings.error(`${at}.name`, `the drop-in ${show(dropin.name)} does not end with ".conf"`);
+  }
+}
+
+/** Null when there are no contents, or none that can be read. */
+export function checkContents(contents: string | undefined, at: string, findings: Findings): UnitReading | null {
+  if (contents === undefined || contents === '') return null;
+  const reading = readUnit(contents);
+  if (!reading.ok) findings.error(at, `the unit file cannot be read: ${reading.problem}`);
+  return reading.ok ? reading : null;
+}
+
+function warnOfNoInstall(unit: Unit, reading: UnitReading | null, at: string, findings: Findings): void {
+  if (unit.enabled !== true || reading?.ok !== true || reading.sections.has('Install')) return;
+  findings.warn(at, `the unit ${show(unit.name)} is enabled but has no [Install] section, so that does nothing`);
+}
+
+const INSTANCE = /^(.+?)@.+?\.service$/;
+
+function warnOfTemplates(units: readonly Unit[], readings: ReadonlyMap<string, UnitReading>, findings: Findings): void {
+  units.forEach((unit, index) => {
+    const prefix = unit.enabled === true ? INSTANCE.exec(unit.name)?.[1] : undefined;
+    if (prefix === undefined) return;
+    const template = `${prefix}@.service`;
+    const reading = readings.get(template);
+    if (reading?.ok !== true || reading.sections.has('Install')) return;
+    findings.warn(
+      `systemd.units[${index}]`,
+      `the template ${show(template)} has no [Install] section, so enabling does nothing`,
+    );
+  });
+}
+
+const UNIT_DIRECTORY = '/etc/systemd/system/';
+
+/** A unit or drop-in with contents is a file too: no file, directory or link may have its path. */
+export function checkUnitPaths(systemd: Systemd, storage: Storage, findings: Findings): void {
+  const taken = new Set<string>();
+  for (const unit of systemd.units ?? []) {
+    if (unit.contents) taken.add(UNIT_DIRECTORY + unit.name);
+    for (const dropin of unit.dropins ?? []) {
+      if (dropin.contents) taken.add(`${UNIT_DIRECTORY}${unit.name}.d/${dropin.name}`);
+    }
+  }
+  if (taken.size === 0) return;
+  for (const list of ['files', 'directories', 'links'] as const) {
+    storage[list]?.forEach(({ path }, index) => {
+      if (taken.has(path))
+        findings.error(
+          `storage.${list}[${index}].path`,
+          `${show(path)} is also written by a systemd unit of this config`,
+        );
+    });
+  }
+}

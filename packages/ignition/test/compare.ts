@@ -1,0 +1,101 @@
+import type { OracleAnswer, OracleEntry } from '@slipway/tools/ignition-oracle';
+import {
+  merge,
+  parse,
+  translate,
+  validate,
+  type AnyConfig,
+  type Config3,
+  type Report,
+  type SpecVersion,
+} from '../src/index.ts';
+import { specOf } from '../src/spec/index.ts';
+import { canonical } from './canonical.ts';
+import type { Case } from './cases.ts';
+import { deviationOf } from './deviations.ts';
+
+/** Where the work ended, with our report; for a merge also the verdict on what came out. */
+export interface Outcome {
+  stage: 'decode' | 'validate' | 'translate' | 'done';
+  config: AnyConfig | null;
+  report: Report;
+  mergedValid?: boolean;
+}
+
+/** What one side said, short enough to read in a failure. */
+export interface Difference {
+  what: 'stage' | 'result' | 'validity of the merged result';
+  go: string;
+  ours: string;
+}
+
+type Loaded = { stage: 'decode' | 'validate'; report: Report } | { stage: 'done'; config: AnyConfig; report: Report };
+
+/** Our answer to a case, with the steps in the same order as the oracle takes them. */
+export function answer(question: Case): Outcome {
+  const to = question.op === 'merge' ? (question.to ?? '3.5.0') : question.to;
+  const ready: AnyConfig[] = [];
+  for (const text of question.configs) {
+    const loaded = load(text);
+    if (loaded.stage !== 'done') return { ...loaded, config: null };
+    const made = to === undefined ? { config: loaded.config, report: [] } : translate(loaded.config, to);
+    if (made.config === null) return { stage: 'translate', config: null, report: made.report };
+    ready.push(made.config);
+  }
+  const [first] = ready;
+  if (question.op !== 'merge') return { stage: 'done', config: first ?? null, report: [] };
+  return mergeAll(ready.filter(isOfSpec3));
+}
+
+function load(text: string): Loaded {
+  const parsed = parse(text);
+  if (parsed.config === null) return { stage: 'decode', report: parsed.report };
+  const report = validate(parsed.config);
+  return isValid(report) ? { stage: 'done', config: parsed.config, report } : { stage: 'validate', report };
+}
+
+function mergeAll(configs: readonly Config3[]): Outcome {
+  const merged = merge(configs.map((config, index) => ({ name: `input ${index}`, config })));
+  return { stage: 'done', config: merged.config, report: [], mergedValid: isValid(validate(merged.config)) };
+}
+
+/** Nothing when both sides agree, or differ in a way that has a name. */
+export function compare(question: Case, go: OracleAnswer): Difference | undefined {
+  const ours = answer(question);
+  const difference = differenceOf(go, ours);
+  if (difference === undefined || deviationOf({ question, go, ours }) !== undefined) return undefined;
+  return difference;
+}
+
+export function differenceOf(go: OracleAnswer, ours: Outcome): Difference | undefined {
+  if (go.stage !== ours.stage) {
+    return { what: 'stage', go: `${go.stage}: ${errors(go.report)}`, ours: `${ours.stage}: ${errors(ours.report)}` };
+  }
+  if (ours.config === null) return undefined;
+  const results = written(go.result, ours.config);
+  if (results.go !== results.ours) return { what: 'result', ...results };
+  const mergedValid = go.merged === undefined || isValid(go.merged);
+  if (ours.mergedValid === undefined || ours.mergedValid === mergedValid) return undefined;
+  return {
+    what: 'validity of the merged result',
+    go: errors(go.merged ?? []),
+    ours: errors(validate(ours.config)),
+  };
+}
+
+export function written(go: unknown, ours: AnyConfig): { go: string; ours: string } {
+  const version: SpecVersion = ours.ignition.version;
+  return { go: canonical(go, specOf(version)), ours: canonical(ours, specOf(version)) };
+}
+
+const isOfSpec3 = (config: AnyConfig): config is Config3 => config.ignition.version.startsWith('3.');
+
+type Entries = readonly (OracleEntry | Report[number])[];
+
+export const isValid = (report: Entries) => report.every(({ kind }) => kind !== 'error');
+
+const errors = (report: Entries) =>
+  report
+    .filter(({ kind }) => kind === 'error')
+    .map(({ path, message }) => `${path}: ${message}`)
+    .join('; ');

@@ -1,0 +1,28 @@
+import { Oracle } from '@slipway/tools/ignition-oracle';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answer, differenceOf } from './compare.ts';
+import { DEVIATIONS, deviationOf } from './deviations.ts';
+import { EXAMPLES } from './deviation-examples.ts';
+
+let oracle: Oracle;
+
+beforeAll(async () => {
+  oracle = await Oracle.start();
+}, 300_000);
+
+afterAll(() => oracle.close());
+
+describe.each(DEVIATIONS)('the deviation $id', ({ id }) => {
+  const examples = EXAMPLES[id] ?? [];
+
+  it('has an example', () => expect(examples).not.toHaveLength(0));
+
+  // When the Go library changes its mind, the deviation is no longer one, and its entry must go.
+  it.each(examples)('is still there: $question.op $question.configs', async ({ question, go, ours }) => {
+    const theirAnswer = await oracle.ask(question);
+    const ourAnswer = answer(question);
+    expect({ go: theirAnswer.stage, ours: ourAnswer.stage }).toEqual({ go, ours });
+    expect(differenceOf(theirAnswer, ourAnswer)).toBeDefined();
+    expect(deviationOf({ question, go: theirAnswer, ours: ourAnswer })?.id).toBe(id);
+  });
+});

@@ -1,0 +1,60 @@
+import * as fc from 'fast-check';
+import type { Oracle } from '@slipway/tools/ignition-oracle';
+import type { SpecVersion } from '../src/index.ts';
+import { casesOf, type Case } from './cases.ts';
+import { compare, type Difference } from './compare.ts';
+import { everyValue } from './configs.ts';
+
+/** Cases are generated and asked in batches of this many: the oracle works while we do. */
+export const BATCH = 500;
+
+export interface Found {
+  question: Case;
+  difference: Difference;
+  /** What fast-check needs to make the same case again. */
+  seed: number;
+  path: string;
+}
+
+/** One batch of cases through both; the first difference found, not yet shrunk. */
+export async function runBatch(oracle: Oracle, seed: number, size: number = BATCH): Promise<Found | undefined> {
+  const cases = fc.sample(casesOf(), { seed, numRuns: size });
+  const answers = await oracle.askAll(cases);
+  for (const [index, question] of cases.entries()) {
+    const answer = answers[index];
+    if (answer === undefined) throw new Error(`no answer to case ${index} of seed ${seed}`);
+    const difference = compare(question, answer);
+    if (difference !== undefined) return { question, difference, seed, path: String(index) };
+  }
+  return undefined;
+}
+
+/** Every value of every pool at every place of one version, beside random others; what differs, already small. */
+export async function runEveryValue(oracle: Oracle, version: SpecVersion, seed: number): Promise<string[]> {
+  const cases: Case[] = [...everyValue(version)].map((configs, index) => {
+    const [config] = fc.sample(configs, { seed: seed + index, numRuns: 1 });
+    return { op: 'parse', configs: [JSON.stringify(config)] };
+  });
+  const answers = await oracle.askAll(cases);
+  return cases.flatMap((question, index) => {
+    const answer = answers[index];
+    const difference = answer === undefined ? undefined : compare(question, answer);
+    return difference === undefined ? [] : [describe(question, difference)];
+  });
+}
+
+/** The smallest case that still shows a difference; fast-check makes the found one again from its seed and place. */
+export async function shrink(oracle: Oracle, { seed, path }: Found): Promise<string> {
+  const property = fc.asyncProperty(casesOf(), async (question) => {
+    const difference = compare(question, await oracle.ask(question));
+    if (difference !== undefined) throw new Error(describe(question, difference));
+  });
+  const details = await fc.check(property, { seed, path, numRuns: 1, interruptAfterTimeLimit: 20_000 });
+  const reason = details.errorInstance instanceof Error ? details.errorInstance.message : String(details.errorInstance);
+  return `${reason}\n\nseed ${seed}, path ${details.counterexamplePath ?? path}, ${details.numShrinks} shrinks`;
+}
+
+export function describe(question: Case, { what, go, ours }: Difference): string {
+  const to = question.to === undefined ? '' : ` to ${question.to}`;
+  return [`${question.op}${to}: the ${what} differs`, ...question.configs, `Go:   ${go}`, `ours: ${ours}`].join('\n');
+}

@@ -1,0 +1,111 @@
+// `slipway ignition batch`: one question a line in, one answer a line out, in the same order.
+import { hasErrors, parse, type Report, type SpecVersion, translate, validate } from '@slipway/ignition';
+import { isSpec3, mergeAll, type NamedConfig } from './combine.ts';
+import { type Io, write } from './io.ts';
+import { type Operation, type Question, readQuestion } from './question.ts';
+
+export interface Answer {
+  id: unknown;
+  result: unknown;
+  report: Report;
+}
+
+/** A config may have 64 MiB, and a merge has several. */
+const MAX_LINE_BYTES = 256 * 1024 * 1024;
+const NEWLINE = 0x0a;
+
+export async function runBatch(io: Io, maxLineBytes = MAX_LINE_BYTES): Promise<void> {
+  for await (const line of linesOf(io.stdin, maxLineBytes)) {
+    if (line !== null && line.trim() === '') continue;
+    const answer = line === null ? tooLong(maxLineBytes) : answerLine(line);
+    // Waiting for the write is what keeps a fast asker and a slow reader from filling the memory.
+    await write(io.stdout, `${JSON.stringify(answer)}\n`);
+  }
+}
+
+/** The answer to one line. Never throws, whatever the line is. */
+export function answerLine(line: string): Answer {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return refuse(null, 'the line is not JSON');
+  }
+  const id = typeof value === 'object' && value !== null && 'id' in value ? (value.id ?? null) : null;
+  const question = readQuestion(value);
+  if (typeof question === 'string') return refuse(id, question);
+  try {
+    return { id, ...answerQuestion(question) };
+  } catch {
+    // A bug of ours; the other lines must have their answers all the same.
+    return refuse(id, 'this question could not be answered because of an error in slipway; please report it');
+  }
+}
+
+/** Lines as text; null for one that is too long, of which nothing is kept. */
+async function* linesOf(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string | null> {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  const end = (): string | null => {
+    const line = size > maxBytes ? null : Buffer.concat(parts).toString('utf8');
+    parts = [];
+    size = 0;
+    return line;
+  };
+  const take = (bytes: Uint8Array) => {
+    size += bytes.byteLength;
+    if (size > maxBytes) parts = [];
+    else parts.push(bytes);
+  };
+  for await (const chunk of source) {
+    let start = 0;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, start)) {
+      take(chunk.subarray(start, at));
+      yield end();
+      start = at + 1;
+    }
+    take(chunk.subarray(start));
+  }
+  if (size > 0) yield end();
+}
+
+function tooLong(maxBytes: number): Answer {
+  return refuse(null, `the line is longer than ${maxBytes} bytes`);
+}
+
+function refuse(id: unknown, message: string): Answer {
+  return { id, result: null, report: [{ kind: 'error', path: '', message }] };
+}
+
+function answerQuestion({ op, configs, to }: Question): Omit<Answer, 'id'> {
+  const report: Report = [];
+  const inputs: NamedConfig[] = [];
+  for (const [index, each] of configs.entries()) {
+    const parsed = parse(each);
+    report.push(...parsed.report);
+    if (parsed.config === null) return { result: null, report };
+    report.push(...validate(parsed.config));
+    if (hasErrors(report)) return { result: null, report };
+    inputs.push({ name: `configs[${index}]`, config: parsed.config });
+  }
+  const combined = combine(op, inputs, to);
+  return { result: combined.result, report: [...report, ...combined.report] };
+}
+
+function combine(op: Operation, inputs: NamedConfig[], to: SpecVersion | undefined): Omit<Answer, 'id'> {
+  const [first] = inputs;
+  if (first === undefined || to === undefined) return { result: first?.config ?? null, report: [] };
+  if (op === 'translate') {
+    const { config, report } = translate(first.config, to);
+    return { result: config, report };
+  }
+  const merged = isSpec3(to) ? mergeAll(inputs, to) : { result: null, report: [] };
+  // Merging cannot fail, also when what comes out is not valid: that is told, and the result is given.
+  const flaws = merged.result === null ? [] : validate(merged.result).filter((entry) => entry.kind === 'error');
+  const told: Report = flaws.map(({ path, message }) => ({
+    kind: 'warning',
+    path,
+    message: `the merged config is not valid: ${message}`,
+  }));
+  return { result: merged.result, report: [...merged.report, ...told] };
+}

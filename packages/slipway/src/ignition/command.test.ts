@@ -1,0 +1,272 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ignitionCommand } from './command.ts';
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'ignition-command-'));
+});
+afterAll(() => rm(dir, { recursive: true }));
+
+async function save(name: string, content: string | object): Promise<string> {
+  const path = join(dir, name);
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+/** Runs `slipway ignition …`. */
+async function slipway(args: string[], stdin = ''): Promise<{ out: string; err: string; code: number }> {
+  const [stdout, stderr] = [new PassThrough({ encoding: 'utf8' }), new PassThrough({ encoding: 'utf8' })];
+  const [out, err] = [stdout.toArray(), stderr.toArray()];
+  let code = 0;
+  const command = ignitionCommand({
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout,
+    stderr,
+    setExitCode: (exitCode) => {
+      code = exitCode;
+    },
+  });
+  for (const each of [command, ...command.commands]) {
+    each.exitOverride();
+    each.configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) });
+  }
+  await command.parseAsync(args, { from: 'user' }).catch((failure: { exitCode?: number }) => {
+    if (failure.exitCode === undefined) throw failure;
+    code = failure.exitCode;
+  });
+  stdout.end();
+  stderr.end();
+  return { out: (await out).join(''), err: (await err).join(''), code };
+}
+
+const file = (path: string, source: string, more: object = {}) => ({ path, contents: { source }, ...more });
+const config = (version: string, ...files: object[]) => ({ ignition: { version }, storage: { files } });
+const MACHINE_CONFIG = `apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata:
+  name: 99-worker
+spec:
+  config:
+    ignition:
+      version: 3.4.0
+    storage:
+      files:
+      - path: /etc/x
+        mode: 0644
+        contents:
+          source: data:,hello
+`;
+
+describe('ignition validate', () => {
+  it('exits 0 when there is no error, and says the spec', async () => {
+    const good = await save('good.ign', config('3.4.0', file('/a', 'data:,a')));
+    expect(await slipway(['validate', good])).toEqual({ out: `${good}: valid (spec 3.4.0)\n`, err: '', code: 0 });
+  });
+
+  it('exits 1 when one of several has an error, and names its field', async () => {
+    const good = await save('good.ign', config('3.4.0'));
+    const bad = await save('bad.ign', config('3.4.0', file('relative', 'data:,a')));
+    const { out, code } = await slipway(['validate', good, bad]);
+    expect(code).toBe(1);
+    expect(out).toContain(`${bad}: error: storage.files[0].path: `);
+    expect(out).not.toContain(`${bad}: valid`);
+  });
+
+  it('reads a MachineConfig in YAML from stdin', async () => {
+    const { out, code } = await slipway(['validate', '-'], MACHINE_CONFIG);
+    expect(out).toContain('stdin (MachineConfig 99-worker): valid (spec 3.4.0)');
+    expect(code).toBe(0);
+  });
+
+  it('reads a MachineConfig in JSON', async () => {
+    const manifest = {
+      apiVersion: 'x/v1',
+      kind: 'MachineConfig',
+      metadata: { name: 'm' },
+      spec: { config: config('3.2.0') },
+    };
+    expect((await slipway(['validate', '-'], JSON.stringify(manifest))).out).toContain('MachineConfig m): valid');
+  });
+
+  it('only warns about unknown keys', async () => {
+    const { out, code } = await slipway(['validate', '-'], '{"ignition":{"version":"3.4.0"},"more":1}');
+    expect(out).toMatch(/warning: more/);
+    expect(code).toBe(0);
+  });
+
+  it('answers in JSON when asked to', async () => {
+    const { out } = await slipway(['validate', '-', '-o', 'json'], '{}');
+    expect(JSON.parse(out)).toMatchObject([
+      { name: 'stdin', version: null, valid: false, report: [{ kind: 'error' }] },
+    ]);
+  });
+
+  it.each([
+    [
+      'a file that is not there',
+      ['validate', '/nonexistent/x.ign'],
+      '',
+      /^slipway ignition: \S+ cannot be read: there is no such file\n$/,
+    ],
+    ['broken YAML', ['validate', '-'], 'a: [', /^slipway ignition: stdin is neither JSON nor YAML: .* at line 1/],
+    ['two documents', ['validate', '-'], 'a: 1\n---\nb: 2\n', /^slipway ignition: stdin holds 2 YAML documents/],
+    ['another kind', ['validate', '-'], 'apiVersion: v1\nkind: Pod\n', /^slipway ignition: stdin is a Pod; expected/],
+    ['no spec.config', ['validate', '-'], 'apiVersion: v1\nkind: MachineConfig\nspec: {}\n', /no spec\.config/],
+    ['a YAML bomb', ['validate', '-'], yamlBomb(), /too much through YAML aliases/],
+    ['stdin twice', ['diff', '-', '-'], '', /can be given once/],
+  ])('says in one line what is wrong with %s', async (_, args, stdin, message) => {
+    const { out, err, code } = await slipway(args, stdin);
+    expect(err).toMatch(message);
+    expect(err.split('\n')).toHaveLength(2);
+    expect(out).toBe('');
+    expect(code).toBeGreaterThan(0);
+  });
+});
+
+function yamlBomb(): string {
+  const levels = Array.from({ length: 9 }, (_, n) => `l${n + 1}: &l${n + 1} [${Array(9).fill(`*l${n}`).join(',')}]`);
+  return `l0: &l0 [x]\n${levels.join('\n')}\n`;
+}
+
+describe('ignition merge', () => {
+  it('merges onto the first, in order, in spec 3.5.0', async () => {
+    const a = await save('a.ign', config('3.2.0', file('/a', 'data:,1'), file('/b', 'data:,1')));
+    const { out, code } = await slipway(['merge', a, '-'], MACHINE_CONFIG);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      ignition: { version: '3.5.0' },
+      storage: { files: [{ path: '/a' }, { path: '/b' }, { path: '/etc/x', mode: 0o644 }] },
+    });
+  });
+
+  it('says which input set each field', async () => {
+    const a = await save('a.ign', config('3.5.0', file('/a', 'data:,1', { mode: 0o600 })));
+    const b = await save('b.ign', config('3.5.0', file('/a', 'data:,2')));
+    const { out } = await slipway(['merge', a, b, '-o', 'json', '--provenance']);
+    expect(JSON.parse(out)).toMatchObject({
+      provenance: {
+        'storage.files[0].mode': { from: a, overrode: [] },
+        'storage.files[0].contents.source': { from: b, overrode: [a] },
+      },
+    });
+  });
+
+  it('fails when the result is not valid', async () => {
+    const a = await save('a.ign', config('3.5.0', file('/a', 'data:,1', { user: { name: 'core' } })));
+    const b = await save('b.ign', config('3.5.0', file('/a', 'data:,1', { user: { id: 5 } })));
+    const { out, err, code } = await slipway(['merge', a, b]);
+    expect([out, code]).toEqual(['', 1]);
+    expect(err).toMatch(/^error: storage\.files\[0\]/);
+  });
+
+  it('fails when an input is not valid', async () => {
+    const a = await save('a.ign', config('3.5.0', file('relative', 'data:,1')));
+    const { err, code } = await slipway(['merge', a]);
+    expect(code).toBe(1);
+    expect(err).toContain(`slipway ignition: not valid: ${a}`);
+  });
+});
+
+describe('ignition translate', () => {
+  it('says the config in the version asked for', async () => {
+    const { out, code } = await slipway(['translate', '--to', '3.5.0', '-'], JSON.stringify(config('3.2.0')));
+    expect(JSON.parse(out)).toMatchObject({ ignition: { version: '3.5.0' } });
+    expect(code).toBe(0);
+  });
+
+  it('names what cannot be said', async () => {
+    const input = { ignition: { version: '3.5.0' }, kernelArguments: { shouldExist: ['a'] } };
+    const { out, err, code } = await slipway(['translate', '--to', '3.2.0', '-'], JSON.stringify(input));
+    expect([out, code]).toEqual(['', 1]);
+    expect(err).toContain('kernelArguments');
+  });
+
+  it('refuses a version it does not know', async () => {
+    const { err, code } = await slipway(['translate', '--to', '9.0.0', '-']);
+    expect(err).toContain('Known versions are 2.2.0');
+    expect(code).toBe(1);
+  });
+});
+
+describe('ignition resolve', () => {
+  it('puts what it fetches into the config, from addresses it is allowed to ask', async () => {
+    const server = createServer((_, response) => response.end('fetched\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x?key=secret`;
+    const input = JSON.stringify(config('3.4.0', file('/a', url)));
+    try {
+      const refused = await slipway(['resolve', '-'], input);
+      expect(refused).toMatchObject({ out: '', code: 1 });
+      expect(refused.err).toMatch(/storage\.files\[0\]\.contents\.source.*127\.0\.0\.1.*loopback address/);
+      expect(refused.err).not.toContain('secret');
+      const { out, code } = await slipway(['resolve', '--allow-address', '127.0.0.0/8', '-'], input);
+      expect(JSON.parse(out)).toEqual(config('3.4.0', file('/a', 'data:,fetched%0A')));
+      expect(code).toBe(0);
+      const other = await slipway(['resolve', '-', '--allow-address', '127.0.0.1', '--allow-host', 'h'], input);
+      expect(other.err).toContain('not in the list of allowed hosts');
+    } finally {
+      server.close();
+    }
+  });
+
+  it.each([
+    ['--allow-address', 'localhost', /expected an address or a range/],
+    ['--timeout', '0', /seconds/],
+  ])('refuses %s %s', async (flag, value, message) => {
+    const { err, code } = await slipway(['resolve', '-', flag, value], '{}');
+    expect(err).toMatch(message);
+    expect(code).toBe(1);
+  });
+});
+
+describe('ignition diff', () => {
+  it('exits 0 when nothing differs and 1 when something does', async () => {
+    const a = await save('a.ign', config('3.5.0', file('/a', 'data:,one%0A')));
+    const b = await save('b.ign', config('3.5.0', file('/a', 'data:,two%0A')));
+    expect(await slipway(['diff', a, a])).toEqual({ out: 'no difference\n', err: '', code: 0 });
+    const { out, code } = await slipway(['diff', a, b]);
+    expect(out).toContain('~ file /a\n    @@ -1,1 +1,1 @@\n    -one\n    +two\n');
+    expect(code).toBe(1);
+    const json = await slipway(['diff', a, b, '-o', 'json']);
+    expect(JSON.parse(json.out)).toMatchObject({ items: [{ noun: 'file', name: '/a', change: 'changed' }] });
+  });
+
+  it('hides secrets unless told to show them', async () => {
+    const user = (passwordHash: string) => ({
+      ignition: { version: '3.5.0' },
+      passwd: { users: [{ name: 'core', passwordHash }] },
+    });
+    const a = await save('a.ign', user('$6$one'));
+    const b = await save('b.ign', user('$6$two'));
+    expect((await slipway(['diff', a, b])).out).not.toContain('$6$');
+    expect((await slipway(['diff', a, b, '--show-secrets'])).out).toContain('$6$one → $6$two');
+  });
+
+  it('exits 2 on trouble', async () => {
+    expect((await slipway(['diff', '/nonexistent', '/nonexistent'])).code).toBe(2);
+  });
+});
+
+describe('ignition batch and help', () => {
+  it('answers lines', async () => {
+    const { out } = await slipway(['batch'], '{"id":1,"op":"parse","configs":[{"ignition":{"version":"3.5.0"}}]}\n?\n');
+    expect(
+      out
+        .trimEnd()
+        .split('\n')
+        .map((line): unknown => JSON.parse(line)),
+    ).toMatchObject([{ id: 1 }, { id: null }]);
+  });
+
+  it.each(['validate', 'merge', 'translate', 'resolve', 'diff', 'batch'])('%s --help has examples', async (name) => {
+    const { out, code } = await slipway([name, '--help']);
+    expect(out).toMatch(/Examples:\n {2}.*slipway ignition/);
+    expect(code).toBe(0);
+  });
+});

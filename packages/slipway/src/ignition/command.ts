@@ -1,0 +1,240 @@
+// `slipway ignition …`: the Ignition library for people and scripts.
+import {
+  diffConfigs,
+  formatDiff,
+  hasErrors,
+  isAddressRange,
+  isSpecVersion,
+  resolve,
+  SPEC_VERSIONS,
+  type SpecVersion,
+  translate,
+} from '@slipway/ignition';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import {
+  answer,
+  checkResult,
+  guarded,
+  lines,
+  type OutputOptions,
+  readAll,
+  readTwo,
+  readUsable,
+  reportLines,
+  toJson,
+} from './answer.ts';
+import { runBatch } from './batch.ts';
+import { DEFAULT_TARGET, isSpec3, mergeAll } from './combine.ts';
+import { InputError } from './input-error.ts';
+import { type Io, processIo, write } from './io.ts';
+
+const FILE_HELP = `
+FILE is an Ignition config in JSON or a MachineConfig in YAML or JSON (its spec.config is used); "-" reads stdin.`;
+
+export function ignitionCommand(io: Io = processIo): Command {
+  const command = new Command('ignition').description('check, merge, translate, resolve and compare Ignition configs');
+  command.addCommand(validateCommand(io));
+  command.addCommand(mergeCommand(io));
+  command.addCommand(translateCommand(io));
+  command.addCommand(resolveCommand(io));
+  command.addCommand(diffCommand(io));
+  command.addCommand(batchCommand(io));
+  return command.addHelpText('after', FILE_HELP);
+}
+
+function validateCommand(io: Io): Command {
+  return subcommand('validate', 'check configs; exits 0 only when there is no error')
+    .argument('<FILE...>', 'configs')
+    .addHelpText(
+      'after',
+      examples(
+        'slipway ignition validate worker.ign',
+        'kubectl get mc 99-worker -o yaml | slipway ignition validate -',
+      ),
+    )
+    .action(
+      guarded(io, 1, async (files: string[], { output }: OutputOptions) => {
+        const inputs = await readAll(files, io);
+        const answers = inputs.map(({ name, version, report }) => ({
+          name,
+          version,
+          valid: !hasErrors(report),
+          report,
+        }));
+        const text = answers.map(({ name, version, valid, report }) =>
+          [...reportLines(name, report), ...(valid ? [`${name}: valid (spec ${version})`] : [])].join('\n'),
+        );
+        await write(io.stdout, output === 'json' ? toJson(answers) : `${text.join('\n')}\n`);
+        if (answers.some((answer) => !answer.valid)) io.setExitCode(1);
+      }),
+    );
+}
+
+function mergeCommand(io: Io): Command {
+  return subcommand('merge', 'merge configs: the first is the base, each later one is merged onto it')
+    .argument('<FILE...>', 'configs')
+    .addOption(targetOption().default(DEFAULT_TARGET))
+    .option('--provenance', 'with -o json: also say for every field which FILE set it and which it overrode')
+    .addHelpText(
+      'after',
+      examples(
+        'slipway ignition merge base.ign 50-worker.yaml 99-extra.yaml',
+        'slipway ignition merge a.ign b.ign --to 3.4.0 -o json --provenance',
+      ),
+    )
+    .action(
+      guarded(io, 1, async (files: string[], options: OutputOptions & { to: SpecVersion; provenance?: boolean }) => {
+        if (!isSpec3(options.to)) throw new InputError(`--to ${options.to}: configs can only be merged in spec 3.x`);
+        const inputs = await readUsable(files, io);
+        const { result, report, provenance } = mergeAll(inputs, options.to);
+        const wanted = options.provenance === true && provenance !== undefined;
+        const extra = wanted ? { provenance: Object.fromEntries(provenance) } : {};
+        await answer(io, options, checkResult(result, report), extra);
+      }),
+    );
+}
+
+function translateCommand(io: Io): Command {
+  return subcommand('translate', 'say a config in another spec version, or why it cannot be said')
+    .argument('<FILE>', 'config')
+    .addOption(targetOption().makeOptionMandatory())
+    .addHelpText(
+      'after',
+      examples('slipway ignition translate --to 3.5.0 old.ign', 'slipway ignition translate --to 3.2.0 - < new.ign'),
+    )
+    .action(
+      guarded(io, 1, async (file: string, options: OutputOptions & { to: SpecVersion }) => {
+        const [input] = await readUsable([file], io);
+        const { config, report } = translate(input.config, options.to);
+        await answer(io, options, { result: config, report });
+      }),
+    );
+}
+
+interface ResolveFlags extends OutputOptions {
+  allowHost?: string[];
+  allowAddress?: string[];
+  compress: boolean;
+  timeout: number;
+}
+
+function resolveCommand(io: Io): Command {
+  return subcommand('resolve', 'fetch everything a config refers to and put it into the config')
+    .argument('<FILE>', 'config')
+    .option(
+      '--allow-host <HOST>',
+      'fetch only from this host, such as files.example.com or *.example.com; repeatable',
+      collect,
+    )
+    .option(
+      '--allow-address <CIDR>',
+      'connect to these loopback, link-local or metadata addresses; repeatable',
+      collect,
+    )
+    .option('--no-compress', 'do not gzip large contents')
+    .addOption(new Option('--timeout <SECONDS>', 'for everything together').default(300).argParser(readSeconds))
+    .addHelpText(
+      'after',
+      examples(
+        'slipway ignition resolve 99-worker.yaml',
+        'slipway ignition resolve --allow-host files.example.com --timeout 30 worker.ign',
+        'slipway ignition resolve --allow-address 127.0.0.0/8 local.ign',
+      ),
+    )
+    .action(
+      guarded(io, 1, async (file: string, flags: ResolveFlags) => {
+        for (const range of flags.allowAddress ?? []) {
+          if (!isAddressRange(range))
+            throw new InputError(`--allow-address ${range}: expected an address or a range like 10.0.0.0/8`);
+        }
+        const [input] = await readUsable([file], io);
+        // Only who fetches pays for loading an HTTP client.
+        const { createFetcher } = await import('./fetch.ts');
+        const { config, report } = await resolve(input.config, {
+          name: input.name,
+          fetch: createFetcher(),
+          hosts: {
+            ...(flags.allowHost === undefined ? {} : { allowHosts: flags.allowHost }),
+            allowAddresses: flags.allowAddress ?? [],
+          },
+          limits: { timeMs: flags.timeout * 1000 },
+          compress: flags.compress,
+        });
+        await answer(io, flags, { result: config, report });
+      }),
+    );
+}
+
+function diffCommand(io: Io): Command {
+  return subcommand('diff', 'show what differs; exits 0 when nothing does, 1 when something does, 2 on trouble')
+    .argument('<FILE>', 'before')
+    .argument('<FILE>', 'after')
+    .option(
+      '--show-secrets',
+      'also show password hashes, keys and the contents of files that only their owner may read',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'slipway ignition diff old.ign new.ign',
+        'kubectl get mc 99-worker -o yaml | slipway ignition diff - 99-worker.yaml',
+      ),
+    )
+    .action(
+      guarded(io, 2, async (before: string, after: string, options: OutputOptions & { showSecrets?: boolean }) => {
+        const [a, b] = await readTwo(before, after, io);
+        const diff = await diffConfigs(a.config, b.config, { showSecrets: options.showSecrets ?? false });
+        if (diff.items === null)
+          await write(io.stderr, lines(reportLines('the two configs cannot be brought to one spec', diff.report)));
+        if (options.output === 'json') await write(io.stdout, toJson(diff));
+        else if (diff.items !== null) await write(io.stdout, formatDiff(diff.items));
+        io.setExitCode(diff.items === null ? 2 : Math.min(diff.items.length, 1));
+      }),
+    );
+}
+
+function batchCommand(io: Io): Command {
+  return new Command('batch')
+    .description('answer questions from stdin, one JSON object a line, with one JSON object a line')
+    .addHelpText(
+      'after',
+      `
+A question: {"id":1,"op":"parse|validate|translate|merge","configs":[…],"to":"3.5.0"}
+  A config is an object, or a string of exact bytes. merge: the first is the base; "to" is 3.5.0 if absent.
+An answer:  {"id":1,"result":…|null,"report":[{"kind","path","message"}]}
+  In the order of the questions. A line that cannot be understood is answered with an error; the batch goes on.
+${examples(`echo '{"id":1,"op":"validate","configs":[{"ignition":{"version":"3.5.0"}}]}' | slipway ignition batch`)}`,
+    )
+    .action(guarded(io, 1, () => runBatch(io)));
+}
+
+function subcommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .addOption(new Option('-o, --output <FORMAT>', 'text or json').choices(['text', 'json']).default('text'))
+    .addHelpText('after', FILE_HELP);
+}
+
+function targetOption(): Option {
+  return new Option('--to <VERSION>', 'spec version of the result').argParser(readVersion);
+}
+
+function readVersion(text: string): SpecVersion {
+  if (isSpecVersion(text)) return text;
+  throw new InvalidArgumentError(`Known versions are ${SPEC_VERSIONS.join(', ')}.`);
+}
+
+/** One value each time the option is given: a list after one option would swallow FILE. */
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+
+function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (Number.isFinite(seconds) && seconds > 0 && seconds <= 86_400) return seconds;
+  throw new InvalidArgumentError('Expected a number of seconds from 1 to 86400.');
+}
+
+function examples(...commands: string[]): string {
+  return `\nExamples:\n${commands.map((command) => `  ${command}`).join('\n')}`;
+}

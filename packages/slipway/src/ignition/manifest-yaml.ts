@@ -1,0 +1,49 @@
+// YAML as Kubernetes reads it, which is 1.1 with Go's numbers: `mode: 0644` is octal, `yes` is true, dates are text.
+import { type Document, parseAllDocuments, type ScalarTag, type Tags } from 'yaml';
+import { InputError } from './input-error.ts';
+
+/** Aliases in YAML can unfold to far more than the file's size. */
+const MAX_ALIASES = 100;
+/** Several times what fits into an object of a cluster. */
+const MAX_CHARACTERS = 16 * 1024 * 1024;
+
+/** The other spelling of octal numbers, which YAML 1.1 does not know and Go does. */
+const octal: ScalarTag = {
+  tag: 'tag:yaml.org,2002:int',
+  default: true,
+  test: /^[-+]?0o[0-7]+$/,
+  resolve: (text) => Number.parseInt(text.replace('0o', ''), 8),
+};
+
+/** The one document of a file; undefined when there is nothing in it. */
+export function readYaml(name: string, text: string): unknown {
+  if (text.length > MAX_CHARACTERS) throw new InputError(`${name} is larger than ${MAX_CHARACTERS} characters of YAML`);
+  const parsed = parseAllDocuments(text, { version: '1.1', logLevel: 'silent', customTags: tagsOfKubernetes });
+  const documents = Array.isArray(parsed)
+    ? parsed.filter((each) => each.contents !== null || each.errors.length > 0)
+    : [];
+  const [document, ...others] = documents;
+  if (document === undefined) return undefined;
+  if (others.length > 0) throw new InputError(`${name} holds ${documents.length} YAML documents; expected one`);
+  return valueOf(name, document);
+}
+
+function tagsOfKubernetes(tags: Tags): Tags {
+  const isWanted = (tag: Tags[number]) =>
+    typeof tag === 'string' ||
+    (!('format' in tag && tag.format === 'TIME') && tag.tag !== 'tag:yaml.org,2002:timestamp');
+  return [octal, ...tags.filter(isWanted)];
+}
+
+function valueOf(name: string, document: Document): unknown {
+  const [problem] = document.errors;
+  if (problem !== undefined) {
+    const { line, col } = problem.linePos?.[0] ?? { line: 1, col: 1 };
+    throw new InputError(`${name} is neither JSON nor YAML: ${problem.code} at line ${line}, column ${col}`);
+  }
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch {
+    throw new InputError(`${name} unfolds to too much through YAML aliases`);
+  }
+}
