@@ -27,7 +27,8 @@ export {
 export type { Fetched, Fetcher, FetchRequest } from './resolve/fetcher.ts';
 export { resolve, type Resolved, type ResolveOptions } from './resolve/index.ts';
 export { DEFAULT_LIMITS, type ResolveLimits } from './resolve/limits.ts';
-export type { ResolveCode, ResolveEntry } from './resolve/problem.ts';
+export type { ResolveEntry } from './resolve/problem.ts';
+export { type ResolveCode, resolveErrors } from './errors.ts';
 export { proxyFor, type ProxySettings } from './resolve/proxy.ts';
 export { diffConfigs, type ConfigDiff, type DiffOptions, type ItemDiff } from './diff.ts';
 export { formatDiff } from './diff-text.ts';

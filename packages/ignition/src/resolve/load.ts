@@ -6,7 +6,8 @@ import { whyHostRefused, type HostPolicy } from './address.ts';
 import type { Fetched, Fetcher, FetchRequest } from './fetcher.ts';
 import { hashProblem } from './hash.ts';
 import type { Budget } from './limits.ts';
-import { type Place, type ResolveCode, ResolveError } from './problem.ts';
+import type { ResolveCode } from '../errors.ts';
+import { type Place, ResolveError } from './problem.ts';
 import type { FetchSettings } from './settings.ts';
 import type { Reference } from './slots.ts';
 

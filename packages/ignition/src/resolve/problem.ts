@@ -1,22 +1,6 @@
 // Failures of a resolve: where, which URL, what, and what to do.
+import type { ResolveCode } from '../errors.ts';
 import { type ReportEntry, showSource } from '../report.ts';
-
-/** Stable: callers and tests tell failures apart by these, never by the text. */
-export type ResolveCode =
-  | 'SLW_RESOLVE_SCHEME'
-  | 'SLW_RESOLVE_URL'
-  | 'SLW_RESOLVE_HOST'
-  | 'SLW_RESOLVE_FETCH'
-  | 'SLW_RESOLVE_HEADER'
-  | 'SLW_RESOLVE_HASH'
-  | 'SLW_RESOLVE_GZIP'
-  | 'SLW_RESOLVE_DATA_URL'
-  | 'SLW_RESOLVE_CA'
-  | 'SLW_RESOLVE_LIMIT'
-  | 'SLW_RESOLVE_TIME'
-  | 'SLW_RESOLVE_LOOP'
-  | 'SLW_RESOLVE_CONFIG'
-  | 'SLW_RESOLVE_RESULT';
 
 export interface ResolveEntry extends ReportEntry {
   readonly code: ResolveCode;
