@@ -110,15 +110,15 @@ class Launch {
   async start(options: ControlPlaneOptions): Promise<ControlPlane> {
     if (options.port !== undefined) await requireFreePort(options.port);
     const port = options.port ?? (await pickFreePort());
-    const etcdPort = await pickFreePort();
+    const client = await pickFreePort([port]);
+    const peer = await pickFreePort([port, client]);
     const url = `https://127.0.0.1:${port}`;
     const pki = await preparePki(this.#at);
     await writeAdminKubeconfig(this.#at, pki, url);
     this.#watchdog = await startWatchdog(this.#dir.path, this.#temporary);
-    const etcdPorts = { client: etcdPort, peer: await pickFreePort() };
-    await this.#run('etcd', etcdArguments(this.#at, etcdPorts, options.durable === true));
+    await this.#run('etcd', etcdArguments(this.#at, { client, peer }, options.durable === true));
     const startApiServer = async () => {
-      await this.#run('kube-apiserver', apiServerArguments(this.#at, port, etcdPort));
+      await this.#run('kube-apiserver', apiServerArguments(this.#at, port, client));
       await waitUntilReady(url, pki.authority.certificate, pki.admin, [...this.#running.values()]);
     };
     await startApiServer();

@@ -8,10 +8,10 @@ import { ToolsError } from './errors.ts';
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-export async function pickFreePort(): Promise<number> {
+export async function pickFreePort(except: readonly number[] = []): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
-    if ((await listenError(port)) === undefined) return port;
+    if (!except.includes(port) && (await listenError(port)) === undefined) return port;
   }
   throw new ToolsError('SLW_TOOLS_PORT_TAKEN', `no free port between ${LOWEST} and ${HIGHEST} on 127.0.0.1`);
 }

@@ -40,6 +40,11 @@ function prepare(command: Command): void {
 }
 prepare(program);
 
+// `slipway --help | head`: whoever reads may stop reading.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
 try {
   await program.parseAsync();
 } catch (error) {
