@@ -61,26 +61,45 @@ interface Result {
   caughtUp: CaughtUp;
 }
 
-async function round(side: Side, kubeconfig: string, client: Client, proxy: HoldProxy): Promise<Result> {
+interface Ways {
+  direct: string;
+  throughProxy: string;
+  proxy: HoldProxy;
+}
+
+/** Runs one side in a process of its own and ends it, whatever happens. */
+async function withContender<T>(side: Side, kubeconfig: string, use: (child: ChildProcess) => Promise<T>): Promise<T> {
   const child = fork(join(import.meta.dirname, `${side}.ts`), [kubeconfig]);
   try {
-    const synced = await nextReport<Synced>(child, 'synced');
-    if (synced.objects !== count) throw new Error(`${side} cached ${synced.objects} of ${count} nodes`);
-    await untilWatching(child, client);
-    child.send({ changes });
-    proxy.hold();
-    await inParallel(changes, 24, (i) => change(client, i));
-    const caughtUp = nextReport<CaughtUp>(child, 'caughtUp');
-    proxy.release();
-    const result = { synced, caughtUp: await caughtUp };
-    console.log(
-      `${side.padEnd(6)} synced in ${Math.round(synced.ms)} ms at ${synced.rssMb} MB; ${changes} changes in ${Math.round(result.caughtUp.ms)} ms; ` +
-        `RSS ${result.caughtUp.rssMb} MB, peak ${result.caughtUp.peakRssMb} MB; longest event-loop stall ${result.caughtUp.stallMs} ms`,
-    );
-    return result;
+    return await use(child);
   } finally {
     child.kill('SIGKILL');
   }
+}
+
+async function sync(side: Side, child: ChildProcess): Promise<Synced> {
+  const synced = await nextReport<Synced>(child, 'synced');
+  if (synced.objects !== count) throw new Error(`${side} cached ${synced.objects} of ${count} nodes`);
+  return synced;
+}
+
+async function round(side: Side, ways: Ways, client: Client): Promise<Result> {
+  const synced = await withContender(side, ways.direct, (child) => sync(side, child));
+  const caughtUp = await withContender(side, ways.throughProxy, async (child) => {
+    await sync(side, child);
+    await untilWatching(child, client);
+    child.send({ changes });
+    ways.proxy.hold();
+    await inParallel(changes, 24, (i) => change(client, i));
+    const report = nextReport<CaughtUp>(child, 'caughtUp');
+    ways.proxy.release();
+    return report;
+  });
+  console.log(
+    `${side.padEnd(6)} synced in ${Math.round(synced.ms)} ms at ${synced.rssMb} MB; ${changes} changes in ${Math.round(caughtUp.ms)} ms; ` +
+      `RSS ${caughtUp.rssMb} MB, peak ${caughtUp.peakRssMb} MB; longest event-loop stall ${caughtUp.stallMs} ms`,
+  );
+  return { synced, caughtUp };
 }
 
 async function fill(client: Client): Promise<void> {
@@ -107,10 +126,11 @@ try {
   const client = createClient(transport);
   await fill(client);
   const proxy = await startHoldProxy(controlPlane.port);
-  const kubeconfig = await viaProxy(controlPlane.kubeconfig, controlPlane.port, proxy.port);
+  const direct = controlPlane.kubeconfig;
+  const ways = { direct, throughProxy: await viaProxy(direct, controlPlane.port, proxy.port), proxy };
   const results: Record<Side, Result[]> = { ours: [], theirs: [] };
   for (let i = 0; i < rounds; i += 1) {
-    for (const side of ['ours', 'theirs'] as const) results[side].push(await round(side, kubeconfig, client, proxy));
+    for (const side of ['ours', 'theirs'] as const) results[side].push(await round(side, ways, client));
   }
   const both = (value: (result: Result) => number): { ours: number; theirs: number } => ({
     ours: median(results.ours.map(value)),

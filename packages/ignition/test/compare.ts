@@ -83,7 +83,7 @@ export function differenceOf(go: OracleAnswer, ours: Outcome): Difference | unde
   };
 }
 
-export function written(go: unknown, ours: AnyConfig): { go: string; ours: string } {
+function written(go: unknown, ours: AnyConfig): { go: string; ours: string } {
   const version: SpecVersion = ours.ignition.version;
   return { go: canonical(go, specOf(version)), ours: canonical(ours, specOf(version)) };
 }
@@ -92,7 +92,7 @@ const isOfSpec3 = (config: AnyConfig): config is Config3 => config.ignition.vers
 
 type Entries = readonly (OracleEntry | Report[number])[];
 
-export const isValid = (report: Entries) => report.every(({ kind }) => kind !== 'error');
+const isValid = (report: Entries) => report.every(({ kind }) => kind !== 'error');
 
 const errors = (report: Entries) =>
   report

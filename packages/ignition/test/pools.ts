@@ -8,7 +8,7 @@ export interface Values {
   each: readonly unknown[];
 }
 
-export const oneOf = (...values: readonly unknown[]): fc.Arbitrary<unknown> => fc.constantFrom(...values);
+const oneOf = (...values: readonly unknown[]): fc.Arbitrary<unknown> => fc.constantFrom(...values);
 export const pools = (good: readonly unknown[], odd: readonly unknown[], ...more: fc.Arbitrary<unknown>[]): Values => ({
   good: oneOf(...good),
   odd: fc.oneof(oneOf(...good, ...odd), ...more),

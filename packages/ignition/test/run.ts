@@ -54,7 +54,7 @@ export async function shrink(oracle: Oracle, { seed, path }: Found): Promise<str
   return `${reason}\n\nseed ${seed}, path ${details.counterexamplePath ?? path}, ${details.numShrinks} shrinks`;
 }
 
-export function describe(question: Case, { what, go, ours }: Difference): string {
+function describe(question: Case, { what, go, ours }: Difference): string {
   const to = question.to === undefined ? '' : ` to ${question.to}`;
   return [`${question.op}${to}: the ${what} differs`, ...question.configs, `Go:   ${go}`, `ours: ${ours}`].join('\n');
 }
