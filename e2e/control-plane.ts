@@ -1,4 +1,5 @@
 import { resolveBinaries, startControlPlane, ToolsError, type ControlPlane } from '@slipway/tools/controlplane';
+import { OracleError, resolveOracle } from '@slipway/tools/ignition-oracle';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
@@ -18,14 +19,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function start(project: string): Promise<ControlPlane> {
   // Everything that tests may ask for later: what has to be built is built now, where no test's time is running.
   const binaries = await resolveBinaries(['etcd', 'kube-apiserver', 'kubectl']);
+  await resolveOracle();
   if (project === 'slow') await resolveBinaries(['kube-controller-manager']);
   return startControlPlane({ binaries });
 }
 
 /** Vitest would put the one line that helps between a stack and a page of source. */
 function giveUp(error: unknown): never {
-  if (!(error instanceof ToolsError)) throw error;
-  console.error(`no control plane to test on: ${error.message} [${error.code}]`);
+  if (!(error instanceof ToolsError || error instanceof OracleError)) throw error;
+  console.error(`what the tests need cannot be had: ${error.message} [${error.code}]`);
   console.log('0 passed, 1 failed');
   process.exit(1);
 }

@@ -4,23 +4,19 @@ import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/p
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheRoot } from '../controlplane/cache.ts';
 import { OracleError } from './errors.ts';
 
 const SOURCES = import.meta.dirname;
 
 /** The built oracle of exactly these sources; built once, then taken from the user's cache. */
 export async function resolveOracle(): Promise<string> {
-  const cache = join(cacheRoot(), 'slipway');
+  const cache = join(cacheRoot(process.env, process.platform, homedir()), 'slipway');
   const binary = join(cache, `ignition-oracle-${await hashSources()}`);
   if (await exists(binary)) return binary;
+  console.error('building the Ignition oracle (about a minute the first time)');
   await build(cache, binary);
   return binary;
-}
-
-function cacheRoot(): string {
-  const set = process.env['XDG_CACHE_HOME'];
-  if (set?.startsWith('/') === true) return set;
-  return process.platform === 'darwin' ? join(homedir(), 'Library', 'Caches') : join(homedir(), '.cache');
 }
 
 async function hashSources(): Promise<string> {

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { resolveOracle } from './binary.ts';
 import { OracleError } from './errors.ts';
 
+export { OracleError, resolveOracle };
+
 export interface OracleEntry {
   kind: 'error' | 'warning' | 'info';
   path: string;

@@ -58,7 +58,7 @@ export interface Client {
   get<T extends KubeObject>(resource: Resource<T>, name: Name, options?: CallOptions): Promise<Stored<T>>;
   /** Like get, but `undefined` where the object does not exist. */
   find<T extends KubeObject>(resource: Resource<T>, name: Name, options?: CallOptions): Promise<Stored<T> | undefined>;
-  /** Gives the objects as they arrive: memory is bounded by one object. */
+  /** Gives the objects as they arrive, not all at once. */
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): AsyncGenerator<Stored<T>, void, undefined>;
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<Stored<T>>;
   patch<T extends KubeObject>(

@@ -70,6 +70,7 @@ describe('a kubeconfig', () => {
   });
 
   it('with a proxy', () => {
+    expect(read(config({ cluster: { server: 'http://127.0.0.1:8001' } })).server).toBe('http://127.0.0.1:8001');
     expect(read(config({ cluster: { 'proxy-url': 'http://p:3128' } })).proxy).toBe('http://p:3128');
   });
 
@@ -205,6 +206,11 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
       'a server of another protocol',
       cluster({ server: 'ftp://k' }),
       `${c}.server: expected an https:// address, found "ftp://k"`,
+    ],
+    [
+      'a server elsewhere without TLS',
+      cluster({ server: 'http://127.0.0.1.example.com' }),
+      `${c}.server: expected an https:// address, or http:// on this machine, found "http://127.0.0.1.example.com": without TLS anybody on the way could read the credentials`,
     ],
     [
       'a server with a password',

@@ -117,6 +117,11 @@ function serverOf(cluster: Entry): string {
   if (!isAddress(server, /^https?:$/)) {
     throw wrong(cluster, 'server', 'an https:// address', JSON.stringify(server));
   }
+  const { protocol, hostname } = new URL(server);
+  if (protocol === 'http:' && !isThisMachine(hostname)) {
+    const found = `${JSON.stringify(server)}: without TLS anybody on the way could read the credentials`;
+    throw wrong(cluster, 'server', 'an https:// address, or http:// on this machine', found);
+  }
   if (cluster.value['insecure-skip-tls-verify'] === true) {
     throw invalid(
       cluster.file,
@@ -125,6 +130,10 @@ function serverOf(cluster: Entry): string {
   }
   return server.replace(/\/+$/, '');
 }
+
+/** `kubectl proxy` serves plain HTTP there, and nobody stands on the way. */
+const isThisMachine = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 
 const isAddress = (text: string, protocols: RegExp): boolean =>
   URL.canParse(text) && protocols.test(new URL(text).protocol);

@@ -14,7 +14,7 @@ export interface ListCall {
 
 /**
  * The objects of a scope, in batches as their bytes arrive, and in the end the version to watch from. Memory is
- * bounded by one object, not by the list.
+ * bounded by a batch, not by the list.
  */
 export async function* listBatches<T extends KubeObject>(
   transport: Transport,
