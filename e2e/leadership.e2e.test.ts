@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createClient, createInformer, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Resource } from '@slipway/kube';
 import { expect, inject, it } from 'vitest';
-import { configMaps } from './leadership/config-map.ts';
+import { configMaps } from './config-map.ts';
 import { endCandidate, freezeLeader, startCandidate } from './leadership/pair.ts';
 import type { FreezeResult, Pair } from './leadership/pair.ts';
 

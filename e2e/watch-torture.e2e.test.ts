@@ -7,8 +7,10 @@ import { startFaultProxy } from './fault-proxy.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import { etcdBelow } from './watch-torture/etcd.ts';
 import { randomFrom } from './watch-torture/random.ts';
-import { configMaps, createWriters } from './watch-torture/writers.ts';
-import type { ConfigMap, Writers } from './watch-torture/writers.ts';
+import { configMaps } from './config-map.ts';
+import type { ConfigMap } from './config-map.ts';
+import { createWriters } from './watch-torture/writers.ts';
+import type { Writers } from './watch-torture/writers.ts';
 import { startWitness } from './watch-torture/witness.ts';
 import type { Witness } from './watch-torture/witness.ts';
 

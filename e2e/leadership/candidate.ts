@@ -18,7 +18,7 @@ import {
   nameOf,
 } from '@slipway/kube';
 import type { ControllerDef } from '@slipway/kube';
-import { configMaps } from './config-map.ts';
+import { configMaps } from '../config-map.ts';
 
 export interface CandidateOptions {
   kubeconfig: string;

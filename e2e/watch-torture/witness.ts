@@ -1,7 +1,7 @@
 import { createInformer, createTransport, isKubeError, keyOf } from '@slipway/kube';
 import type { Informer, InformerOptions, Stored, Transport } from '@slipway/kube';
-import { configMaps } from './writers.ts';
-import type { ConfigMap } from './writers.ts';
+import { configMaps } from '../config-map.ts';
+import type { ConfigMap } from '../config-map.ts';
 
 type Access = Parameters<typeof createTransport>[0];
 type Change = Parameters<Parameters<Informer<ConfigMap>['onChange']>[0]>[0];

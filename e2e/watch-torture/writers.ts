@@ -1,18 +1,8 @@
 import { isKubeError } from '@slipway/kube';
-import type { Client, KubeObject, Name, Resource, Stored } from '@slipway/kube';
+import type { Client, Name, Stored } from '@slipway/kube';
+import { configMaps } from '../config-map.ts';
+import type { ConfigMap } from '../config-map.ts';
 import type { Random } from './random.ts';
-
-export interface ConfigMap extends KubeObject {
-  data?: Record<string, string>;
-}
-
-export const configMaps: Resource<ConfigMap> = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
 
 export interface WritersOptions {
   client: Client;
