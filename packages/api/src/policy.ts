@@ -18,6 +18,8 @@ export interface PolicyDefinition {
   description: string;
   resource: ResourceName;
   operations: ('CREATE' | 'UPDATE' | 'DELETE')[];
+  /** Which changes are looked at; of the spec alone, unless labels decide something too. */
+  covers?: 'spec' | 'spec and labels';
   exempt: readonly Identity[];
   validations: PolicyValidation[];
   /** An object that the expressions read as `params`. While it is absent the policy lets everything pass. */
@@ -65,6 +67,14 @@ function notExempt(exempt: readonly Identity[]): string {
 // With this reason the answer is 403 and not 422: it is about who may do what, not about the form of the object.
 const refusing = (validation: PolicyValidation) => ({ ...validation, reason: 'Forbidden' as const });
 
+// Annotations and finalizers of an object that was there before the policy can still be changed; its labels too, where
+// they decide nothing.
+const changes = {
+  spec: "request.operation != 'UPDATE' || object.?spec != oldObject.?spec",
+  'spec and labels':
+    "request.operation != 'UPDATE' || object.?spec != oldObject.?spec || object.metadata.?labels != oldObject.metadata.?labels",
+} as const;
+
 const apiVersionOf = ({ group, version }: ResourceName): string => (group === '' ? version : `${group}/${version}`);
 
 function policyOf(definition: PolicyDefinition): ValidatingAdmissionPolicy {
@@ -90,8 +100,7 @@ function policyOf(definition: PolicyDefinition): ValidatingAdmissionPolicy {
       },
       matchConditions: [
         { name: 'not-exempt', expression: notExempt(exempt) },
-        // Labels, annotations and finalizers of an object that was there before the policy can still be changed.
-        { name: 'spec-changes', expression: "request.operation != 'UPDATE' || object.?spec != oldObject.?spec" },
+        { name: 'spec-changes', expression: changes[definition.covers ?? 'spec'] },
       ],
       validations: validations.map(refusing),
     },

@@ -5,7 +5,10 @@ import type { Kind, Resource } from './index.ts';
 const isResource = (value: unknown): value is Resource<unknown> =>
   typeof value === 'object' && value !== null && 'version' in value && 'plural' in value;
 
-const resources = Object.values(api).filter((value) => isResource(value));
+/** Kinds of Kubernetes itself have their schemas in the server. */
+const resources = Object.values(api)
+  .filter((value) => isResource(value))
+  .filter(({ group }) => group !== '');
 
 const kindOf = ({ group, plural }: Resource<unknown>): Kind | undefined =>
   api.kinds.find((kind) => kind.group === group && kind.plural === plural);

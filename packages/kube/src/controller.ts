@@ -12,8 +12,10 @@ import { keyOf, resourceId } from './resource.ts';
 import type { Key, KubeObject, Resource, Stored } from './resource.ts';
 import type { Change, Store } from './store.ts';
 
-/** The store of a declared read; `namespace` tells two reads of one resource apart. */
-export type Read = <T extends KubeObject>(resource: Resource<T>, namespace?: string) => Store<T>;
+/** The store of a declared read; `which` tells two reads of one resource apart. */
+export type Read = <T extends KubeObject>(resource: Resource<T>, which?: Which) => Store<T>;
+
+export type Which = Pick<Source, 'namespace' | 'as'>;
 
 /** What a controller watches. Its functions are methods so that sources of different kinds fit into one list. */
 export interface Source<T extends KubeObject = KubeObject> {
@@ -53,7 +55,7 @@ export interface Context {
   readonly signal: AbortSignal;
   /** The last run of this key does not know whether its write landed: read live, the stores may be behind. */
   readonly unsure: boolean;
-  now(): Date;
+  now(this: void): Date;
 }
 
 export interface ControllerDef {
@@ -239,19 +241,20 @@ function assertOwned(def: ControllerDef, { verb, resource, subresource, name }: 
 }
 
 function storesOf(def: ControllerDef, informerOf: ControllerParts['informerOf']): Read {
-  return <T extends KubeObject>(resource: Resource<T>, namespace?: string): Store<T> => {
-    const found = def.reads.filter(
-      (source) =>
-        sameResource(source.resource, resource) && (namespace === undefined || source.namespace === namespace),
-    );
+  return <T extends KubeObject>(resource: Resource<T>, which: Which = {}): Store<T> => {
+    const found = def.reads.filter((source) => sameResource(source.resource, resource) && isThis(source, which));
     const [source] = found;
     if (source !== undefined && found.length === 1) return informerOf(source).store as Store<T>;
-    const place = namespace === undefined ? '' : ` in namespace ${namespace}`;
+    const place = which.namespace === undefined ? '' : ` in namespace ${which.namespace}`;
+    const form = which.as === undefined ? '' : ` as ${which.as}`;
     throw new Error(
-      `controller ${def.name} reads ${resourceId(resource)}${place}: expected one such source in its reads, found ${found.length}`,
+      `controller ${def.name} reads ${resourceId(resource)}${place}${form}: expected one such source in its reads, found ${found.length}`,
     );
   };
 }
+
+const isThis = (source: Source, { namespace, as }: Which): boolean =>
+  (namespace === undefined || source.namespace === namespace) && (as === undefined || (source.as ?? 'full') === as);
 
 function objectsOf(change: Change<KubeObject>): readonly Stored<KubeObject>[] {
   if (change.type === 'updated') return [change.old, change.object];

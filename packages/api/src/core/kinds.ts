@@ -1,0 +1,45 @@
+import type { ObjectMeta } from '../object-meta.ts';
+import type { Resource } from '../kind.ts';
+
+// Kinds of Kubernetes itself, with the fields that we read or write. kube-apiserver has their schemas.
+
+export interface Secret {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+  type?: string;
+  immutable?: boolean;
+  /** Base64. */
+  data?: Record<string, string>;
+  /** Write only: the server moves it to `data`. */
+  stringData?: Record<string, string>;
+}
+
+export interface ConfigMap {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
+}
+
+export interface Namespace {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+}
+
+export interface Node {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+  spec?: { unschedulable?: boolean; taints?: { key: string; value?: string; effect: string }[]; providerID?: string };
+  status?: { conditions?: { type: string; status: string; reason?: string; message?: string }[] };
+}
+
+const core = { group: '', version: 'v1' } as const;
+
+export const secrets: Resource<Secret> = { ...core, kind: 'Secret', plural: 'secrets', namespaced: true };
+export const configMaps: Resource<ConfigMap> = { ...core, kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
+export const namespaces: Resource<Namespace> = { ...core, kind: 'Namespace', plural: 'namespaces', namespaced: false };
+export const nodes: Resource<Node> = { ...core, kind: 'Node', plural: 'nodes', namespaced: false };

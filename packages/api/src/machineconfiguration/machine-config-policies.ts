@@ -1,0 +1,53 @@
+import type { Identity } from '../identity.ts';
+import type { PolicyDefinition } from '../policy.ts';
+import { machineConfigs } from './machine-config.ts';
+import { builtInLabel, inUseLabel, poolLabel, renderedPrefix } from './names.ts';
+
+const labelled = (object: 'object' | 'oldObject', label: string): string =>
+  `('${label}' in ${object}.metadata.?labels.orValue({}))`;
+const isRendered = `request.name.startsWith('${renderedPrefix}')`;
+const isDeletion = "(request.operation == 'DELETE')";
+
+/** Machines run rendered configs as they are: what nobody rendered, nobody could explain. */
+export const renderedConfigPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
+  name: 'rendered-machine-config-guards',
+  description: `MachineConfigs named ${renderedPrefix}… are made by the render controller alone, and those in use cannot be deleted.`,
+  resource: machineConfigs,
+  operations: ['CREATE', 'UPDATE', 'DELETE'],
+  covers: 'spec and labels',
+  exempt,
+  validations: [
+    {
+      expression: `${isDeletion} || !(object.metadata.name.startsWith('${renderedPrefix}') || ${labelled('object', poolLabel)})`,
+      message: `a MachineConfig named ${renderedPrefix}…, or with the label ${poolLabel}, is made by the render controller alone: write a MachineConfig of another name, with the role of the pool as its label, and it is merged into the next one`,
+    },
+    {
+      expression: `!${isDeletion} || !${isRendered} || !${labelled('oldObject', inUseLabel)}`,
+      message:
+        'a pool, a node or a MachineSet refers to this rendered MachineConfig: it is collected when none does any more',
+      messageExpression:
+        "'a pool, a node or a MachineSet refers to MachineConfig ' + request.name + ': it is collected when none does any more'",
+    },
+  ],
+});
+
+/** The base of every merge comes with the program; users write over it, not into it. */
+export const builtInConfigPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
+  name: 'built-in-machine-config-guards',
+  description:
+    'The MachineConfigs that come with the operator cannot be changed or deleted; users merge their own over them.',
+  resource: machineConfigs,
+  operations: ['CREATE', 'UPDATE', 'DELETE'],
+  covers: 'spec and labels',
+  exempt,
+  validations: [
+    {
+      expression: `${isDeletion} || !${labelled('object', builtInLabel)}`,
+      message: `the label ${builtInLabel} marks the operator's own MachineConfigs, which users neither make nor change: write a MachineConfig of your own without it, and it is merged over them`,
+    },
+    {
+      expression: `request.operation == 'CREATE' || !${labelled('oldObject', builtInLabel)}`,
+      message: `this MachineConfig is the operator's own (label ${builtInLabel}) and comes back with every start: write a MachineConfig of your own, and it is merged over it`,
+    },
+  ],
+});
