@@ -49,6 +49,14 @@ describe('the oracle', () => {
     });
   });
 
+  it('folds configs for a benchmark, and says what that took', async () => {
+    const configs = ['/a', '/b'].map((path) => ({ ignition: empty.ignition, storage: { files: [{ path }] } }));
+    const { result } = await oracle.ask({ op: 'fold', configs });
+    expect(result).toEqual({ micros: expect.any(Number), allocatedBytes: expect.any(Number) });
+    const bad = { ...empty, storage: { files: [{ path: 'relative' }] } };
+    expect(await oracle.ask({ op: 'fold', configs: [empty, bad] })).toMatchObject({ stage: 'validate', result: null });
+  });
+
   it('says so when the Go code panics, and goes on', async () => {
     const disk = { device: '/dev/a', partitions: [{ number: 1 }] };
     const config = { ignition: { version: '3.2.0' }, storage: { disks: [disk] } };

@@ -12,7 +12,7 @@ export interface OracleEntry {
 }
 
 export interface OracleRequest {
-  op: 'parse' | 'validate' | 'translate' | 'merge' | 'schema' | 'rusage' | 'bench';
+  op: 'parse' | 'validate' | 'translate' | 'merge' | 'schema' | 'rusage' | 'bench' | 'fold';
   /** An object, or a string of the exact bytes. */
   configs?: readonly (string | object)[];
   to?: string;

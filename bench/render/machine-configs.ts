@@ -1,0 +1,31 @@
+import { roleLabel, type MachineConfig, type MachineConfigPool } from '@slipway/api';
+
+const FILES = 20;
+
+export const pool: MachineConfigPool = {
+  metadata: { name: 'worker' },
+  spec: { machineConfigSelector: { matchLabels: { [roleLabel]: 'worker' } } },
+};
+
+/** As teams write them: a few lines of settings a file, some of them over the same file of the one before. */
+export function machineConfigs(count: number): MachineConfig[] {
+  return Array.from({ length: count }, (_, index) => ({
+    metadata: { name: `${String(index).padStart(4, '0')}-worker`, labels: { [roleLabel]: 'worker' } },
+    spec: { config: { ignition: { version: '3.5.0' }, storage: { files: filesOf(index) } } },
+  }));
+}
+
+function filesOf(index: number): object[] {
+  return Array.from({ length: FILES }, (_, place) => ({
+    // The first file of each is the last one of the one before.
+    path: `/etc/app/conf.d/${index * (FILES - 1) + place}.conf`,
+    mode: 0o644,
+    overwrite: true,
+    contents: { source: `data:text/plain;charset=utf-8;base64,${contentsOf(index, place)}` },
+  }));
+}
+
+function contentsOf(index: number, place: number): string {
+  const line = `# setting ${place} of team ${index}\nserver = 10.0.${index % 256}.${place}\ninterval = 30s\n`;
+  return Buffer.from(line.padEnd(175, 'retries = 5\n')).toString('base64');
+}

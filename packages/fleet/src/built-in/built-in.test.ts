@@ -1,0 +1,45 @@
+import { machineConfigKind, validate } from '@slipway/api';
+import { parse, validate as validateIgnition } from '@slipway/ignition';
+import { describe, expect, it } from 'vitest';
+import { builtInMachineConfigs } from './built-in.ts';
+
+const unitsOf = (daemonImage?: string) =>
+  builtInMachineConfigs({ controllerVersion: '1.2.3', daemonImage }).map(({ spec }) => {
+    const { config } = parse(spec.config ?? {});
+    if (config === null || !('systemd' in config)) throw new Error('no config');
+    expect(validateIgnition(config)).toEqual([]);
+    return config.systemd?.units ?? [];
+  });
+
+describe('the built-in MachineConfigs', () => {
+  it('are valid, one for each role, and say which program made them', () => {
+    const made = builtInMachineConfigs({ controllerVersion: '1.2.3' });
+    expect(made.map(({ metadata }) => metadata.name)).toEqual(['00-master', '00-worker']);
+    for (const each of made) {
+      const manifest = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig', ...each };
+      expect(validate(machineConfigKind, manifest)).toMatchObject({ ok: true });
+      expect(each.metadata.annotations).toEqual({
+        'machineconfiguration.openshift.io/generated-by-controller-version': '1.2.3',
+      });
+      expect(each.metadata.labels).toHaveProperty(['machineconfiguration.openshift.io/mco-built-in']);
+    }
+  });
+
+  it('bring the service that finishes a first boot, before the kubelet starts', () => {
+    for (const units of unitsOf()) {
+      expect(units.map((unit) => unit.name)).toEqual(['machine-config-daemon-firstboot.service']);
+      expect(units[0]?.contents).toMatch(/^Before=.*kubelet\.service$/m);
+    }
+  });
+
+  it('take the program from an image where one is named', () => {
+    const image = 'registry.example.com/slipway@sha256:00';
+    for (const units of unitsOf(image)) {
+      expect(units.map((unit) => unit.name)).toEqual([
+        'machine-config-daemon-pull.service',
+        'machine-config-daemon-firstboot.service',
+      ]);
+      expect(units[0]?.contents).toContain(`podman pull --authfile=/var/lib/kubelet/config.json ${image}\n`);
+    }
+  });
+});

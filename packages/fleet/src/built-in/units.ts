@@ -1,0 +1,45 @@
+// What every machine needs from us before it can join: the program, and the service that finishes its first boot.
+// The names of the units are those that users know from the platform.
+
+/** Ignition leaves it at the first boot; the first-boot service moves it away when it is done, so both run once. */
+const encapsulated = '/etc/ignition-machine-config-encapsulated.json';
+const program = '/usr/local/bin/slipway';
+
+/** Puts our program on the machine. Only where an image to take it from is known. */
+export const pullUnit = (image: string): string => `[Unit]
+Description=Machine Config Daemon: put the slipway program on this machine
+ConditionPathExists=${encapsulated}
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/usr/bin/podman pull --authfile=/var/lib/kubelet/config.json ${image}
+ExecStart=/usr/bin/podman run --rm --net=none --security-opt=label=disable --volume=/usr/local/bin:/target --entrypoint=/usr/bin/install ${image} -m 0755 /usr/bin/slipway /target/slipway
+Restart=on-failure
+RestartSec=10
+
+[Install]
+RequiredBy=machine-config-daemon-firstboot.service
+`;
+
+/** The kubelet waits for it: a machine must not take workloads before its OS and kernel arguments are right. */
+export const firstBootUnit = `[Unit]
+Description=Machine Config Daemon: finish the first boot of this machine
+ConditionPathExists=${encapsulated}
+Wants=network-online.target
+After=network-online.target machine-config-daemon-pull.service
+Before=crio.service kubelet.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=${program} daemon first-boot
+Restart=on-failure
+RestartSec=10
+
+[Install]
+WantedBy=multi-user.target
+RequiredBy=kubelet.service
+`;

@@ -1,0 +1,49 @@
+/** Every code of a render, with what it means. docs/errors.md says what to do about each. */
+export const renderErrors = {
+  SLW_RENDER_SELECTOR: 'the selector of a pool cannot be used',
+  SLW_RENDER_NO_CONFIG: 'a pool selects no MachineConfig',
+  SLW_RENDER_PARSE: 'the Ignition config of a MachineConfig cannot be read',
+  SLW_RENDER_INVALID: 'the Ignition config of a MachineConfig breaks a rule of its spec version',
+  SLW_RENDER_TRANSLATE: 'the Ignition config of a MachineConfig says something that spec 3.5.0 cannot say',
+  SLW_RENDER_MODE: 'the mode of a file is above 0777',
+  SLW_RENDER_KERNEL_TYPE: 'the kernel type is not known',
+  SLW_RENDER_KERNEL_DEVEL: 'the extension kernel-devel is asked for beside a kernel it does not belong to',
+  SLW_RENDER_REMOTE: 'a reference to another server is left, though a rendered config has none',
+  SLW_RENDER_CONFLICT: 'MachineConfigs that are valid one by one contradict each other',
+  SLW_RENDER_VERSION: 'a MachineConfig was made by another version of the controller',
+  SLW_RENDER_TOO_LARGE: 'the rendered config does not fit into one object of the cluster',
+  SLW_RENDER_OS_IMAGE: 'a warning: a MachineConfig replaces an OS image of the cluster',
+  SLW_RENDER_IGNITION: 'a warning: something in an Ignition config is ignored or does nothing',
+} as const;
+
+export type RenderCode = keyof typeof renderErrors;
+
+/** Every code of a first boot, with what it means. */
+export const firstBootErrors = {
+  SLW_FIRST_BOOT_CONFIG: 'a rendered config cannot be given to a machine, because its Ignition config cannot be read',
+} as const;
+
+export class FirstBootError extends Error {
+  override readonly name = 'FirstBootError';
+  readonly code: keyof typeof firstBootErrors;
+
+  constructor(code: keyof typeof firstBootErrors, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Codes of failures that end an operation. */
+export const fleetErrors = {
+  SLW_DISK_CONTENTS: 'the contents of a file are not in the config, or cannot be read',
+} as const;
+
+export class FleetError extends Error {
+  override readonly name = 'FleetError';
+  readonly code: keyof typeof fleetErrors;
+
+  constructor(code: keyof typeof fleetErrors, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,111 @@
+import { generatedByAnnotation } from '@slipway/api';
+import type { MachineConfig } from '@slipway/api';
+import { decodeDataUrl, gunzip, hasErrors, validate } from '@slipway/ignition';
+import type { ConfigOf } from '@slipway/ignition';
+import { describe, expect, it } from 'vitest';
+import { firstBootConfig } from './first-boot-config.ts';
+
+const node = { kubeconfig: 'kind: Config\n', caBundle: '-----BEGIN CERTIFICATE-----\n' };
+const name = `rendered-worker-${'0'.repeat(32)}`;
+
+const machineConfig = (storage: object = {}): MachineConfig => ({
+  metadata: {
+    name,
+    uid: '1',
+    resourceVersion: '2',
+    labels: { 'slipway.dev/in-use': '' },
+    annotations: { [generatedByAnnotation]: '0.1.0', other: 'x' },
+  },
+  spec: {
+    config: { ignition: { version: '3.5.0' }, storage },
+    kernelArguments: ['quiet'],
+    osImageURL: 'registry/os@x',
+  },
+});
+
+async function read(config: ConfigOf<'3.5.0'>, path: string): Promise<{ text: string; mode: number | undefined }> {
+  const file = config.storage?.files?.find((file) => file.path === path);
+  return { text: await textOf(file?.contents ?? {}), mode: file?.mode };
+}
+
+async function textOf({ source = '', compression }: { source?: string; compression?: string }): Promise<string> {
+  const decoded = decodeDataUrl(source);
+  if (!decoded.ok) throw new Error(decoded.problem);
+  const unpacked = compression === 'gzip' ? await gunzip(decoded.bytes, { maxBytes: 1e6 }) : decoded;
+  if (!unpacked.ok) throw new Error(unpacked.problem);
+  return new TextDecoder().decode(unpacked.bytes);
+}
+
+describe('the config of a first boot', () => {
+  it('tells the node which config it runs', async () => {
+    const config = await firstBootConfig(machineConfig(), node);
+    const { text, mode } = await read(config, '/etc/machine-config-daemon/node-annotations.json');
+    expect(JSON.parse(text)).toEqual({
+      'machineconfiguration.openshift.io/currentConfig': name,
+      'machineconfiguration.openshift.io/desiredConfig': name,
+      'machineconfiguration.openshift.io/state': 'Done',
+    });
+    expect(mode).toBe(0o644);
+  });
+
+  it('gives the kubelet its kubeconfig, for root alone, and the CAs of the API server', async () => {
+    const config = await firstBootConfig(machineConfig(), node);
+    expect(await read(config, '/etc/kubernetes/kubeconfig')).toEqual({ text: node.kubeconfig, mode: 0o600 });
+    expect(await read(config, '/etc/kubernetes/ca.crt')).toEqual({ text: node.caBundle, mode: 0o644 });
+  });
+
+  it('carries the whole MachineConfig, for root alone, without what the API server added to it', async () => {
+    const storage = { files: [{ path: '/etc/big', contents: { source: `data:,${'x'.repeat(5000)}` } }] };
+    const config = await firstBootConfig(machineConfig(storage), node);
+    const { text, mode } = await read(config, '/etc/ignition-machine-config-encapsulated.json');
+    expect(JSON.parse(text)).toEqual({
+      apiVersion: 'machineconfiguration.openshift.io/v1',
+      kind: 'MachineConfig',
+      metadata: { name, annotations: { [generatedByAnnotation]: '0.1.0' } },
+      spec: machineConfig(storage).spec,
+    });
+    expect(mode).toBe(0o600);
+    expect(JSON.stringify(config).length).toBeLessThan(7500);
+  });
+
+  it('keeps what the rendered config has', async () => {
+    const file = { path: '/etc/motd', mode: 0o644, contents: { source: 'data:,hello' } };
+    const disks = [{ device: '/dev/vda', wipeTable: true }];
+    const config = await firstBootConfig(machineConfig({ files: [file], disks }), node);
+    expect(config.storage).toMatchObject({ disks });
+    expect(config.storage?.files?.map(({ path }) => path)).toEqual([
+      '/etc/motd',
+      '/etc/machine-config-daemon/node-annotations.json',
+      '/etc/kubernetes/kubeconfig',
+      '/etc/kubernetes/ca.crt',
+      '/etc/ignition-machine-config-encapsulated.json',
+    ]);
+    expect(hasErrors(validate(config))).toBe(false);
+  });
+
+  it.each([
+    ['file', { files: [{ path: '/etc/kubernetes/kubeconfig', contents: { source: 'data:,theirs' } }] }],
+    ['directory', { directories: [{ path: '/etc/kubernetes/kubeconfig' }] }],
+    ['link', { links: [{ path: '/etc/kubernetes/kubeconfig', target: '/tmp/theirs' }] }],
+  ])('puts our file in the place of a %s that the rendered config has there', async (_, storage) => {
+    const config = await firstBootConfig(machineConfig(storage), node);
+    expect(await read(config, '/etc/kubernetes/kubeconfig')).toMatchObject({ text: node.kubeconfig });
+    expect(hasErrors(validate(config))).toBe(false);
+  });
+
+  it('takes rendered configs of an older spec', async () => {
+    const old = { metadata: { name }, spec: { config: { ignition: { version: '3.2.0' } } } };
+    expect((await firstBootConfig(old, node)).ignition.version).toBe('3.5.0');
+  });
+
+  it.each([
+    ['none', undefined, 'spec.config.ignition.version'],
+    ['a broken one', { ignition: { version: '3.5.0' }, storage: { files: 7 } }, 'spec.config.storage.files'],
+  ])('names the object and the field when the Ignition config is %s', async (_, config, field) => {
+    const broken: MachineConfig = { metadata: { name }, spec: config === undefined ? {} : { config } };
+    await expect(firstBootConfig(broken, node)).rejects.toMatchObject({
+      code: 'SLW_FIRST_BOOT_CONFIG',
+      message: expect.stringContaining(`MachineConfig ${name}, ${field}: `),
+    });
+  });
+});

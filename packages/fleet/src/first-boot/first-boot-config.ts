@@ -1,0 +1,86 @@
+import { generatedByAnnotation, machineConfigs, nodeAnnotations } from '@slipway/api';
+import type { MachineConfig } from '@slipway/api';
+import { encodeContents, parse, translate } from '@slipway/ignition';
+import type { ConfigOf, Report } from '@slipway/ignition';
+import { FirstBootError } from '../errors.ts';
+
+/** What a machine needs to become a node of the cluster. */
+export interface JoiningNode {
+  /** The kubeconfig that its kubelet starts with. */
+  kubeconfig: string;
+  /** PEM: the CAs of the API server. */
+  caBundle: string;
+}
+
+type Storage = NonNullable<ConfigOf<'3.5.0'>['storage']>;
+type File = NonNullable<Storage['files']>[number];
+
+/**
+ * What a machine is given at its first boot: its rendered config, and the files that make it a node that knows which
+ * config it runs. Where the rendered config has one of these paths, ours is put in its place: a machine with another
+ * kubeconfig would never join, and nobody could tell it to change.
+ */
+export async function firstBootConfig(rendered: MachineConfig, node: JoiningNode): Promise<ConfigOf<'3.5.0'>> {
+  const config = ignitionOf(rendered);
+  const ours = await Promise.all([
+    fileOf('/etc/machine-config-daemon/node-annotations.json', 0o644, annotationsFor(rendered.metadata.name)),
+    fileOf('/etc/kubernetes/kubeconfig', 0o600, node.kubeconfig),
+    fileOf('/etc/kubernetes/ca.crt', 0o644, node.caBundle),
+    // It repeats every file of the config, those that only root may read as well.
+    fileOf('/etc/ignition-machine-config-encapsulated.json', 0o600, encapsulate(rendered)),
+  ]);
+  return { ...config, storage: placeFiles(config.storage ?? {}, ours) };
+}
+
+function ignitionOf(rendered: MachineConfig): ConfigOf<'3.5.0'> {
+  const parsed = parse(rendered.spec?.config ?? {});
+  if (parsed.config === null) throw unusable(rendered, parsed.report);
+  const { config, report } = translate(parsed.config, '3.5.0');
+  if (config === null) throw unusable(rendered, report);
+  return config;
+}
+
+function unusable(rendered: MachineConfig, report: Report): FirstBootError {
+  const { path, message } = report.find(({ kind }) => kind === 'error') ?? { path: '', message: 'it cannot be read' };
+  const field = path === '' ? 'spec.config' : `spec.config.${path}`;
+  return new FirstBootError(
+    'SLW_FIRST_BOOT_CONFIG',
+    `MachineConfig ${rendered.metadata.name}, ${field}: ${message}. Expected an Ignition config as the render controller writes it: delete the object if something else has written it, and it is made again`,
+  );
+}
+
+async function fileOf(path: string, mode: number, text: string): Promise<File> {
+  return { path, mode, overwrite: true, contents: await encodeContents(new TextEncoder().encode(text)) };
+}
+
+const annotationsFor = (name: string): string =>
+  JSON.stringify({
+    [nodeAnnotations.currentConfig]: name,
+    [nodeAnnotations.desiredConfig]: name,
+    [nodeAnnotations.state]: 'Done',
+  });
+
+/** Without what the API server adds to an object: the same config gives the same bytes, whichever server answers. */
+function encapsulate({ metadata: { name, annotations }, spec }: MachineConfig): string {
+  const generatedBy = annotations?.[generatedByAnnotation];
+  return JSON.stringify({
+    apiVersion: `${machineConfigs.group}/${machineConfigs.version}`,
+    kind: machineConfigs.kind,
+    metadata: { name, ...(generatedBy === undefined ? {} : { annotations: { [generatedByAnnotation]: generatedBy } }) },
+    spec,
+  });
+}
+
+/** Files, directories and links share their paths: whatever stood at one of ours goes. */
+function placeFiles(storage: Storage, ours: readonly File[]): Storage {
+  const taken = new Set(ours.map(({ path }) => path));
+  const others = <T extends { path: string }>(nodes: readonly T[] | undefined): T[] =>
+    (nodes ?? []).filter(({ path }) => !taken.has(path));
+  const { files, directories, links, ...rest } = storage;
+  return {
+    ...rest,
+    ...(directories === undefined ? {} : { directories: others(directories) }),
+    files: [...others(files), ...ours],
+    ...(links === undefined ? {} : { links: others(links) }),
+  };
+}

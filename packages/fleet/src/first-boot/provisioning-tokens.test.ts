@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { readTokens } from './provisioning-tokens.ts';
+
+const token = { token: 'a'.repeat(43), created: '2026-01-01T00:00:00Z', expires: '2026-01-02T00:00:00Z' };
+
+describe('the tokens of a pool', () => {
+  it('are read as they were written', () => {
+    expect(readTokens(JSON.stringify([token, token]))).toEqual([token, token]);
+    expect(readTokens('[]')).toEqual([]);
+  });
+
+  it.each([
+    ['no JSON', '[{"token":'],
+    ['no list', JSON.stringify(token)],
+    ['nothing in the list', '[null]'],
+    ['a token that is too short', JSON.stringify([{ ...token, token: 'abc' }])],
+    ['a time that is none', JSON.stringify([{ ...token, expires: 'tomorrow' }])],
+    ['no expiry', JSON.stringify([{ token: token.token, created: token.created }])],
+    ['far too much', JSON.stringify(Array.from({ length: 1000 }, () => token))],
+  ])('are damaged where there is %s', (_, text) => {
+    expect(readTokens(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,68 @@
+// What may not be shown to everybody who may look at a config: one place for diffs, explanations, logs and pages.
+import type { DiffOptions } from '@slipway/ignition';
+
+export interface Masking {
+  /** Shows what is secret too, for who asked for it. Default: no. */
+  readonly showSecrets?: boolean;
+}
+
+export const HIDDEN = '(hidden)';
+
+/** Files that hold secrets whatever their mode says. */
+const SECRET_PATHS: ReadonlySet<string> = new Set([
+  '/etc/gshadow',
+  '/etc/ignition-machine-config-encapsulated.json',
+  '/etc/ignition-machine-config-encapsulated.json.bak',
+  '/etc/machine-config-daemon/currentconfig',
+  '/etc/ostree/auth.json',
+  '/etc/shadow',
+  '/var/lib/kubelet/config.json',
+]);
+
+/** Whole directories of them. */
+const SECRET_DIRECTORIES: readonly string[] = [
+  '/etc/NetworkManager/system-connections/',
+  '/etc/pki/tls/private/',
+  '/etc/ssl/private/',
+  '/etc/wireguard/',
+  '/root/.ssh/id_',
+];
+
+/** By the last part of the path. Certificates end in .pem too, so there the name has to speak of a key. */
+const SECRET_NAMES: readonly RegExp[] = [
+  /^ssh_host_\w+_key$/,
+  /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/,
+  /\.(?:key|keytab|p12|pfx|jks|secrets?)$/,
+  /key.*\.pem$/,
+  /^(?:.*\.)?kubeconfig$/,
+  /^(?:bootstrap-)?kubelet\.conf$/,
+  /^pull-?secret/,
+  /^\.?dockerc(?:onfigjson|fg)$/,
+  /^auth\.json$/,
+  /^\.(?:netrc|pgpass)$/,
+];
+
+const GROUP_AND_OTHERS = 0o077;
+
+/** Whether the contents of a file are secret: by its mode, which gives nothing to group and others, or by its path. */
+export function isSecretFile(path: string, mode: number | undefined): boolean {
+  if (mode !== undefined && (mode & GROUP_AND_OTHERS) === 0) return true;
+  if (SECRET_PATHS.has(path) || SECRET_DIRECTORIES.some((directory) => path.startsWith(directory))) return true;
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+  return SECRET_NAMES.some((pattern) => pattern.test(name));
+}
+
+/** Fields of an Ignition config that are secret wherever they stand; `value` is that of an HTTP header. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set(['passwordHash', 'value']);
+
+/** The value of a field as it may be shown. `field` is its name or its path. */
+export function maskField(field: string, value: string, masking: Masking = {}): string {
+  if (masking.showSecrets === true) return value;
+  const name = /\w+$/.exec(field)?.[0] ?? '';
+  return SECRET_FIELDS.has(name) ? HIDDEN : value;
+}
+
+/** For `diffConfigs`. */
+export function maskedDiff(masking: Masking = {}): DiffOptions {
+  return { showSecrets: masking.showSecrets ?? false, isSecretFile };
+}

@@ -1,0 +1,43 @@
+// What the render controller finds wrong, as it stands in an annotation of the pool for whoever derives the conditions.
+
+export interface ReportedProblem {
+  code: string;
+  message: string;
+}
+
+/** All annotations of an object together hold 256 KiB; a page of problems is more than anybody reads at once. */
+const maxProblems = 20;
+const maxMessage = 2000;
+
+export function encodeProblems(problems: readonly ReportedProblem[]): string {
+  const shown = problems.slice(0, maxProblems).map(({ code, message }) => ({ code, message: shorten(message) }));
+  const more = problems.length - shown.length;
+  return JSON.stringify(more > 0 ? { problems: shown, more } : { problems: shown });
+}
+
+/** An annotation can be written by anybody: what is not ours is shown as it is, and shortened. */
+export function decodeProblems(annotation: string): { problems: ReportedProblem[]; more: number } {
+  const value = parsed(annotation);
+  const problems = Array.isArray(value?.problems) ? value.problems.filter(isProblem) : [];
+  if (problems.length === 0) return { problems: [{ code: '', message: shorten(annotation) }], more: 0 };
+  return { problems, more: typeof value?.more === 'number' ? value.more : 0 };
+}
+
+function parsed(annotation: string): { problems?: unknown; more?: unknown } | null {
+  try {
+    const value: unknown = JSON.parse(annotation);
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const isProblem = (value: unknown): value is ReportedProblem =>
+  typeof value === 'object' &&
+  value !== null &&
+  'code' in value &&
+  typeof value.code === 'string' &&
+  'message' in value &&
+  typeof value.message === 'string';
+
+const shorten = (text: string): string => (text.length <= maxMessage ? text : `${text.slice(0, maxMessage - 1)}…`);

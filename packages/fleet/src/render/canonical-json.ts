@@ -1,0 +1,30 @@
+// JSON in the one form of RFC 8785, so that equal data has equal bytes and so an equal hash. JavaScript's own way to write
+// strings and numbers is the one the RFC prescribes; what is left is the order of the keys.
+
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return writeList(value);
+  if (typeof value === 'object' && value !== null) return writeObject(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`JSON cannot hold the number ${value}`);
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new TypeError(`JSON cannot hold a value of type ${typeof value}`);
+  return text;
+}
+
+function writeObject(value: object): string {
+  let text = '';
+  for (const name of Object.keys(value).sort()) {
+    const field: unknown = Reflect.get(value, name);
+    // As for JSON.stringify, a field without a value is none.
+    if (field === undefined) continue;
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(field)}`;
+  }
+  return `{${text}}`;
+}
+
+function writeList(items: readonly unknown[]): string {
+  let text = '';
+  for (let index = 0; index < items.length; index += 1) {
+    text += index === 0 ? canonicalJson(items[index]) : `,${canonicalJson(items[index])}`;
+  }
+  return `[${text}]`;
+}

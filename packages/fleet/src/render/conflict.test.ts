@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { file, ignition, machineConfig, render, withFiles } from './sample.ts';
+
+const link = (path: string, target: string, more: object = {}) => ({ path, target, ...more });
+const storage = (sections: object) => ({ config: ignition({ storage: sections }) });
+const unit = (more: object) => ({ config: ignition({ systemd: { units: [{ name: 'a.service', ...more }] } }) });
+
+describe('MachineConfigs that are valid alone and not together', () => {
+  it.each<[string, object, object, string]>([
+    [
+      'an owner by name and by number',
+      withFiles(file('/other', ''), file('/a', '', { user: { name: 'core' } })),
+      withFiles(file('/a', '', { user: { id: 7 } })),
+      'spec.config.storage.files[0].user',
+    ],
+    [
+      'a file below a link',
+      storage({ links: [link('/etc/a', '/b')] }),
+      withFiles(file('/etc/a/c', '')),
+      'spec.config.storage.files[0]',
+    ],
+    [
+      'a hard link to a directory',
+      storage({ directories: [{ path: '/dir' }] }),
+      storage({ links: [link('/a', '/dir', { hard: true })] }),
+      'spec.config.storage.links[0]',
+    ],
+    [
+      'a file in the place of a unit',
+      unit({ contents: '[Unit]\n' }),
+      withFiles(file('/etc/systemd/system/a.service', '')),
+      'spec.config.storage.files[0].path',
+    ],
+    [
+      'partitions that overlap',
+      storage({ disks: [{ device: '/dev/a', partitions: [{ number: 1, startMiB: 1, sizeMiB: 100 }] }] }),
+      storage({ disks: [{ device: '/dev/a', partitions: [{ number: 2, startMiB: 50, sizeMiB: 100 }] }] }),
+      'spec.config.storage.disks[0]',
+    ],
+  ])('are named, both of them: %s', async (_, one, other, field) => {
+    const result = await render([
+      machineConfig('10-base', one),
+      machineConfig('15-bystander'),
+      machineConfig('20-team', other),
+    ]);
+    const [problem] = result.ok ? [] : result.problems;
+    expect(problem).toMatchObject({ code: 'SLW_RENDER_CONFLICT', object: 'MachineConfig 20-team' });
+    expect(problem?.field.startsWith(field)).toBe(true);
+    expect(problem?.message).toContain('merged from MachineConfig 10-base, MachineConfig 20-team, ');
+  });
+
+  it('are told up to a bound', async () => {
+    const files = (more: object) => withFiles(...Array.from({ length: 50 }, (_, index) => file(`/${index}`, '', more)));
+    const result = await render([
+      machineConfig('10', files({ user: { name: 'core' } })),
+      machineConfig('20', files({ user: { id: 7 } })),
+    ]);
+    expect(result.ok ? [] : result.problems).toHaveLength(20);
+  });
+});

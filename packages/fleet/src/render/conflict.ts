@@ -1,0 +1,126 @@
+// MachineConfigs that are valid one by one and not together: who brought what collides.
+import { validate, type Provenance } from '@slipway/ignition';
+import type { RenderedIgnition } from './ignition.ts';
+import type { RenderInput } from './input.ts';
+import { fieldOfConfig, firstProblems, nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
+
+/** One entry of a list of the config, such as a file: its list, its place there, and its path in the config. */
+interface Item {
+  readonly section: string;
+  readonly list: string;
+  readonly index: number;
+  readonly path: string;
+}
+
+export function conflictProblems(
+  config: RenderedIgnition,
+  provenance: Provenance,
+  inputs: readonly RenderInput[],
+): RenderProblem[] {
+  const errors = validate(config).filter((entry) => entry.kind === 'error');
+  if (errors.length === 0) return [];
+  const setters = settersByItem(provenance);
+  const order = new Map(inputs.map(({ name }, index) => [name, index]));
+  const problems = errors.map(({ path, message }) => {
+    const item = itemAt(path);
+    const involved = new Set(item === null ? settersBelow(provenance, path) : setters.get(item.path));
+    if (item !== null)
+      for (const other of othersAt(config, item)) for (const name of setters.get(other) ?? []) involved.add(name);
+    const names = [...involved].sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
+    return conflictProblem(names, fieldFor(path, item, names.at(-1), config, inputs), message);
+  });
+  return firstProblems(problems);
+}
+
+/** The last one merged is named as the object: the others were fine before it came. */
+function conflictProblem(names: readonly string[], field: string, message: string): RenderProblem {
+  const together = names.map(nameOfMachineConfig).join(', ');
+  const text = `merged from ${together}, ${message}. Each is valid alone: change one of them so that they agree`;
+  return problemAt('SLW_RENDER_CONFLICT', nameOfMachineConfig(names.at(-1) ?? ''), field, text);
+}
+
+function itemAt(path: string): Item | null {
+  const match = /^(\w+)\.(\w+)\[(\d+)\]/.exec(path);
+  if (match === null) return null;
+  const [found, section = '', list = '', index = ''] = match;
+  return { section, list, index: Number(index), path: found };
+}
+
+function settersByItem(provenance: Provenance): Map<string, Set<string>> {
+  const setters = new Map<string, Set<string>>();
+  for (const [path, { from, overrode }] of provenance) {
+    const item = itemAt(path)?.path ?? path;
+    const names = setters.get(item) ?? new Set<string>();
+    setters.set(item, names);
+    for (const name of [...overrode, from]) names.add(name);
+  }
+  return setters;
+}
+
+function settersBelow(provenance: Provenance, path: string): string[] {
+  const names: string[] = [];
+  for (const [leaf, { from, overrode }] of provenance) if (leaf.startsWith(path)) names.push(...overrode, from);
+  return names;
+}
+
+const UNIT_DIRECTORY = '/etc/systemd/system/';
+
+/** The other things that one on a path can collide with: links above it, a directory it hard-links to, a unit written there. */
+function othersAt(config: RenderedIgnition, item: Item): string[] {
+  if (item.section !== 'storage') return [];
+  const { path, target } = nodeAt(config, item);
+  if (path === '') return [];
+  const { links = [], directories = [] } = config.storage ?? {};
+  const others: string[] = [];
+  links.forEach((link, index) => {
+    if (path.startsWith(`${link.path}/`)) others.push(`storage.links[${index}]`);
+  });
+  directories.forEach((directory, index) => {
+    if (directory.path === target) others.push(`storage.directories[${index}]`);
+  });
+  config.systemd?.units?.forEach(({ name }, index) => {
+    const unitPath = `${UNIT_DIRECTORY}${name}`;
+    if (path === unitPath || path.startsWith(`${unitPath}.d/`)) others.push(`systemd.units[${index}]`);
+  });
+  return others;
+}
+
+function nodeAt(config: RenderedIgnition, { list, index }: Item): { path: string; target?: string } {
+  const { files, directories, links } = config.storage ?? {};
+  const lists: Readonly<Record<string, readonly { path: string; target?: string }[] | undefined>> = {
+    files,
+    directories,
+    links,
+  };
+  return lists[list]?.[index] ?? { path: '' };
+}
+
+/** The field as the MachineConfig itself counts, where it can be found there. */
+function fieldFor(
+  path: string,
+  item: Item | null,
+  name: string | undefined,
+  config: RenderedIgnition,
+  inputs: readonly RenderInput[],
+): string {
+  const input = inputs.find((each) => each.name === name);
+  if (item === null || input === undefined) return fieldOfConfig(path);
+  const key = keyOf(listIn(config, item)[item.index]);
+  const index = listIn(input.config, item).findIndex((each) => keyOf(each) === key);
+  return index < 0
+    ? 'spec.config'
+    : fieldOfConfig(`${item.section}.${item.list}[${index}]${path.slice(item.path.length)}`);
+}
+
+function listIn(config: RenderedIgnition, { section, list }: Item): unknown[] {
+  const lists: unknown = Reflect.get(config, section);
+  const items: unknown = typeof lists === 'object' && lists !== null ? Reflect.get(lists, list) : undefined;
+  return Array.isArray(items) ? items : [];
+}
+
+function keyOf(item: unknown): unknown {
+  if (typeof item !== 'object' || item === null) return item;
+  return ['path', 'name', 'device']
+    .map((field): unknown => Reflect.get(item, field))
+    .find((key) => typeof key === 'string');
+}

@@ -1,0 +1,63 @@
+// The difference of two MachineConfigs, rendered or not, as a person wants it, with what is secret masked.
+import type { MachineConfig } from '@slipway/api';
+import { type ConfigDiff, diffConfigs, type ItemDiff, parse, type AnyConfig, type Report } from '@slipway/ignition';
+import { maskedDiff, type Masking } from '../masking.ts';
+import { RENDERED_VERSION } from './ignition.ts';
+
+type Spec = NonNullable<MachineConfig['spec']>;
+
+/** Items are null where one of the Ignition configs cannot be read; the report then says why. */
+export async function diffRendered(a: Spec, b: Spec, masking: Masking = {}): Promise<ConfigDiff> {
+  const [before, after] = [configOf(a), configOf(b)];
+  const report = [...before.report, ...after.report];
+  if (before.config === null || after.config === null) return { items: null, report };
+  const diff = await diffConfigs(before.config, after.config, maskedDiff(masking));
+  const items = diff.items === null ? null : [...diff.items, ...settingDiffs(a, b)];
+  return { items, report: [...report, ...diff.report] };
+}
+
+function configOf({ config = {} }: Spec): { config: AnyConfig | null; report: Report } {
+  return Object.keys(config).length === 0 ? parse({ ignition: { version: RENDERED_VERSION } }) : parse(config);
+}
+
+const LISTS = ['kernelArguments', 'extensions'] as const;
+const SINGLE: readonly {
+  name: 'kernelType' | 'fips' | 'osImageURL' | 'baseOSExtensionsContainerImage';
+  default: string;
+}[] = [
+  { name: 'kernelType', default: 'default' },
+  { name: 'fips', default: 'false' },
+  { name: 'osImageURL', default: '' },
+  { name: 'baseOSExtensionsContainerImage', default: '' },
+];
+
+/** All that is outside the Ignition config, as one thing with its fields. */
+function settingDiffs(a: Spec, b: Spec): ItemDiff[] {
+  const fields = LISTS.flatMap((name) => listChanges(name, a[name] ?? [], b[name] ?? []));
+  for (const { name, default: none } of SINGLE) {
+    const before = String(a[name] ?? '') || none;
+    const after = String(b[name] ?? '') || none;
+    if (before !== after) fields.push({ name, before: before || null, after: after || null });
+  }
+  return fields.length === 0 ? [] : [{ noun: 'machine settings', name: '', change: 'changed', fields, contents: [] }];
+}
+
+/** What came and went; and where that is nothing, the new order, since a kernel reads its arguments in order. */
+function listChanges(name: string, before: readonly string[], after: readonly string[]): ItemDiff['fields'] {
+  const gone = surplus(before, after).map((value) => ({ name, before: value, after: null }));
+  const come = surplus(after, before).map((value) => ({ name, before: null, after: value }));
+  const isSame = before.length === after.length && before.every((value, index) => value === after[index]);
+  if (isSame || gone.length + come.length > 0) return [...gone, ...come];
+  return [{ name: `order of ${name}`, before: before.join(' '), after: after.join(' ') }];
+}
+
+/** What `values` has more of than `others`; an argument may stand twice. */
+function surplus(values: readonly string[], others: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const value of others) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return values.filter((value) => {
+    const left = counts.get(value) ?? 0;
+    counts.set(value, left - 1);
+    return left <= 0;
+  });
+}

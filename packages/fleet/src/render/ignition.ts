@@ -1,0 +1,83 @@
+// The Ignition config of one MachineConfig, of whatever spec version, read, checked and brought to the rendered version.
+import { isOfVersion, maskUrl, parse, translate, validate, type AnyConfig, type ConfigOf } from '@slipway/ignition';
+import { whyModeRefused } from './file-mode.ts';
+import { fieldOfConfig, firstProblems, problemAt, problemsIn, type RenderProblem } from './problem.ts';
+import { remoteReferences } from './remote.ts';
+
+/** The spec version that rendered configs have. */
+export const RENDERED_VERSION = '3.5.0';
+
+export type RenderedIgnition = ConfigOf<typeof RENDERED_VERSION>;
+export type File = NonNullable<NonNullable<RenderedIgnition['storage']>['files']>[number];
+
+type IgnitionRead =
+  | { ok: true; config: RenderedIgnition; warnings: RenderProblem[] }
+  | { ok: false; problems: RenderProblem[] };
+
+const EMPTY: RenderedIgnition = { ignition: { version: RENDERED_VERSION } };
+
+export function readIgnition(object: string, raw: unknown): IgnitionRead {
+  if (isNothing(raw)) return { ok: true, config: EMPTY, warnings: [] };
+  const parsed = typeof raw === 'object' && raw !== null ? parse(raw) : parse(JSON.stringify(raw));
+  if (parsed.config === null) {
+    return refuse(problemsIn(parsed.report, 'error', { code: 'SLW_RENDER_PARSE', object, wayOut: CORRECT }));
+  }
+  const problems = [...modeProblems(object, parsed.config), ...remoteProblems(object, parsed.config)];
+  const validation = validate(parsed.config);
+  const known = new Set(problems.map((problem) => problem.field));
+  for (const problem of problemsIn(validation, 'error', { code: 'SLW_RENDER_INVALID', object, wayOut: CORRECT })) {
+    if (!known.has(problem.field)) problems.push(problem);
+  }
+  if (problems.length > 0) return refuse(problems);
+  const warnings = problemsIn([...parsed.report, ...validation], 'warning', { code: 'SLW_RENDER_IGNITION', object });
+  return translateIgnition(object, parsed.config, firstProblems(warnings));
+}
+
+const CORRECT = 'Correct it in the MachineConfig';
+
+function refuse(problems: readonly RenderProblem[]): IgnitionRead {
+  return { ok: false, problems: firstProblems(problems) };
+}
+
+/** A MachineConfig may be about kernel arguments or the OS alone. */
+function isNothing(raw: unknown): boolean {
+  if (raw === undefined || raw === null) return true;
+  return typeof raw === 'object' && !Array.isArray(raw) && Object.keys(raw).length === 0;
+}
+
+function modeProblems(object: string, config: AnyConfig): RenderProblem[] {
+  const problems: RenderProblem[] = [];
+  for (const [index, { path, mode }] of (config.storage?.files ?? []).entries()) {
+    const refusal = mode === undefined ? null : whyModeRefused(mode);
+    if (refusal === null) continue;
+    const field = fieldOfConfig(`storage.files[${index}].mode`);
+    problems.push(problemAt('SLW_RENDER_MODE', object, field, `file ${path.slice(0, 200)}: ${refusal}`));
+  }
+  return problems;
+}
+
+function remoteProblems(object: string, config: AnyConfig): RenderProblem[] {
+  return remoteReferences(config).map(({ path, source }) => {
+    const found = `it refers to ${maskUrl(source)}, whose content is not there`;
+    const wayOut =
+      'A rendered config refers to nothing outside: fetch the content first, or write it here as a data URL';
+    return problemAt('SLW_RENDER_REMOTE', object, fieldOfConfig(path), `${found}. ${wayOut}`);
+  });
+}
+
+function translateIgnition(object: string, config: AnyConfig, warnings: RenderProblem[]): IgnitionRead {
+  if (isOfVersion(config, RENDERED_VERSION)) return { ok: true, config: withoutReferences(config), warnings };
+  const { config: translated, report } = translate(config, RENDERED_VERSION);
+  if (translated === null) {
+    const wayOut = `Rendered configs have spec ${RENDERED_VERSION}: say it in another way`;
+    return refuse(problemsIn(report, 'error', { code: 'SLW_RENDER_TRANSLATE', object, wayOut }));
+  }
+  return { ok: true, config: withoutReferences(translated), warnings };
+}
+
+/** What is left of references to configs when none has a source: nothing that a machine would follow. */
+function withoutReferences(config: RenderedIgnition): RenderedIgnition {
+  if (config.ignition.config === undefined) return config;
+  const { config: _followed, ...ignition } = config.ignition;
+  return { ...config, ignition };
+}

@@ -1,0 +1,133 @@
+import { generatedByAnnotation, type MachineConfig } from '@slipway/api';
+import { describe, expect, it } from 'vitest';
+import { readMachineConfig } from './input.ts';
+import { dataUrl, file, ignition, inputOf, machineConfig, withFiles } from './sample.ts';
+
+const problemsOf = (spec: NonNullable<MachineConfig['spec']>, resolved?: unknown) => {
+  const read = readMachineConfig(machineConfig('99-worker-x', spec), resolved);
+  return read.ok ? [] : read.problems;
+};
+
+const empty = { ignition: { version: '3.5.0' } };
+
+describe('a MachineConfig', () => {
+  it.each([[undefined], [{}]])('with the config %j has an empty Ignition config', (config) => {
+    expect(inputOf(machineConfig('a', config === undefined ? {} : { config })).config).toEqual(empty);
+  });
+
+  it('without a spec is one with nothing in it', () => {
+    expect(inputOf({ metadata: { name: 'bare' } })).toMatchObject({
+      name: 'bare',
+      config: empty,
+      kernelArguments: [],
+      kernelType: 'default',
+      extensions: [],
+      fips: false,
+      osImageURL: '',
+      generatedBy: '',
+    });
+  });
+
+  it.each(['2.2.0', '3.0.0', '3.2.0', '3.4.0', '3.5.0', '3.6.0'])('of spec %s becomes one of 3.5.0', (version) => {
+    const own = version === '2.2.0' ? { filesystem: 'root' } : {};
+    const config = { ignition: { version }, storage: { files: [file('/etc/a', 'a', own)] } };
+    expect(inputOf(machineConfig('a', { config })).config).toMatchObject({
+      ignition: { version: '3.5.0' },
+      storage: { files: [{ path: '/etc/a', mode: 0o644, contents: { source: 'data:,a' } }] },
+    });
+  });
+
+  it('knows who made it, and how the pool refers to it', () => {
+    const made: MachineConfig = { metadata: { name: 'm', annotations: { [generatedByAnnotation]: '1.2.3' } } };
+    expect(inputOf(made)).toMatchObject({
+      generatedBy: '1.2.3',
+      reference: { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig', name: 'm' },
+    });
+  });
+
+  it('warns of what a machine ignores', () => {
+    expect(inputOf(machineConfig('a', { config: ignition({ storage: { fles: [] } }) })).warnings).toMatchObject([
+      { code: 'SLW_RENDER_IGNITION', object: 'MachineConfig a', field: 'spec.config.storage.fles' },
+    ]);
+  });
+});
+
+describe('a MachineConfig is refused', () => {
+  it.each([
+    ['of an unknown version', { ignition: { version: '4.0.0' } }, 'SLW_RENDER_PARSE', 'spec.config.ignition.version'],
+    ['with a wrong type', ignition({ storage: { files: {} } }), 'SLW_RENDER_PARSE', 'spec.config.storage.files'],
+    [
+      'with a bad path',
+      ignition({ storage: { files: [{ path: 'a' }] } }),
+      'SLW_RENDER_INVALID',
+      'spec.config.storage.files[0].path',
+    ],
+    [
+      'with a sticky directory of 3.6',
+      { ignition: { version: '3.6.0' }, storage: { directories: [{ path: '/a', mode: 0o1777 }] } },
+      'SLW_RENDER_TRANSLATE',
+      'spec.config.storage.directories[0].mode',
+    ],
+  ])('%s, naming the field', (_, config, code, field) => {
+    const [problem] = problemsOf({ config });
+    expect(problem).toMatchObject({ code, object: 'MachineConfig 99-worker-x', field });
+    expect(problem?.message).toContain(`MachineConfig 99-worker-x, ${field}: `);
+  });
+
+  it('with a file mode above 0777, once, naming the file and what to write', () => {
+    expect(problemsOf(withFiles(file('/etc/ok', ''), file('/etc/odd', '', { mode: 644 })))).toMatchObject([
+      {
+        code: 'SLW_RENDER_MODE',
+        field: 'spec.config.storage.files[1].mode',
+        message: expect.stringMatching(/file \/etc\/odd: the mode 644 .* write 420/),
+      },
+    ]);
+    expect(problemsOf(withFiles(file('/etc/odd', '', { mode: 70_000 })))).toMatchObject([{ code: 'SLW_RENDER_MODE' }]);
+  });
+
+  it('with a kernel type nobody knows', () => {
+    expect(problemsOf({ kernelType: 'rt' })).toMatchObject([
+      {
+        code: 'SLW_RENDER_KERNEL_TYPE',
+        field: 'spec.kernelType',
+        message: expect.stringContaining('expected default, realtime, 64k-pages or none, found "rt"'),
+      },
+    ]);
+    expect(problemsOf({ kernelType: '' })).toEqual([]);
+  });
+
+  it('with everything that is wrong, up to a bound', () => {
+    const files = Array.from({ length: 100 }, (_, index) => file(`/etc/${index}`, '', { mode: 0o1777 }));
+    const problems = problemsOf({ ...withFiles(...files), kernelType: 'rt' });
+    expect(problems).toHaveLength(21);
+    expect(problems[19]?.message).toContain('and 80 more problems');
+    expect(problems[20]).toMatchObject({ code: 'SLW_RENDER_KERNEL_TYPE' });
+  });
+});
+
+describe('a MachineConfig that refers to other servers', () => {
+  const config = ignition({
+    storage: { files: [{ path: '/etc/a', contents: { source: 'https://user:secret@example.com/a?token=secret' } }] },
+  });
+
+  it('is refused while its content is not there, without showing credentials', () => {
+    const [problem, ...others] = problemsOf({ config });
+    expect(problem).toMatchObject({ code: 'SLW_RENDER_REMOTE', field: 'spec.config.storage.files[0].contents.source' });
+    expect(problem?.message).toContain('https://…@example.com/a');
+    expect(problem?.message).not.toContain('secret');
+    expect(others).toEqual([]);
+  });
+
+  it('is read from its snapshot', () => {
+    const resolved = ignition({ storage: { files: [file('/etc/a', 'fetched')] } });
+    expect(problemsOf({ config }, resolved)).toEqual([]);
+    expect(problemsOf({ config }, config)).toMatchObject([{ code: 'SLW_RENDER_REMOTE' }]);
+  });
+
+  it('is refused too when another config is still to be taken in from a data URL', () => {
+    const merging = { ignition: { version: '3.5.0', config: { merge: [{ source: dataUrl('{}') }] } } };
+    expect(problemsOf({ config: merging })).toMatchObject([
+      { code: 'SLW_RENDER_REMOTE', field: 'spec.config.ignition.config.merge[0].source' },
+    ]);
+  });
+});

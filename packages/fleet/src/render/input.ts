@@ -1,0 +1,71 @@
+// One MachineConfig, read and checked on its own: what a render merges.
+import { generatedByAnnotation, machineConfigs, type MachineConfig, type MachineConfigPool } from '@slipway/api';
+import { readIgnition, type RenderedIgnition } from './ignition.ts';
+import { isKernelType, KERNEL_TYPES, type KernelType } from './kernel-type.ts';
+import { nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
+
+export type ObjectReference = NonNullable<NonNullable<MachineConfigPool['spec']['configuration']>['source']>[number];
+
+/** Made by `readMachineConfig` alone. It depends on nothing but the MachineConfig, so it may be kept while that stays the same. */
+export interface RenderInput {
+  readonly name: string;
+  readonly config: RenderedIgnition;
+  readonly kernelArguments: readonly string[];
+  readonly kernelType: KernelType;
+  readonly extensions: readonly string[];
+  readonly fips: boolean;
+  /** '' where it has none. */
+  readonly osImageURL: string;
+  readonly baseOSExtensionsContainerImage: string;
+  /** The controller version that made it; '' for one that a person made. */
+  readonly generatedBy: string;
+  readonly reference: ObjectReference;
+  readonly warnings: readonly RenderProblem[];
+}
+
+export type ReadResult = { ok: true; input: RenderInput } | { ok: false; problems: RenderProblem[] };
+
+/**
+ * A MachineConfig made ready to merge. `resolved` is its Ignition config with all remote content inside; without it the
+ * MachineConfig's own is taken.
+ */
+export function readMachineConfig(machineConfig: MachineConfig, resolved?: unknown): ReadResult {
+  const { name } = machineConfig.metadata;
+  const object = nameOfMachineConfig(name);
+  const spec = machineConfig.spec ?? {};
+  const read = readIgnition(object, resolved ?? spec.config);
+  const kernelType = (spec.kernelType ?? '') || 'default';
+  if (!isKernelType(kernelType) || !read.ok) {
+    return { ok: false, problems: [...(read.ok ? [] : read.problems), ...kernelTypeProblems(object, kernelType)] };
+  }
+  const { config, warnings } = read;
+  return { ok: true, input: { ...identityOf(machineConfig), ...settingsIn(spec), kernelType, config, warnings } };
+}
+
+function identityOf({ metadata: { name, annotations } }: MachineConfig): Identity {
+  return {
+    name,
+    generatedBy: annotations?.[generatedByAnnotation] ?? '',
+    reference: { apiVersion: `${machineConfigs.group}/${machineConfigs.version}`, kind: machineConfigs.kind, name },
+  };
+}
+
+type Identity = Pick<RenderInput, 'name' | 'generatedBy' | 'reference'>;
+type Settings = Omit<RenderInput, keyof Identity | 'kernelType' | 'config' | 'warnings'>;
+
+function settingsIn(spec: NonNullable<MachineConfig['spec']>): Settings {
+  return {
+    kernelArguments: spec.kernelArguments ?? [],
+    extensions: spec.extensions ?? [],
+    fips: spec.fips ?? false,
+    osImageURL: spec.osImageURL ?? '',
+    baseOSExtensionsContainerImage: spec.baseOSExtensionsContainerImage ?? '',
+  };
+}
+
+function kernelTypeProblems(object: string, found: string): RenderProblem[] {
+  if (isKernelType(found)) return [];
+  const expected = `expected ${KERNEL_TYPES.join(', ')} or none`;
+  const text = `${expected}, found ${JSON.stringify(found.slice(0, 80))}. Write one of these, or remove the field`;
+  return [problemAt('SLW_RENDER_KERNEL_TYPE', object, 'spec.kernelType', text)];
+}

@@ -1,0 +1,185 @@
+import { builtInLabel, generatedByAnnotation, machineConfigKind, roleLabel, validate } from '@slipway/api';
+import { describe, expect, it } from 'vitest';
+import { dataUrl, file, ignition, inputOf, machineConfig, render, renderOk, withFiles } from './sample.ts';
+import { renderPool } from './render-pool.ts';
+
+const problemsOf = async (...args: Parameters<typeof render>) => {
+  const result = await render(...args);
+  return result.ok ? [] : result.problems;
+};
+
+describe('a rendered config', () => {
+  it('has one form: lists and flags are there though nobody spoke of them, and an image only where there is one', async () => {
+    const { rendered } = await renderOk([machineConfig('00-worker')]);
+    expect(rendered.spec).toEqual({
+      config: { ignition: { version: '3.5.0' } },
+      kernelArguments: [],
+      kernelType: 'default',
+      extensions: [],
+      fips: false,
+    });
+  });
+
+  it('is a valid MachineConfig', async () => {
+    const { rendered } = await renderOk([machineConfig('a', { ...withFiles(file('/etc/a', 'a')), fips: true })]);
+    const object = {
+      apiVersion: 'machineconfiguration.openshift.io/v1',
+      kind: 'MachineConfig',
+      metadata: { name: rendered.name },
+      spec: rendered.spec,
+    };
+    expect(validate(machineConfigKind, object)).toMatchObject({ ok: true });
+  });
+
+  // Written down once, and to stay: another name for the same config is a fleet that thinks it is out of date.
+  it('keeps its name from release to release', async () => {
+    const { rendered } = await renderOk([
+      machineConfig('00-worker', { ...withFiles(file('/etc/motd', 'Welcome.\n')), kernelArguments: ['nosmt'] }),
+    ]);
+    expect(rendered.name).toBe('rendered-worker-a9ef8fd96daa2dbea351ba200065443b');
+  });
+
+  it.each([
+    ['no list and an empty one', {}, { kernelArguments: [], extensions: [] }],
+    ['null and an empty list', { kernelArguments: null }, { kernelArguments: [] }],
+    ['no kernel type, an empty one and the default', { kernelType: '' }, { kernelType: 'default' }],
+    ['no FIPS and false', {}, { fips: false }],
+    ['no image and an empty one', {}, { osImageURL: '', baseOSExtensionsContainerImage: '' }],
+    ['no config and one with nothing in it', {}, { config: ignition({ storage: { files: [] }, passwd: {} }) }],
+    ['extensions in any order, once or twice', { extensions: ['a', 'b'] }, { extensions: ['b', 'a', 'b'] }],
+  ])('has the same name for %s', async (_, one, other) => {
+    const [a, b] = await Promise.all([one, other].map((spec) => renderOk([machineConfig('a', spec)])));
+    expect(a?.rendered.name).toBe(b?.rendered.name);
+    expect(a?.rendered.spec).toEqual(b?.rendered.spec);
+  });
+
+  it('refers to its MachineConfigs in the order of the merge', async () => {
+    const { rendered } = await renderOk([machineConfig('b'), machineConfig('a')]);
+    const reference = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig' };
+    expect(rendered.sources).toEqual([
+      { ...reference, name: 'a' },
+      { ...reference, name: 'b' },
+    ]);
+  });
+});
+
+describe('MachineConfigs merge', () => {
+  it('files by path: the later one wins, field by field', async () => {
+    const { rendered } = await renderOk([
+      machineConfig('10', withFiles(file('/etc/a', 'old', { user: { name: 'core' } }), file('/etc/b', 'b'))),
+      machineConfig('20', withFiles({ path: '/etc/a', mode: 0o600, contents: { source: dataUrl('new') } })),
+    ]);
+    expect(rendered.spec.config.storage?.files).toEqual([
+      { path: '/etc/a', mode: 0o600, contents: { source: 'data:,new' }, user: { name: 'core' }, overwrite: true },
+      { path: '/etc/b', mode: 0o644, contents: { source: 'data:,b' }, overwrite: true },
+    ]);
+  });
+
+  it('contents as one unit: the compression and hash of old contents do not stay with new ones', async () => {
+    const hash = `sha256-${'0'.repeat(64)}`;
+    const packed = { source: 'data:;base64,H4sI', compression: 'gzip', verification: { hash } };
+    const { rendered } = await renderOk([
+      machineConfig('10', withFiles({ path: '/a', contents: packed })),
+      machineConfig('20', withFiles({ path: '/a', contents: { source: 'data:,new' } })),
+    ]);
+    expect(rendered.spec.config.storage?.files?.[0]?.contents).toEqual({ source: 'data:,new' });
+  });
+
+  it('overwrite: true for files, unless somebody said otherwise or there are no contents', async () => {
+    const { rendered } = await renderOk([
+      machineConfig(
+        '10',
+        withFiles(file('/no', '', { overwrite: false }), file('/yes', ''), { path: '/only-mode', mode: 0o600 }),
+      ),
+      machineConfig('20', withFiles(file('/no', 'later'))),
+    ]);
+    expect(rendered.spec.config.storage?.files?.map(({ path, overwrite }) => [path, overwrite])).toEqual([
+      ['/no', false],
+      ['/yes', true],
+      ['/only-mode', undefined],
+    ]);
+  });
+
+  it('kernel arguments in order, none dropped; FIPS when one asks; the last kernel that is not the default; extensions as a set', async () => {
+    const { rendered } = await renderOk([
+      machineConfig('10', {
+        kernelArguments: ['console=tty0', 'nosmt'],
+        kernelType: '64k-pages',
+        extensions: ['usbguard'],
+      }),
+      machineConfig('20', { kernelArguments: ['console=ttyS0', 'nosmt'], kernelType: 'realtime', fips: true }),
+      machineConfig('30', { kernelType: 'default', fips: false, extensions: ['ipsec', 'usbguard'] }),
+    ]);
+    expect(rendered.spec).toMatchObject({
+      kernelArguments: ['console=tty0', 'nosmt', 'console=ttyS0', 'nosmt'],
+      kernelType: 'realtime',
+      fips: true,
+      extensions: ['ipsec', 'usbguard'],
+    });
+  });
+
+  it('the images of the cluster, unless a MachineConfig replaces one, which is worth a warning', async () => {
+    const osImages = { osImageURL: 'quay.io/os@sha256:1', baseOSExtensionsContainerImage: 'quay.io/ext@sha256:1' };
+    const plain = await renderOk([machineConfig('10')], { osImages });
+    expect(plain.rendered.spec).toMatchObject(osImages);
+    expect(plain.warnings).toEqual([]);
+
+    const own = [machineConfig('10', { osImageURL: 'own:1' }), machineConfig('20', { osImageURL: 'own:2' })];
+    const replaced = await renderOk(own, { osImages });
+    expect(replaced.rendered.spec).toMatchObject({ ...osImages, osImageURL: 'own:2' });
+    expect(replaced.warnings).toMatchObject([
+      { code: 'SLW_RENDER_OS_IMAGE', object: 'MachineConfig 20', field: 'spec.osImageURL' },
+    ]);
+    expect(replaced.warnings[0]?.message).toContain('own:2 replaces the image of the cluster, quay.io/os@sha256:1');
+
+    const same = await renderOk([machineConfig('10', { osImageURL: osImages.osImageURL })], { osImages });
+    expect(same.warnings).toEqual([]);
+  });
+});
+
+describe('a render is refused', () => {
+  it('of a pool that selects nothing', async () => {
+    expect(await problemsOf([])).toMatchObject([
+      { code: 'SLW_RENDER_NO_CONFIG', object: 'MachineConfigPool worker', field: 'spec.machineConfigSelector' },
+    ]);
+  });
+
+  it('with what another version of the controller made', async () => {
+    const labels = { [roleLabel]: 'worker', [builtInLabel]: '' };
+    const old = { metadata: { name: '00-worker', labels, annotations: { [generatedByAnnotation]: '0.9.0' } } };
+    const [problem] = await problemsOf([old]);
+    expect(problem).toMatchObject({ code: 'SLW_RENDER_VERSION', object: 'MachineConfig 00-worker' });
+    expect(problem?.message).toContain('made by controller version 0.9.0, expected 1.0.0');
+    expect(await problemsOf([old], { controllerVersion: '0.9.0' })).toEqual([]);
+  });
+
+  it('with kernel-devel beside another kernel, naming both MachineConfigs', async () => {
+    const devel = machineConfig('10-devel', { extensions: ['kernel-devel'] });
+    const [problem] = await problemsOf([devel, machineConfig('20-rt', { kernelType: 'realtime' })]);
+    expect(problem).toMatchObject({
+      code: 'SLW_RENDER_KERNEL_DEVEL',
+      object: 'MachineConfig 10-devel',
+      field: 'spec.extensions',
+      message: expect.stringContaining('MachineConfig 20-rt has spec.kernelType realtime'),
+    });
+    expect(await problemsOf([devel])).toEqual([]);
+  });
+
+  it('with a reference to another server in the result, whatever the inputs were said to be', async () => {
+    const input = inputOf(machineConfig('10', withFiles(file('/a', ''))));
+    const source = 'https://example.com/a';
+    const config = { ...input.config, storage: { files: [{ path: '/a', contents: { source } }] } };
+    const inputs = [{ ...input, config }];
+    const result = await renderPool({ pool: 'worker', inputs, osImages: {}, controllerVersion: '1' });
+    expect(result).toMatchObject({
+      ok: false,
+      problems: [
+        {
+          code: 'SLW_RENDER_REMOTE',
+          object: 'MachineConfig 10',
+          field: 'spec.config.storage.files[0].contents.source',
+        },
+      ],
+    });
+  });
+});

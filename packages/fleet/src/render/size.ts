@@ -1,0 +1,81 @@
+// How large a rendered spec is where it is stored, and how it is made to fit.
+import { decodeDataUrl, encodeDataUrl, gzip } from '@slipway/ignition';
+import { canonicalJson } from './canonical-json.ts';
+import type { File, RenderedIgnition } from './ignition.ts';
+
+/** etcd takes requests of 1.5 MiB; what is left is for the metadata. */
+export const MAX_SPEC_BYTES = 1_500_000;
+
+/** Below this, the header of gzip eats what it wins. */
+const WORTH_GZIP = 256;
+
+type Resource = NonNullable<File['contents']>;
+
+/** What Go's encoder, and so the API server, writes as six characters where JSON has one. */
+const ESCAPED_BY_GO = ['<', '>', '&'];
+const ESCAPE_COST = 5;
+
+/** The size of a JSON text as the API server stores it. */
+export function storedSize(json: string, bytes: number): number {
+  let size = bytes;
+  for (const character of ESCAPED_BY_GO) {
+    for (let at = json.indexOf(character); at >= 0; at = json.indexOf(character, at + 1)) size += ESCAPE_COST;
+  }
+  return size;
+}
+
+export function storedSizeOf(value: unknown): number {
+  const json = canonicalJson(value);
+  return storedSize(json, new TextEncoder().encode(json).length);
+}
+
+/**
+ * The same config with contents of files packed, the largest first, until `excess` bytes are saved or nothing shrinks any
+ * more. A machine sees no difference: Ignition unpacks, and hashes are over what was packed.
+ */
+export async function compressContents(
+  config: RenderedIgnition,
+  excess: number,
+): Promise<{ config: RenderedIgnition; saved: number }> {
+  const files = config.storage?.files ?? [];
+  const packed = new Map<Resource, Resource>();
+  let saved = 0;
+  for (const resource of candidatesIn(files)) {
+    if (saved >= excess) break;
+    const smaller = await pack(resource);
+    const gain = storedSizeOf(resource) - storedSizeOf(smaller);
+    if (gain <= 0) continue;
+    packed.set(resource, smaller);
+    saved += gain;
+  }
+  const swap = (resource: Resource): Resource => packed.get(resource) ?? resource;
+  const rewritten = files.map((file) => {
+    const { contents, append } = file;
+    if (contents === undefined && append === undefined) return file;
+    return withContents(file, contents === undefined ? undefined : swap(contents), append?.map(swap));
+  });
+  return { config: { ...config, storage: { ...config.storage, files: rewritten } }, saved };
+}
+
+function withContents(file: File, contents: Resource | undefined, append: Resource[] | undefined): File {
+  return { ...file, ...(contents === undefined ? {} : { contents }), ...(append === undefined ? {} : { append }) };
+}
+
+function candidatesIn(files: readonly File[]): Resource[] {
+  const all = files.flatMap(({ contents, append = [] }) => (contents === undefined ? append : [contents, ...append]));
+  return [...new Set(all)].filter(isWorthPacking).sort((a, b) => lengthOf(b) - lengthOf(a));
+}
+
+function isWorthPacking({ source = '', compression = '' }: Resource): boolean {
+  return compression === '' && source.length >= WORTH_GZIP && source.startsWith('data:');
+}
+
+function lengthOf(resource: Resource): number {
+  return resource.source?.length ?? 0;
+}
+
+async function pack(resource: Resource): Promise<Resource> {
+  const decoded = decodeDataUrl(resource.source ?? '');
+  if (!decoded.ok) return resource;
+  return { ...resource, source: encodeDataUrl(await gzip(decoded.bytes)), compression: 'gzip' };
+}
