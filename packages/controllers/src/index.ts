@@ -1,3 +1,37 @@
 export { defaultPoolsController } from './default-pools/default-pools.ts';
 export { watchFeatureGates } from './feature-gates/feature-gates.ts';
 export type { WatchedFeatureGates } from './feature-gates/feature-gates.ts';
+export { createFetcher, type NodeFetcherOptions } from './remote-content/fetch/fetch.ts';
+export { type SnapshotProblem, remoteContentLabel } from './remote-content/index-secret.ts';
+export { remoteContentController, type RemoteContentOptions } from './remote-content/remote-content.ts';
+export {
+  type Loaded,
+  loadSnapshot,
+  type Snapshot,
+  type SnapshotState,
+  snapshotStateOf,
+} from './remote-content/snapshot.ts';
+export { contentLimits } from './remote-content/resolve-content.ts';
+export {
+  type Authority,
+  authorityData,
+  authorityFields,
+  bundleOf,
+  makeAuthority,
+  readAuthority,
+  validityOf,
+  withoutExpired,
+} from './certificates/authority.ts';
+export { issueServing, type ServingCertificate, servingData } from './certificates/serving-certificate.ts';
+export { builtInController } from './built-in/built-in.ts';
+export { poolStatusController } from './pool-status/pool-status.ts';
+export { renderController } from './render/render.ts';
+export { renderedConfigsController } from './render/rendered-configs.ts';
+export { certificatesController } from './certificates/certificates.ts';
+export { firstBootDefaults, type FirstBootSettings } from './provisioning/options.ts';
+export { provisioningControllers } from './provisioning/provisioning.ts';
+export { firstBootOptions } from './provisioning/options.ts';
+export { managedByLabel } from './provisioning/managed-secret.ts';
+export { nextTokens } from './provisioning/next-tokens.ts';
+export { serverAddress } from './provisioning/server-address.ts';
+export { renderedCopiesController } from './render/rendered-copies.ts';

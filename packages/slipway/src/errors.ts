@@ -2,10 +2,17 @@
 export const commandErrors = {
   SLW_CLI_USAGE: 'the command was called with something it does not understand',
   SLW_CLI_NOT_INSTALLED: 'the cluster lacks CRDs that the controllers need',
+  SLW_CLI_NOT_OPERATOR: 'the controllers run as somebody who may not write what they own',
+  SLW_CLI_OTHER_OPERATOR: 'a Machine Config Operator runs in this cluster',
   SLW_CLI_CRD_FOREIGN: 'a CRD of ours is managed by somebody else in this cluster',
   SLW_CLI_CRD_NOT_READY: 'the API server did not take a CRD into service in time',
+  SLW_CLI_MANIFEST: 'a manifest that was given with -f cannot be used',
+  SLW_CLI_POOL: 'the pool that was asked for is not among the manifests',
+  SLW_CLI_NOTHING_SUCH: 'the rendered config has nothing of the name that was asked for',
+  SLW_CLI_COMPARE: 'what was given to compare cannot be compared',
+  SLW_CLI_OUT: 'the directory to write to cannot be used',
+  SLW_CLI_BOOTSTRAP_INPUT: 'a file or address that slipway bootstrap was given cannot be used',
   SLW_IGNITION_INPUT: 'a file or a flag of an ignition command cannot be used',
-  SLW_FETCH_ADDRESS: 'a name of a reference leads only to addresses that are not allowed',
 } as const;
 
 export class CommandError extends Error {

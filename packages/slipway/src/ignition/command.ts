@@ -149,7 +149,7 @@ function resolveCommand(io: Io): Command {
         }
         const [input] = await readUsable([file], io);
         // Only who fetches pays for loading an HTTP client.
-        const { createFetcher } = await import('./fetch.ts');
+        const { createFetcher } = await import('@slipway/controllers');
         const { config, report } = await resolve(input.config, {
           name: input.name,
           fetch: createFetcher(),

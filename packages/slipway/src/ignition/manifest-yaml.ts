@@ -8,7 +8,7 @@ const MAX_ALIASES = 100;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** The other spelling of octal numbers, which YAML 1.1 does not know and Go does. */
-const octal: ScalarTag = {
+export const octal: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
   default: true,
   test: /^[-+]?0o[0-7]+$/,
@@ -17,15 +17,29 @@ const octal: ScalarTag = {
 
 /** The one document of a file; undefined when there is nothing in it. */
 export function readYaml(name: string, text: string): unknown {
-  if (text.length > MAX_CHARACTERS) throw new InputError(`${name} is larger than ${MAX_CHARACTERS} characters of YAML`);
-  const parsed = parseAllDocuments(text, { version: '1.1', logLevel: 'silent', customTags: tagsOfKubernetes });
-  const documents = Array.isArray(parsed)
-    ? parsed.filter((each) => each.contents !== null || each.errors.length > 0)
-    : [];
-  const [document, ...others] = documents;
-  if (document === undefined) return undefined;
-  if (others.length > 0) throw new InputError(`${name} holds ${documents.length} YAML documents; expected one`);
-  return valueOf(name, document);
+  const documents = readYamlDocuments(name, text).filter((each) => each !== undefined);
+  if (documents.length > 1) throw new InputError(`${name} holds ${documents.length} YAML documents; expected one`);
+  return documents[0];
+}
+
+/** Every document of a file, in its place: undefined where one holds nothing. */
+export function readYamlDocuments(name: string, text: string, maxCharacters = MAX_CHARACTERS): unknown[] {
+  if (text.length > maxCharacters) throw new InputError(`${name} is larger than ${maxCharacters} characters of YAML`);
+  const documents = parseYaml(name, text);
+  return documents.map((each) =>
+    each.contents === null && each.errors.length === 0 ? undefined : valueOf(name, each),
+  );
+}
+
+function parseYaml(name: string, text: string): Document[] {
+  try {
+    const parsed = parseAllDocuments(text, { version: '1.1', logLevel: 'silent', customTags: tagsOfKubernetes });
+    return Array.isArray(parsed) ? parsed : [];
+  } catch (failure) {
+    // The parser calls itself for each level.
+    if (failure instanceof RangeError) throw new InputError(`${name} is nested too deep`);
+    throw failure;
+  }
 }
 
 function tagsOfKubernetes(tags: Tags): Tags {

@@ -5,6 +5,7 @@ import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import type { ControllerErrorCode } from '../../errors.ts';
 
 export interface ResolvedAddress {
   address: string;
@@ -18,7 +19,7 @@ export const systemLookup: LookupAll = (hostname) => lookup(hostname, { all: tru
 
 /** Thrown from inside a connect when a name stands for no allowed address. */
 export class AddressRefused extends Error {
-  readonly code = 'SLW_FETCH_ADDRESS';
+  readonly code: ControllerErrorCode = 'SLW_FETCH_ADDRESS';
 
   constructor(hostname: string, addresses: readonly ResolvedAddress[], hosts: HostPolicy) {
     const [first] = addresses;

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createFetcher, type NodeFetcherOptions } from './fetch.ts';
-import { makeTestTls } from './test-certificates.ts';
+import { makeTestTls } from '../testing/test-certificates.ts';
 
 const LOCAL = { allowAddresses: ['127.0.0.0/8'] };
 const tls = makeTestTls(['files.example.test']);

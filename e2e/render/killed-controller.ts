@@ -1,0 +1,62 @@
+// A controller that is killed for good at one of its writes: `killed-controller.ts KUBECONFIG NUMBER before|after`.
+// The kill is the kernel's: nothing of the process runs any more, no handler, no flush.
+import {
+  builtInController,
+  defaultPoolsController,
+  poolStatusController,
+  remoteContentController,
+  renderController,
+  renderedConfigsController,
+} from '@slipway/controllers';
+import { createClient, createLog, createManager, createMetrics, createRecorder } from '@slipway/kube';
+import { createTransport, loadKubeconfig, type Transport } from '@slipway/kube';
+
+const [kubeconfig = '', numberText = '', when = ''] = process.argv.slice(2);
+const fatal = Number(numberText);
+const namespace = 'openshift-machine-config-operator';
+const controllerVersion = '0.0.0-killed';
+
+let writes = 0;
+
+function die(): Promise<never> {
+  process.kill(process.pid, 'SIGKILL');
+  return new Promise(() => {});
+}
+
+function killing(transport: Transport): Transport {
+  return {
+    ...transport,
+    async json(request) {
+      const isWrite = request.method !== 'GET' && !request.path.includes('/events');
+      if (!isWrite) return transport.json(request);
+      writes += 1;
+      const number = writes;
+      process.stdout.write(`${number} ${request.method} ${request.path}\n`);
+      if (number === fatal && when === 'before') return die();
+      const answer = await transport.json(request);
+      return number === fatal && when === 'after' ? die() : answer;
+    },
+  };
+}
+
+const log = createLog({ name: 'killed', level: 'warn', pretty: false, write: (line) => process.stderr.write(line) });
+const client = createClient(killing(createTransport(await loadKubeconfig([kubeconfig]))));
+const metrics = createMetrics();
+const manager = createManager({
+  client,
+  log,
+  metrics,
+  events: createRecorder(client, { component: 'killed', log, metrics }),
+  controllers: [
+    defaultPoolsController,
+    builtInController({ controllerVersion }),
+    remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] } }),
+    renderController({ namespace, controllerVersion }),
+    renderedConfigsController({ keep: 3 }),
+    poolStatusController,
+  ],
+});
+manager.start();
+process.once('SIGTERM', () => {
+  void manager.stop().then(() => process.exit(0));
+});

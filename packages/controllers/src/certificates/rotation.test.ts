@@ -1,0 +1,199 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import * as x509 from './x509.ts';
+import { authorityData, makeAuthority, readAuthority, rotateAuthority } from './authority.ts';
+import type { Authority } from './authority.ts';
+import { isIssuedBy, issueServing, names, readServing, servingData } from './serving-certificate.ts';
+import { greetingOf, startTlsServer } from './testing/tls-greeting.ts';
+import type { TlsServer } from './testing/tls-greeting.ts';
+
+const hour = 3_600_000;
+const year = 365 * 24 * hour;
+const host = 'api-int.example.com';
+const now = new Date();
+
+let servers: TlsServer[] = [];
+afterEach(async () => {
+  for (const server of servers) await server.stop();
+  servers = [];
+});
+
+async function serverOf(authority: Authority, hosts = [host, '127.0.0.1', 'fd00::5']): Promise<TlsServer> {
+  const server = await startTlsServer(servingData(await issueServing(authority, hosts, now, year)));
+  servers.push(server);
+  return server;
+}
+
+describe('a machine whose stub', () => {
+  let [first, second, third]: Authority[] = [];
+  const at = (index: number): Authority => {
+    const authority = [first, second, third][index];
+    if (authority === undefined) throw new Error('no such authority');
+    return authority;
+  };
+  beforeAll(async () => {
+    first = await makeAuthority(now, 10 * year);
+    second = await rotateAuthority(first, now, 10 * year);
+    third = await rotateAuthority(second, now, 10 * year);
+  });
+
+  it.each([
+    ['is from before the rotation believes the new server', 0, 1],
+    ['is from after the rotation believes the new server', 1, 1],
+    ['is two rotations old believes the newest server', 0, 2],
+    ['is one rotation old believes the newest server', 1, 2],
+    ['is the newest believes the newest server', 2, 2],
+  ])('%s, by its CA alone', async (_, stub, serving) => {
+    const { port } = await serverOf(at(serving));
+    expect(await greetingOf(port, at(stub).certificate, host)).toBe('hello');
+    expect(await greetingOf(port, at(stub).certificate, '127.0.0.1')).toBe('hello');
+  });
+
+  it('has the whole bundle believes a server that was not yet renewed', async () => {
+    const { port } = await serverOf(at(0));
+    expect(await greetingOf(port, authorityData(at(1))['ca-bundle.crt'], host)).toBe('hello');
+    expect(await greetingOf(port, at(1).certificate, host)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  });
+
+  it('is from before a CA that was lost does not believe the new one', async () => {
+    const { port } = await serverOf(await makeAuthority(now, 10 * year));
+    expect(await greetingOf(port, at(0).certificate, host)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  });
+
+  it('names another host does not believe the server', async () => {
+    const { port } = await serverOf(at(0));
+    expect(await greetingOf(port, at(0).certificate, 'other.example.com')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+  });
+});
+
+describe('a rotation', () => {
+  it('forgets CAs that have expired, and their signatures', async () => {
+    const first = await makeAuthority(now, hour);
+    const second = await rotateAuthority(first, now, 10 * hour);
+    const third = await rotateAuthority(second, new Date(now.getTime() + 2 * hour), 10 * hour);
+    expect(third.older).toEqual([second.certificate]);
+    expect(third.crossSigned).toHaveLength(1);
+  });
+
+  it('to shorter lives keeps its promise to machines under a CA with a long one', async () => {
+    const first = await makeAuthority(now, 10 * year);
+    const second = await rotateAuthority(first, now, hour);
+    const third = await rotateAuthority(second, now, hour);
+    const ends = third.crossSigned.map((pem) => new x509.X509Certificate(pem).notAfter.getTime());
+    const promised = new x509.X509Certificate(first.certificate).notAfter.getTime();
+    expect(ends).toEqual([promised, promised]);
+  });
+
+  it('keeps no key but the new one', async () => {
+    const first = await makeAuthority(now, year);
+    const second = await rotateAuthority(first, now, year);
+    expect(JSON.stringify(authorityData(second)).match(/PRIVATE KEY-----/g)).toHaveLength(2);
+    expect(second.key).not.toBe(first.key);
+  });
+
+  it('of a CA that somebody else made, with an RSA key and names in another encoding, keeps machines under it', async () => {
+    const foreign = await foreignAuthority();
+    const read = readAuthority({ 'tls.crt': foreign.certificate, 'tls.key': foreign.key });
+    if (!read.ok) throw new Error(read.problem);
+    const { port } = await serverOf(await rotateAuthority(read.authority, now, year));
+    expect(await greetingOf(port, foreign.certificate, host)).toBe('hello');
+
+    // Go compares names byte for byte.
+    const leaf = new x509.X509Certificate((await issueServing(read.authority, [host], now, year)).leaf);
+    const issuer = new x509.X509Certificate(foreign.certificate);
+    expect(Buffer.from(leaf.issuerName.toArrayBuffer())).toEqual(Buffer.from(issuer.subjectName.toArrayBuffer()));
+    expect(leaf.getExtension(x509.AuthorityKeyIdentifierExtension)?.keyId).toBe('0102030405');
+  });
+});
+
+/** As another operator leaves it behind: RSA, strings of different kinds, a key id of its own making. */
+async function foreignAuthority(): Promise<{ certificate: string; key: string }> {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
+  const keys = {
+    privateKey: privateKey.toCryptoKey(algorithm, true, ['sign']),
+    publicKey: publicKey.toCryptoKey(algorithm, true, ['verify']),
+  };
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: new x509.Name([{ OU: [{ utf8String: 'openshift' }] }, { CN: [{ printableString: 'root-ca' }] }]),
+    notAfter: new Date(now.getTime() + year),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.SubjectKeyIdentifierExtension('0102030405'),
+    ],
+  });
+  return {
+    certificate: certificate.toString('pem'),
+    key: privateKey.export({ type: 'pkcs1', format: 'pem' }),
+  };
+}
+
+describe('what a Secret says of a CA', () => {
+  it('is read as it was written', async () => {
+    const authority = await rotateAuthority(await makeAuthority(now, year), now, year);
+    expect(readAuthority(authorityData(authority))).toEqual({ ok: true, authority });
+  });
+
+  it('is enough with certificate and key: the bundle can be made from them', async () => {
+    const authority = await makeAuthority(now, year);
+    const { 'tls.crt': certificate, 'tls.key': key } = authorityData(authority);
+    expect(readAuthority({ 'tls.crt': certificate, 'tls.key': key, 'ca-bundle.crt': 'lost' })).toEqual({
+      ok: true,
+      authority,
+    });
+  });
+
+  it('loses signatures that lead nowhere', async () => {
+    const authority = await rotateAuthority(await makeAuthority(now, year), now, year);
+    const stranger = await rotateAuthority(await makeAuthority(now, year), now, year);
+    const read = readAuthority({
+      ...authorityData(authority),
+      'cross-signed.crt': [...stranger.crossSigned, ...authority.crossSigned].join(''),
+    });
+    expect(read).toEqual({ ok: true, authority });
+  });
+
+  it.each([
+    ['no certificate', { 'tls.crt': '' }, 'tls.crt'],
+    [
+      'a damaged certificate',
+      { 'tls.crt': '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n' },
+      'tls.crt',
+    ],
+    ['no key', { 'tls.key': '' }, 'tls.key'],
+    ['a damaged key', { 'tls.key': '-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n' }, 'tls.key'],
+  ])('is no CA with %s, and the problem names the field', async (_, damage, field) => {
+    const data = { ...authorityData(await makeAuthority(now, year)), ...damage };
+    expect(readAuthority(data)).toMatchObject({ ok: false, field });
+  });
+
+  it('is no CA with the key of another one, nor with the certificate of a server', async () => {
+    const [one, other] = [await makeAuthority(now, year), await makeAuthority(now, year)];
+    expect(readAuthority({ ...authorityData(one), 'tls.key': other.key })).toMatchObject({ field: 'tls.key' });
+    const { leaf, key } = await issueServing(one, [host], now, year);
+    expect(readAuthority({ 'tls.crt': leaf, 'tls.key': key })).toMatchObject({ field: 'tls.crt' });
+  });
+});
+
+describe('a serving certificate', () => {
+  it('is read as it was written, and knows its hosts and its CA', async () => {
+    const authority = await rotateAuthority(await makeAuthority(now, year), now, year);
+    const serving = await issueServing(authority, [host, '10.0.0.1', 'fd00::5'], now, year);
+    expect(readServing(servingData(serving))).toEqual({ ok: true, serving });
+    expect(isIssuedBy(serving, authority)).toBe(true);
+    expect(isIssuedBy(serving, await makeAuthority(now, year))).toBe(false);
+    expect(names(serving, ['fd00::5', host, '10.0.0.1'])).toBe(true);
+    expect(names(serving, [host, '10.0.0.1'])).toBe(false);
+    expect(names(serving, [host, '10.0.0.2', 'fd00::5'])).toBe(false);
+    expect(names(serving, ['other.example.com', '10.0.0.1', 'fd00::5'])).toBe(false);
+  });
+
+  it('is unusable with the key of another one', async () => {
+    const authority = await makeAuthority(now, year);
+    const data = servingData(await issueServing(authority, [host], now, year));
+    expect(readServing({ ...data, 'tls.key': authority.key })).toMatchObject({ ok: false, field: 'tls.key' });
+    expect(readServing({ ...data, 'tls.crt': 'x' })).toMatchObject({ ok: false, field: 'tls.crt' });
+  });
+});

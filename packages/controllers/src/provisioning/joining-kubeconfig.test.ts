@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { makeAuthority } from '../certificates/authority.ts';
+import { apiServerOf, joiningKubeconfig } from './joining-kubeconfig.ts';
+import type { ApiServerHints } from './joining-kubeconfig.ts';
+
+const nothing: ApiServerHints = {
+  apiServerUrl: undefined,
+  clusterInfo: undefined,
+  rootCa: undefined,
+  connection: undefined,
+};
+
+describe('the API server that new machines are sent to', () => {
+  let [root, other]: string[] = [];
+  let clusterInfo: string;
+  beforeAll(async () => {
+    const make = async () => (await makeAuthority(new Date(), 60_000)).certificate;
+    [root, other] = [await make(), await make()];
+    clusterInfo = `apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: ${btoa(other)}\n    server: https://public.example.com:6443\n  name: ""\nkind: Config\n`;
+  });
+
+  it('is the one that was said, by the cluster’s own CA', () => {
+    const hints = { ...nothing, apiServerUrl: 'https://said:6443', clusterInfo, rootCa: root };
+    expect(apiServerOf(hints)).toEqual({ ok: true, apiServer: { url: 'https://said:6443', ca: root } });
+  });
+
+  it('is else the one that the cluster publishes', () => {
+    expect(apiServerOf({ ...nothing, clusterInfo, connection: { server: 'https://10.0.0.1', ca: root } })).toEqual({
+      ok: true,
+      apiServer: { url: 'https://public.example.com:6443', ca: other },
+    });
+  });
+
+  it('is else the one that this process talks to', () => {
+    const connection = { server: 'https://10.0.0.1:6443', ca: other };
+    expect(apiServerOf({ ...nothing, connection })).toEqual({
+      ok: true,
+      apiServer: { url: 'https://10.0.0.1:6443', ca: other },
+    });
+  });
+
+  it.each([
+    ['nothing is known', {}, 'address'],
+    ['what the cluster publishes is damaged', { clusterInfo: 'clusters: [' }, 'address'],
+    [
+      'this process talks to it without TLS',
+      { connection: { server: 'http://127.0.0.1:8001', ca: undefined } },
+      'address',
+    ],
+    ['there is no CA', { apiServerUrl: 'https://said:6443', rootCa: 'nonsense' }, 'CA'],
+  ])('is not known where %s', (_, hints, missing) => {
+    expect(apiServerOf({ ...nothing, ...hints })).toEqual({ ok: false, missing });
+  });
+
+  it('stands in the kubeconfig with its CA and the token', () => {
+    const text = joiningKubeconfig(
+      { url: 'https://said:6443', ca: 'PEM' },
+      { id: 'abcdef', secret: '0123456789abcdef' },
+    );
+    expect(parse(text)).toMatchObject({
+      clusters: [{ cluster: { server: 'https://said:6443', 'certificate-authority-data': btoa('PEM') } }],
+      users: [{ user: { token: 'abcdef.0123456789abcdef' } }],
+      'current-context': 'kubelet',
+    });
+  });
+});

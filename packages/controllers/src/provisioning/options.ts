@@ -1,0 +1,141 @@
+import { isIP } from 'node:net';
+import { defaultNamespace } from '@slipway/api';
+import type { Lifetime } from '../certificates/next-authority.ts';
+import type { ControllerErrorCode } from '../errors.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const year = 365 * day;
+
+/** What people may set about how machines join. Times are in milliseconds. */
+export interface FirstBootSettings {
+  /** Ours, where the Secrets of the server live. */
+  namespace?: string | undefined;
+  machineApiNamespace?: string | undefined;
+  clusterApiNamespace?: string | undefined;
+  /** Where new machines find the server: `https://host:22623`. Left out: from Infrastructure `cluster`. */
+  serverUrl?: string | undefined;
+  /** More names and addresses for the server's certificate. */
+  serverHosts?: readonly string[] | undefined;
+  /** Where new machines find the API server. Left out: from ConfigMap kube-public/cluster-info, else `connection`. */
+  apiServerUrl?: string | undefined;
+  /** How this process reaches the API server. */
+  connection?: { server: string; ca: string | undefined } | undefined;
+  /** Whether stubs carry tokens. Left out: they do, except on OpenShift, where the server answers everybody. */
+  tokens?: boolean | undefined;
+  caValidity?: number | undefined;
+  caRefresh?: number | undefined;
+  servingValidity?: number | undefined;
+  servingRefresh?: number | undefined;
+  tokenLifetime?: number | undefined;
+  bootstrapTokenLifetime?: number | undefined;
+}
+
+/** The same with nothing left to guess. */
+export interface FirstBootOptions {
+  namespace: string;
+  machineApiNamespace: string;
+  clusterApiNamespace: string;
+  serverUrl: string | undefined;
+  serverHosts: readonly string[];
+  apiServerUrl: string | undefined;
+  connection: { server: string; ca: string | undefined } | undefined;
+  tokens: boolean | undefined;
+  authority: Lifetime;
+  serving: Lifetime;
+  tokenLifetime: number;
+  bootstrapTokenLifetime: number;
+}
+
+export const firstBootDefaults = {
+  namespace: defaultNamespace,
+  machineApiNamespace: 'openshift-machine-api',
+  clusterApiNamespace: 'openshift-cluster-api',
+  caValidity: 10 * year,
+  caRefresh: 8 * year,
+  servingValidity: year,
+  servingRefresh: 240 * day,
+  tokenLifetime: day,
+  bootstrapTokenLifetime: day,
+} as const;
+
+/** Settings that cannot work together, or mean nothing. */
+export class FirstBootOptionsError extends Error {
+  readonly code: ControllerErrorCode = 'SLW_FIRST_BOOT_OPTIONS';
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'FirstBootOptionsError';
+  }
+}
+
+/** The one place where settings are looked at; everything behind it trusts them. */
+export function firstBootOptions(settings: FirstBootSettings): FirstBootOptions {
+  const given = { ...firstBootDefaults, ...defined(settings) };
+  const { namespace, machineApiNamespace, clusterApiNamespace, tokenLifetime, bootstrapTokenLifetime } = given;
+  return {
+    namespace,
+    machineApiNamespace,
+    clusterApiNamespace,
+    serverUrl: settings.serverUrl === undefined ? undefined : originOf('serverUrl', settings.serverUrl),
+    serverHosts: (settings.serverHosts ?? []).map(hostOf),
+    apiServerUrl: settings.apiServerUrl === undefined ? undefined : originOf('apiServerUrl', settings.apiServerUrl),
+    connection: settings.connection,
+    tokens: settings.tokens,
+    authority: lifetimeOf('ca', given.caValidity, given.caRefresh),
+    serving: lifetimeOf('serving', given.servingValidity, given.servingRefresh),
+    tokenLifetime: positive('tokenLifetime', tokenLifetime),
+    bootstrapTokenLifetime: positive('bootstrapTokenLifetime', bootstrapTokenLifetime),
+  };
+}
+
+const defined = (
+  settings: FirstBootSettings,
+): Partial<{ [K in keyof FirstBootSettings]-?: NonNullable<FirstBootSettings[K]> }> =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+
+function originOf(option: string, text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const bare = url?.protocol === 'https:' && `${url.pathname}${url.search}${url.hash}${url.username}` === '/';
+  if (url !== undefined && bare && isHost(bareHost(url.hostname))) return url.origin;
+  // Not repeated: there may be a password in it.
+  const found = text.includes('@') ? 'an @ in it' : JSON.stringify(text.slice(0, 200));
+  throw new FirstBootOptionsError(
+    `${option}: expected an address such as https://api-int.example.com:22623 with nothing behind the port, found ${found}`,
+  );
+}
+
+/** As it stands in a certificate: IPv6 without brackets, no dot at the end. */
+export const bareHost = (hostname: string): string => hostname.replaceAll(/^\[|\]$/g, '').replace(/\.$/, '');
+
+const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
+const dnsName = new RegExp(`^(?=.{1,253}$)${label}(\\.${label})*$`);
+export const isHost = (host: string): boolean => isIP(host) !== 0 || dnsName.test(host);
+
+function hostOf(text: string): string {
+  const host = bareHost(text.toLowerCase());
+  if (isHost(host)) return host;
+  throw new FirstBootOptionsError(
+    `serverHosts: expected a DNS name or an IP address, found ${JSON.stringify(text.slice(0, 200))}`,
+  );
+}
+
+/**
+ * A refresh too late leaves no time in which old and new overlap; one far too early makes the chain that old machines
+ * need grow without end.
+ */
+function lifetimeOf(name: 'ca' | 'serving', validity: number, refresh: number): Lifetime {
+  positive(`${name}Validity`, validity);
+  if (refresh < validity && refresh >= validity / 4) return { validity, refresh };
+  throw new FirstBootOptionsError(
+    `${name}Refresh: expected from a quarter of ${name}Validity (${seconds(validity / 4)}) to less than it (${seconds(validity)}), found ${seconds(refresh)}`,
+  );
+}
+
+const seconds = (ms: number): string => `${ms / 1000} s`;
+
+function positive(option: string, ms: number): number {
+  if (Number.isFinite(ms) && ms >= 1000) return ms;
+  throw new FirstBootOptionsError(`${option}: expected at least 1 s, found ${seconds(ms)}`);
+}

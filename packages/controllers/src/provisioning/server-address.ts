@@ -1,0 +1,55 @@
+import { isIPv6 } from 'node:net';
+import { infrastructures } from '@slipway/api';
+import type { Infrastructure } from '@slipway/api';
+import { isKubeError } from '@slipway/kube';
+import type { Client } from '@slipway/kube';
+import { bareHost, isHost } from './options.ts';
+
+/** Where machines find the machine config server. */
+export interface ServerAddress {
+  /** `https://host:port`, as it stands in stubs. */
+  url: string;
+  /** DNS names and addresses for the server's certificate. */
+  hosts: string[];
+}
+
+const port = 22623;
+
+/** The wanted address, else the platform's; undefined where neither is known. */
+export function serverAddress(
+  { serverUrl, serverHosts }: { serverUrl: string | undefined; serverHosts: readonly string[] },
+  infrastructure: Infrastructure | undefined,
+): ServerAddress | undefined {
+  const platform = platformHosts(infrastructure);
+  const [first] = platform;
+  const url =
+    serverUrl ?? (first === undefined ? undefined : `https://${isIPv6(first) ? `[${first}]` : first}:${port}`);
+  if (url === undefined) return undefined;
+  return { url, hosts: [...new Set([bareHost(new URL(url).hostname), ...platform, ...serverHosts])] };
+}
+
+/**
+ * Where the platform has an address for its API server, that comes first: the name is then known only to a resolver
+ * on the nodes, which a machine does not have at its first boot.
+ */
+function platformHosts(infrastructure: Infrastructure | undefined): string[] {
+  const { apiServerInternalURI = '', platformStatus = {} } = infrastructure?.status ?? {};
+  const { baremetal, nutanix, openstack, ovirt, vsphere } = platformStatus;
+  const addresses = [baremetal, nutanix, openstack, ovirt, vsphere].flatMap((each) => each?.apiServerInternalIPs ?? []);
+  const name = URL.canParse(apiServerInternalURI) ? bareHost(new URL(apiServerInternalURI).hostname) : '';
+  return [...addresses, name].filter(isHost);
+}
+
+/** The platform brings machines of its own, whose stubs have no tokens, and its own way to join. */
+export const isOpenShift = (infrastructure: Infrastructure | undefined): boolean =>
+  infrastructure?.status?.platformStatus !== undefined;
+
+/** Plain Kubernetes has no such kind. */
+export async function readInfrastructure(client: Client): Promise<Infrastructure | undefined> {
+  try {
+    return await client.find(infrastructures, { name: 'cluster' });
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+import { refreshAnnotation, remoteContentAnnotation } from '@slipway/api';
+import { describe, expect, it } from 'vitest';
+import { type IndexOutcome, rememberedValue, requestOf } from './index-secret.ts';
+import { nextStep, retryDelayMs } from './next-step.ts';
+import { type Given, indexOf, machineConfigWith } from './testing/objects.ts';
+
+const digest = 'd'.repeat(64);
+const now = new Date('2026-01-01T12:00:00.000Z');
+const inSeconds = (seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString();
+const ready: IndexOutcome = { state: 'ready', digest, chunks: 1, fetchedAt: inSeconds(-60) };
+const lost: IndexOutcome = { state: 'lost', digest, message: 'gone' };
+const failed = (seconds: number): IndexOutcome => ({
+  state: 'failed',
+  problems: [],
+  attempts: 2,
+  retryAt: inSeconds(seconds),
+});
+
+const before = machineConfigWith();
+const value = rememberedValue(requestOf(before), digest);
+/** One that remembers the snapshot it had at first. */
+const remembering = (given: Given = {}) =>
+  machineConfigWith({ ...given, annotations: { [remoteContentAnnotation]: value, ...given.annotations } });
+const refreshed = { annotations: { [refreshAnnotation]: 'monday' } };
+
+describe('the next step for a MachineConfig with remote content', () => {
+  it.each([
+    ['is to fetch what was never fetched', before, undefined, { do: 'fetch', attempt: 1 }],
+    ['is to fetch after an edit', remembering({ generation: 2 }), ready, { do: 'fetch', attempt: 1 }],
+    ['is to fetch when a refresh is asked for', remembering(refreshed), ready, { do: 'fetch', attempt: 1 }],
+    [
+      'is to fetch at once when an edit follows a failure',
+      machineConfigWith({ generation: 2 }),
+      failed(500),
+      { do: 'fetch', attempt: 1 },
+    ],
+    [
+      'is to fetch at once when a refresh follows a failure',
+      machineConfigWith(refreshed),
+      failed(500),
+      { do: 'fetch', attempt: 1 },
+    ],
+    ['is to fetch when a refresh follows a loss', remembering(refreshed), lost, { do: 'fetch', attempt: 1 }],
+    [
+      'is to fetch for a MachineConfig made again with the old annotation',
+      remembering({ uid: 'uid-2' }),
+      undefined,
+      { do: 'fetch', attempt: 1 },
+    ],
+    ['is to fetch again when it is time', before, failed(0), { do: 'fetch', attempt: 3 }],
+    ['is to wait until it is time', before, failed(20), { do: 'wait', ms: 20_000 }],
+    ['is never to wait longer than ten minutes', before, failed(86_400), { do: 'wait', ms: 600_000 }],
+    ['is to remember a snapshot that is ready', before, ready, { do: 'remember', value }],
+    ['is nothing once it is remembered', remembering(), ready, { do: 'nothing' }],
+    ['is to restore a snapshot whose index is gone', remembering(), undefined, { do: 'restore', digest }],
+    [
+      'is to restore, when a refresh that failed is taken back',
+      remembering(),
+      indexOf(machineConfigWith(refreshed), failed(10)),
+      { do: 'restore', digest },
+    ],
+    ['is to look again for what was lost', remembering(), lost, { do: 'restore', digest }],
+  ] as const)('%s', (_, machineConfig, index, step) => {
+    const secret = index === undefined || 'metadata' in index ? index : indexOf(before, index);
+    expect(nextStep({ machineConfig, index: secret, hasChunks: () => true, now })).toEqual(step);
+  });
+
+  it('is to restore a snapshot of which a chunk is gone, and never to fetch it', () => {
+    const situation = { machineConfig: remembering(), index: indexOf(before, ready), hasChunks: () => false, now };
+    expect(nextStep(situation)).toEqual({ do: 'restore', digest });
+  });
+});
+
+it('tries again after half a minute, then ever more rarely, at least each ten minutes', () => {
+  expect([1, 2, 3, 4, 5, 6, 1000].map(retryDelayMs)).toEqual([
+    30_000, 60_000, 120_000, 240_000, 480_000, 600_000, 600_000,
+  ]);
+});

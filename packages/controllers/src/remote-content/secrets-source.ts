@@ -1,0 +1,69 @@
+// The Secrets of all snapshots as the controller watches them: metadata alone, found by what they are about.
+import { secrets } from '@slipway/api';
+import type { Secret } from '@slipway/api';
+import type { Key, Read, Source, Store, Stored } from '@slipway/kube';
+import { chunkName, chunksOf, digestOf, indexAnnotations, remoteContentLabel, shortDigest } from './index-secret.ts';
+import type { Snapshot } from './snapshot.ts';
+
+const byDigest = 'remote-content-digest';
+const byMachineConfig = 'remote-content-machine-config';
+
+const isIndex = ({ metadata }: Secret): boolean => metadata.labels?.[remoteContentLabel] === 'index';
+const isChunk = ({ metadata }: Secret): boolean => metadata.labels?.[remoteContentLabel] === 'chunk';
+
+/** A key that stands for the chunks of one digest; a MachineConfig's name has no slash. */
+const chunksPrefix = 'chunks/';
+export const chunksKey = (digest: string): Key => `${chunksPrefix}${shortDigest(digest)}`;
+export const digestInKey = (key: Key): string | undefined =>
+  key.startsWith(chunksPrefix) ? key.slice(chunksPrefix.length) : undefined;
+
+export function remoteContentSecrets(namespace: string): Source<Secret> {
+  return {
+    resource: secrets,
+    as: 'metadata',
+    namespace,
+    labelSelector: remoteContentLabel,
+    indexes,
+    keysOf: keysOfSecret,
+  };
+}
+
+const indexes = { [byDigest]: digestsOf, [byMachineConfig]: machineConfigsOf };
+
+function digestsOf(secret: Secret): string[] {
+  const digest = digestOf(secret);
+  return digest === undefined ? [] : [shortDigest(digest)];
+}
+
+function machineConfigsOf(secret: Secret): string[] {
+  return isIndex(secret) ? [secret.metadata.annotations?.[indexAnnotations.machineConfig] ?? ''] : [];
+}
+
+/** Its MachineConfig, and the chunks it refers to; for a chunk also the MachineConfigs that need it. */
+function keysOfSecret(secret: Secret, read: Read): Key[] {
+  const digests = digestsOf(secret);
+  const users = isChunk(secret) ? digests.flatMap((digest) => indexesWith(read(secrets), digest)) : [secret];
+  return [...digests.map(chunksKey), ...users.flatMap(machineConfigsOf)];
+}
+
+/** The indexes of the MachineConfigs that have, or had, this name. */
+export const indexesOf = (store: Store<Secret>, machineConfig: string): readonly Stored<Secret>[] =>
+  store.byIndex(byMachineConfig, machineConfig);
+
+export const indexesWith = (store: Store<Secret>, digest: string): readonly Stored<Secret>[] =>
+  store.byIndex(byDigest, shortDigest(digest)).filter(isIndex);
+
+export const chunksWith = (store: Store<Secret>, digest: string): readonly Stored<Secret>[] =>
+  store.byIndex(byDigest, shortDigest(digest)).filter(isChunk);
+
+/** An index is written after its chunks and one watch brings both, so what is missing here has been deleted. */
+export function hasChunks(store: Store<Secret>, { digest, chunks }: Snapshot): boolean {
+  const names = new Set(chunksWith(store, digest).map(({ metadata }) => metadata.name));
+  return Array.from({ length: chunks }, (_, number) => chunkName(digest, number)).every((name) => names.has(name));
+}
+
+/** In how many chunks a digest is stored, as those that are there say. */
+export const chunkCount = (store: Store<Secret>, digest: string): number | undefined =>
+  chunksWith(store, digest)
+    .map(chunksOf)
+    .find((count) => count !== undefined);

@@ -1,0 +1,120 @@
+// What a pool's render starts from: its MachineConfigs in order, each made ready once and kept for as long as it is unchanged.
+import { generatedByAnnotation, machineConfigPools, machineConfigs, secrets } from '@slipway/api';
+import type { MachineConfig, MachineConfigPool } from '@slipway/api';
+import {
+  needsRemoteContent,
+  readMachineConfig,
+  type ReadResult,
+  type RenderInput,
+  selectMachineConfigs,
+  selectorProblems,
+  type ReportedProblem,
+} from '@slipway/fleet';
+import type { Client, Read, Stored } from '@slipway/kube';
+import { indexName } from '../remote-content/index-secret.ts';
+import { loadSnapshot, type Snapshot, snapshotStateOf } from '../remote-content/snapshot.ts';
+
+export interface Gathered {
+  inputs: RenderInput[];
+  problems: ReportedProblem[];
+  /** MachineConfigs whose remote content is still being fetched, and built-in ones that are not there yet. */
+  waiting: string[];
+}
+
+interface Ready {
+  digest: string;
+  result: ReadResult;
+}
+
+/** By the object itself: a changed one is another object, and what was made from an old one goes with it. */
+export type ReadyConfigs = WeakMap<Stored<MachineConfig>, Ready>;
+
+interface Sources {
+  read: Read;
+  client: Client;
+  namespace: string;
+  signal: AbortSignal;
+  ready: ReadyConfigs;
+  /** The operator's own MachineConfigs as this version brings them. */
+  builtIn: readonly MachineConfig[];
+}
+
+export async function gatherInputs(pool: MachineConfigPool, sources: Sources): Promise<Gathered> {
+  const gathered: Gathered = { inputs: [], problems: [...selectorProblems(pool)], waiting: missingBase(pool, sources) };
+  for (const machineConfig of selectMachineConfigs(pool, sources.read(machineConfigs, { as: 'full' }).values())) {
+    const found = await makeReady(machineConfig, sources);
+    if (found === 'waiting') gathered.waiting.push(machineConfig.metadata.name);
+    else if (found.ok) gathered.inputs.push(found.input);
+    else gathered.problems.push(...found.problems);
+  }
+  return gathered;
+}
+
+/** Without its base a pool would lose what its machines cannot be without: for as long as it is being made, nothing is rendered. */
+function missingBase(pool: MachineConfigPool, { read, builtIn }: Sources): string[] {
+  const given = read(machineConfigs, { as: 'full' });
+  const isThere = ({ metadata }: MachineConfig): boolean =>
+    given.get(metadata.name)?.metadata.annotations?.[generatedByAnnotation] ===
+    metadata.annotations?.[generatedByAnnotation];
+  return selectMachineConfigs(pool, builtIn)
+    .filter((each) => !isThere(each))
+    .map(({ metadata }) => metadata.name);
+}
+
+type Found = ReadResult | { ok: false; problems: ReportedProblem[] };
+
+async function makeReady(machineConfig: Stored<MachineConfig>, sources: Sources): Promise<Found | 'waiting'> {
+  if (!needsRemoteContent(machineConfig)) {
+    return keep(sources.ready, machineConfig, '', () => readMachineConfig(machineConfig));
+  }
+  const { namespace } = sources;
+  const index = sources.read(secrets).get(`${namespace}/${indexName(machineConfig.metadata.uid)}`);
+  const state = snapshotStateOf(machineConfig, index);
+  switch (state.state) {
+    case 'pending':
+      return 'waiting';
+    case 'failed':
+      return { ok: false, problems: state.problems.map(({ code, message }) => ({ code, message })) };
+    case 'lost':
+      return { ok: false, problems: [lostProblem(machineConfig, state.message)] };
+    case 'ready':
+      return readWithSnapshot(machineConfig, state, sources);
+  }
+}
+
+async function readWithSnapshot(
+  machineConfig: Stored<MachineConfig>,
+  snapshot: Snapshot,
+  { ready, client, namespace, signal }: Sources,
+): Promise<Found> {
+  const known = ready.get(machineConfig);
+  if (known?.digest === snapshot.digest) return known.result;
+  const loaded = await loadSnapshot(client, namespace, snapshot, signal);
+  if (!loaded.ok) return { ok: false, problems: [lostProblem(machineConfig, loaded.message)] };
+  return keep(ready, machineConfig, snapshot.digest, () => readMachineConfig(machineConfig, loaded.config));
+}
+
+const lostProblem = ({ metadata }: MachineConfig, message: string): ReportedProblem => ({
+  code: 'SLW_REMOTE_CONTENT_LOST',
+  message: `MachineConfig ${metadata.name}: ${message}`,
+});
+
+function keep(
+  ready: ReadyConfigs,
+  machineConfig: Stored<MachineConfig>,
+  digest: string,
+  make: () => ReadResult,
+): ReadResult {
+  const known = ready.get(machineConfig);
+  if (known?.digest === digest) return known.result;
+  const result = make();
+  ready.set(machineConfig, { digest, result });
+  return result;
+}
+
+/** The pools that a MachineConfig concerns. */
+export function poolsSelecting(machineConfig: MachineConfig, read: Read): string[] {
+  return [...read(machineConfigPools).values()]
+    .filter((pool) => selectMachineConfigs(pool, [machineConfig]).length > 0)
+    .map(({ metadata }) => metadata.name);
+}

@@ -1,0 +1,249 @@
+import {
+  configMaps,
+  generatedByAnnotation,
+  inUseLabel,
+  machineConfigPools,
+  machineConfigs,
+  poolLabel,
+  renderProblemsAnnotation,
+  secrets,
+} from '@slipway/api';
+import type { ConfigMap, MachineConfig, MachineConfigPool } from '@slipway/api';
+import {
+  builtInMachineConfigs,
+  canonicalJson,
+  encodeProblems,
+  renderPool,
+  type RenderResult,
+  type ReportedProblem,
+} from '@slipway/fleet';
+import {
+  again,
+  apiVersionOf,
+  type Context,
+  type ControllerDef,
+  done,
+  isKubeError,
+  type Next,
+  type Stored,
+} from '@slipway/kube';
+import { indexAnnotations, remoteContentLabel } from '../remote-content/index-secret.ts';
+import { gatherInputs, poolsSelecting, type ReadyConfigs } from './gather.ts';
+import { createSettling } from './settling.ts';
+import { givenMachineConfigs, renderedMachineConfigs } from './sources.ts';
+
+export interface OsImages {
+  osImageURL?: string;
+  baseOSExtensionsContainerImage?: string;
+}
+
+export interface RenderOptions {
+  /** Ours: where snapshots of remote content and the ConfigMap with the OS images live. */
+  namespace: string;
+  controllerVersion: string;
+  /** Before those of the ConfigMap. */
+  osImages?: OsImages | undefined;
+}
+
+type Pool = Stored<MachineConfigPool>;
+type Rendered = Extract<RenderResult, { ok: true }>;
+
+const fieldManager = 'slipway-render';
+const osImagesName = 'machine-config-osimageurl';
+/** How soon to look again at a rendered config that is being deleted under a pool. */
+const deletedLookAgainMs = 1000;
+
+/** Merges the MachineConfigs of each pool into one static config and points the pool at it. */
+export function renderController(options: RenderOptions): ControllerDef {
+  const { namespace } = options;
+  const ready: ReadyConfigs = new WeakMap();
+  const builtIn = builtInMachineConfigs(options);
+  const settling = createSettling();
+  return {
+    name: 'render',
+    reads: [
+      { resource: machineConfigPools },
+      { ...givenMachineConfigs, keysOf: poolsSelecting },
+      { ...renderedMachineConfigs, keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''] },
+      {
+        resource: secrets,
+        as: 'metadata',
+        namespace,
+        labelSelector: remoteContentLabel,
+        keysOf: ({ metadata }, read) => {
+          const name = metadata.annotations?.[indexAnnotations.machineConfig] ?? '';
+          const machineConfig = read(machineConfigs, { as: 'full' }).get(name);
+          return machineConfig === undefined ? [] : poolsSelecting(machineConfig, read);
+        },
+      },
+      {
+        resource: configMaps,
+        namespace,
+        fieldSelector: `metadata.name=${osImagesName}`,
+        keysOf: (_, read) => [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name),
+      },
+    ],
+    owns: [{ resource: machineConfigs }, { resource: machineConfigPools }],
+    workers: 2,
+    async reconcile(name, context) {
+      const pool = context.read(machineConfigPools).get(name);
+      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
+        settling.forget(name);
+        return done();
+      }
+      const { read, client, signal, log } = context;
+      const { inputs, problems, waiting } = await gatherInputs(pool, {
+        read,
+        client,
+        namespace,
+        signal,
+        ready,
+        builtIn,
+      });
+      const osImages = { ...osImagesIn(read(configMaps).get(`${namespace}/${osImagesName}`)), ...options.osImages };
+      const seen = [...inputs, canonicalJson([problems, waiting, osImages])];
+      const wait = settling.waitFor(name, seen, context.now().getTime());
+      // New machines of a pool that has nothing yet wait for it.
+      if (wait > 0 && pool.spec.configuration?.name !== undefined) return again(wait);
+      if (problems.length > 0) return report(pool, problems, context);
+      if (waiting.length > 0) {
+        // What is waited for brings the pool back here when it comes.
+        log.info({ waiting }, 'waits for MachineConfigs that are being made or fetched');
+        return done();
+      }
+      const { controllerVersion } = options;
+      const result = await renderPool({ pool: name, inputs, osImages, controllerVersion });
+      if (!result.ok) return report(pool, result.problems, context);
+      return carryOut(pool, result, controllerVersion, context);
+    },
+  };
+}
+
+function osImagesIn(configMap: ConfigMap | undefined): OsImages {
+  const { baseOSContainerImage, baseOSExtensionsContainerImage } = configMap?.data ?? {};
+  return {
+    ...(baseOSContainerImage !== undefined && { osImageURL: baseOSContainerImage }),
+    ...(baseOSExtensionsContainerImage !== undefined && { baseOSExtensionsContainerImage }),
+  };
+}
+
+/** The pool keeps its last good config. */
+async function report(
+  pool: Pool,
+  problems: readonly ReportedProblem[],
+  { client, events, log }: Context,
+): Promise<Next> {
+  const annotation = encodeProblems(problems);
+  if (pool.metadata.annotations?.[renderProblemsAnnotation] === annotation) return done();
+  await patchPool(client, pool, { metadata: { annotations: { [renderProblemsAnnotation]: annotation } } });
+  const message = problems.map((problem) => `${problem.message} [${problem.code}]`).join('\n');
+  log.warn({ problems }, 'the MachineConfigs of the pool cannot be rendered; it keeps its last good config');
+  events.record(machineConfigPools, pool, { type: 'Warning', reason: 'RenderFailed', message });
+  return done();
+}
+
+/** First the rendered config, then the pool that points at it: a pool never names what is not there. */
+async function carryOut(pool: Pool, result: Rendered, controllerVersion: string, context: Context): Promise<Next> {
+  const { rendered } = result;
+  const existing = context.read(machineConfigs, { as: 'metadata' }).get(rendered.name);
+  if (existing?.metadata.deletionTimestamp !== undefined) return again(deletedLookAgainMs);
+  const manifest: MachineConfig = {
+    metadata: {
+      name: rendered.name,
+      labels: { [poolLabel]: pool.metadata.name, [inUseLabel]: '' },
+      annotations: { [generatedByAnnotation]: controllerVersion },
+    },
+    spec: rendered.spec,
+  };
+  if (existing === undefined) await createRendered(manifest, context);
+  // Nobody changes a rendered config; where somebody did, the server has counted it.
+  else if (existing.metadata.generation !== 1) await putBack(pool, manifest, context);
+
+  await pointAt(pool, result, context);
+  return done();
+}
+
+/** One write for both, so that a pool never shows a problem beside the config that has overcome it. */
+async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { client, events, log }: Context): Promise<void> {
+  const configuration = {
+    apiVersion: apiVersionOf(machineConfigs),
+    kind: machineConfigs.kind,
+    name: rendered.name,
+    source: rendered.sources,
+  };
+  const isPointed = canonicalJson(pool.spec.configuration ?? {}) === canonicalJson(configuration);
+  if (isPointed && pool.metadata.annotations?.[renderProblemsAnnotation] === undefined) return;
+  await patchPool(client, pool, {
+    metadata: { annotations: { [renderProblemsAnnotation]: null } },
+    spec: { configuration },
+  });
+  if (pool.spec.configuration?.name === rendered.name) return;
+  log.info({ rendered: rendered.name, bytes: rendered.bytes, from: rendered.sources.length }, 'rendered');
+  events.record(machineConfigPools, pool, {
+    type: 'Normal',
+    reason: 'RenderedConfigGenerated',
+    message: `${rendered.name} was generated from ${rendered.sources.length} MachineConfigs`,
+  });
+  for (const { code, message } of warnings) {
+    const reason = code === 'SLW_RENDER_OS_IMAGE' ? 'OSImageURLOverridden' : 'RenderWarning';
+    events.record(machineConfigPools, pool, { type: 'Normal', reason, message });
+  }
+}
+
+async function createRendered(manifest: MachineConfig, { client, log }: Context): Promise<void> {
+  try {
+    await client.create(machineConfigs, manifest, { fieldManager });
+    return;
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
+  }
+  // Our cache is behind, or it has lost the label by which we find it.
+  const found = await client.get(machineConfigs, manifest.metadata);
+  if (found.metadata.labels?.[poolLabel] === manifest.metadata.labels?.[poolLabel]) return;
+  log.warn({ rendered: manifest.metadata.name }, 'a rendered MachineConfig had lost its labels; they are put back');
+  const { labels, annotations } = manifest.metadata;
+  await patchRendered(client, found, { metadata: { labels, annotations } });
+}
+
+async function putBack(pool: Pool, manifest: MachineConfig, { client, events }: Context): Promise<void> {
+  const found = await client.get(machineConfigs, manifest.metadata);
+  if (canonicalJson(found.spec ?? {}) === canonicalJson(manifest.spec ?? {})) return;
+  await patchSpec(client, found, manifest);
+  events.record(machineConfigPools, pool, {
+    type: 'Warning',
+    reason: 'RenderedConfigRestored',
+    message: `MachineConfig ${manifest.metadata.name} had been changed by hand and was put back; machines may have read it meanwhile`,
+  });
+}
+
+async function patchSpec(
+  client: Context['client'],
+  found: Stored<MachineConfig>,
+  { spec }: MachineConfig,
+): Promise<void> {
+  const { uid, resourceVersion } = found.metadata;
+  const patch = { type: 'json', body: [{ op: 'add', path: '/spec', value: spec }] } as const;
+  await client.patch(machineConfigs, found.metadata, patch, { uid, resourceVersion }, { fieldManager });
+}
+
+async function patchRendered(client: Context['client'], found: Stored<MachineConfig>, body: object): Promise<void> {
+  const { uid, resourceVersion } = found.metadata;
+  await client.patch(
+    machineConfigs,
+    found.metadata,
+    { type: 'merge', body },
+    { uid, resourceVersion },
+    { fieldManager },
+  );
+}
+
+async function patchPool(client: Context['client'], pool: Pool, body: object): Promise<void> {
+  const { uid, resourceVersion } = pool.metadata;
+  await client.patch(
+    machineConfigPools,
+    pool.metadata,
+    { type: 'merge', body },
+    { uid, resourceVersion },
+    { fieldManager },
+  );
+}
