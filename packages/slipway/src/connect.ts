@@ -11,3 +11,9 @@ export async function connect(options: ClusterOptions, more: TransportOptions = 
   const access = await findAccess(options);
   return createTransport(access, { userAgent: `slipway/${version}`, ...more });
 }
+
+/** Where a cluster is and by which CA it is known: what a new machine needs to join it, credentials apart. */
+export async function whereIs(options: ClusterOptions): Promise<{ server: string; ca: string | undefined }> {
+  const { server, ca } = await findAccess(options);
+  return { server, ca };
+}

@@ -1,14 +1,18 @@
-import type { LogLevel } from '@slipway/kube';
+import { isAddressRange } from '@slipway/ignition';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { addressParser } from './address-option.ts';
 import { withClusterOptions } from './cluster-options.ts';
 import type { ControllerOptions } from './controller.ts';
+import { defaultSettings } from './default-settings.ts';
 import { featureGatesOption } from './feature-gates-option.ts';
+import { withFirstBootOptions } from './first-boot-options.ts';
+import { parseImage } from './image-option.ts';
+import { logLevelOption } from './log-level-option.ts';
+import { addTo } from './list-option.ts';
 import { defaultNamespace } from './namespace.ts';
 
-const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-
 export const controllerCommand = (): Command =>
-  withClusterOptions(new Command('controller'))
+  withFirstBootOptions(withClusterOptions(new Command('controller')))
     .summary('run the controllers against a cluster')
     .description('Runs the controllers against a cluster until it is told to stop. Several may run: one of them leads.')
     .option('--namespace <name>', 'where the leader’s Lease lives', defaultNamespace)
@@ -17,24 +21,60 @@ export const controllerCommand = (): Command =>
     .addOption(
       new Option('--probes <host:port>', 'where /healthz, /readyz and /metrics are served')
         .default({ host: '127.0.0.1', port: 8797 }, '127.0.0.1:8797')
-        .argParser(parseAddress),
+        .argParser(addressParser('127.0.0.1:8797')),
     )
-    .addOption(new Option('--log-level <level>', 'how much to log').choices(logLevels).default('info'))
+    .addOption(
+      new Option(
+        '--os-image <image>',
+        'the OS image of all pools, before the ConfigMap machine-config-osimageurl',
+      ).argParser(parseImage),
+    )
+    .addOption(
+      new Option('--os-extensions-image <image>', 'the image that OS extensions come from, likewise').argParser(
+        parseImage,
+      ),
+    )
+    .addOption(
+      new Option('--daemon-image <image>', 'the image that new machines take the slipway program from').argParser(
+        parseImage,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--allow-host <host>',
+        'fetch remote content of MachineConfigs only from this host, or *.domain; again for more (default: any)',
+      ).argParser(addTo),
+    )
+    .addOption(
+      new Option(
+        '--allow-address <range>',
+        'fetch also from these addresses, though they are refused by default, such as 127.0.0.0/8; again for more',
+      ).argParser(addRange),
+    )
+    .addOption(
+      new Option('--keep-rendered <number>', 'rendered configs kept for each pool besides those in use')
+        .default(defaultSettings.keepRendered)
+        .argParser(parseCount),
+    )
+    .addOption(logLevelOption())
     .addHelpText(
       'after',
       `
 Examples:
   slipway controller --kubeconfig ~/.kube/config
+  slipway controller --server-url https://api-int.example.com:22623 --token-lifetime 8h
   slipway controller --feature-gates PinnedImages=true,OSStreams=true
   slipway controller --probes 0.0.0.0:8797        # in a pod`,
     )
     .action(async (options: ControllerOptions) => (await import('./controller.ts')).runController(options));
 
-function parseAddress(text: string): { host: string; port: number } {
-  const match = /^(.+):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[2]);
-  if (match?.[1] === undefined || port > 65_535) {
-    throw new InvalidArgumentError(`expected host:port, for example 127.0.0.1:8797, found ${JSON.stringify(text)}`);
-  }
-  return { host: match[1].replaceAll(/[[\]]/g, ''), port };
+function addRange(text: string, before?: string[]): string[] {
+  if (isAddressRange(text)) return addTo(text, before);
+  throw new InvalidArgumentError(`expected an address or a range like 10.0.0.0/8, found ${JSON.stringify(text)}`);
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 1000) return count;
+  throw new InvalidArgumentError(`expected a number from 1 to 1000, found ${JSON.stringify(text)}`);
 }

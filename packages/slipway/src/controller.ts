@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import { createLog } from '@slipway/kube';
 import type { LogLevel } from '@slipway/kube';
-import { connect } from './connect.ts';
+import { connect, whereIs } from './connect.ts';
 import type { ClusterOptions } from './connect.ts';
-import { preflight } from './preflight.ts';
+import type { ControllerSettings } from './controllers-of.ts';
+import { checkAlone, checkIdentity, preflight } from './preflight.ts';
 import { runControllers } from './run-controllers.ts';
 import { stopSignal } from './stop-signal.ts';
 
-export interface ControllerOptions extends ClusterOptions {
+export interface ControllerOptions extends ClusterOptions, ControllerSettings {
   namespace: string;
   featureGates?: FeatureGateSettings;
   leaderElect: boolean;
@@ -26,6 +27,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
     transport,
     namespace: options.namespace,
     featureGates: options.featureGates ?? {},
+    settings: { ...options, connection: await whereIs(options) },
     log,
     electionTransport: options.leaderElect ? await connect(options) : undefined,
     probes: options.probes,
@@ -36,10 +38,13 @@ export async function runController(options: ControllerOptions): Promise<void> {
 }
 
 /** Without patience: what is wrong now is said now. Once the controllers run, they wait for a server to come back. */
-async function checkOnce(options: ClusterOptions): Promise<string> {
+async function checkOnce(options: ControllerOptions): Promise<string> {
   const transport = await connect(options, { retryForMs: 0 });
   try {
-    return (await preflight(transport)).kubernetes;
+    const { kubernetes } = await preflight(transport);
+    await checkAlone(transport);
+    await checkIdentity(transport, options.namespace);
+    return kubernetes;
   } finally {
     await transport.close();
   }

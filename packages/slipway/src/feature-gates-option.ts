@@ -1,4 +1,5 @@
-import { featureGates, parseFeatureGates } from '@slipway/fleet';
+// Not by the package's front door: it would load every schema, for `--version` too.
+import { featureGates, parseFeatureGates } from '@slipway/fleet/feature-gates';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import { InvalidArgumentError, Option } from 'commander';
 

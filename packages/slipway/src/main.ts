@@ -1,8 +1,13 @@
 import { Command, CommanderError } from 'commander';
+import { bootstrapCommand } from './bootstrap/command.ts';
 import { controllerCommand } from './controller-command.ts';
+import { diffCommand } from './diff/command.ts';
+import { explainCommand } from './explain/command.ts';
 import { failureText } from './fail.ts';
 import { ignitionCommand } from './ignition/command.ts';
 import { installCommand } from './install-command.ts';
+import { renderCommand } from './render/command.ts';
+import { serverCommand } from './server-command.ts';
 import { startCommand } from './start-command.ts';
 import { version } from './version.ts';
 
@@ -15,6 +20,11 @@ const program = new Command('slipway')
   .addCommand(startCommand())
   .addCommand(installCommand())
   .addCommand(controllerCommand())
+  .addCommand(serverCommand())
+  .addCommand(renderCommand())
+  .addCommand(explainCommand())
+  .addCommand(diffCommand())
+  .addCommand(bootstrapCommand())
   .addCommand(ignitionCommand())
   .addHelpText(
     'after',
@@ -23,6 +33,7 @@ Examples:
   slipway start                                   a whole control plane on this machine, to try things
   slipway install --kubeconfig prod.kubeconfig    CRDs and policies into a cluster
   slipway controller --kubeconfig prod.kubeconfig the controllers against it
+  slipway render -f fleet/ --pool worker          a pool’s configuration from manifests, without a cluster
 
 Every error ends with a code in brackets; docs/errors.md says what to do about each.`,
   );

@@ -1,6 +1,6 @@
-import { kinds } from '@slipway/api';
-import { isKubeError } from '@slipway/kube';
-import type { Transport } from '@slipway/kube';
+import { defaultNamespace, kinds, machineConfigs, poolLabel } from '@slipway/api';
+import { createClient, isKubeError } from '@slipway/kube';
+import type { KubeObject, Resource, Transport } from '@slipway/kube';
 import { CommandError } from './errors.ts';
 
 /**
@@ -49,4 +49,43 @@ async function servedBy(transport: Transport, api: string): Promise<Set<string>>
     if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) return new Set();
     throw error;
   }
+}
+
+/** Our admission policies know who the controllers are. Anybody else would be refused at every render. */
+export async function checkIdentity(transport: Transport, namespace: string): Promise<void> {
+  const name = `rendered-preflight-${'0'.repeat(32)}`;
+  const object = { metadata: { name, labels: { [poolLabel]: 'preflight' } } };
+  try {
+    await createClient(transport).create(machineConfigs, object, { dryRun: true });
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
+    throw new CommandError(
+      'SLW_CLI_NOT_OPERATOR',
+      `the identity of this kubeconfig may not write rendered MachineConfigs (${error.message}). Run the controllers as a ServiceAccount of the namespace ${namespace} that may, or, to try things, as a user in the group slipway:break-glass`,
+      { cause: error },
+    );
+  }
+}
+
+interface Deployment extends KubeObject {
+  spec?: { replicas?: number };
+}
+
+const deployments: Resource<Deployment> = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+};
+
+/** Two operators that render the same pools would undo each other's work. */
+export async function checkAlone(transport: Transport): Promise<void> {
+  const other = { namespace: defaultNamespace, name: 'machine-config-operator' };
+  const found = await createClient(transport).find(deployments, other);
+  if (found === undefined || found.spec?.replicas === 0) return;
+  throw new CommandError(
+    'SLW_CLI_OTHER_OPERATOR',
+    `a Machine Config Operator runs in this cluster (Deployment ${other.namespace}/${other.name}, ${found.spec?.replicas ?? 1} replicas). Two operators would undo each other's work: scale it to zero first`,
+  );
 }

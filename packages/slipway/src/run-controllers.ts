@@ -1,17 +1,16 @@
 import type { Server } from 'node:http';
-import { defaultPoolsController, watchFeatureGates } from '@slipway/controllers';
+import { watchFeatureGates } from '@slipway/controllers';
 import type { WatchedFeatureGates } from '@slipway/controllers';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import { createClient, createManager, createMetrics, createRecorder, serveProbes } from '@slipway/kube';
-import type { ControllerDef, Log, Transport } from '@slipway/kube';
-
-/** Every controller there is; one folder each in packages/controllers. */
-const controllers: readonly ControllerDef[] = [defaultPoolsController];
+import type { Log, Transport } from '@slipway/kube';
+import { controllersOf, type ControllerSettings } from './controllers-of.ts';
 
 export interface RunOptions {
   transport: Transport;
   namespace: string;
   featureGates: FeatureGateSettings;
+  settings: ControllerSettings;
   log: Log;
   /** Carries the renewals of the lease, so that they never wait behind other requests. Left out: no election. */
   electionTransport?: Transport | undefined;
@@ -35,7 +34,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
   await gates.known;
   const manager = createManager({
     client,
-    controllers,
+    controllers: controllersOf(namespace, options.settings),
     events,
     log,
     metrics,

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { featureGates } from '@slipway/fleet';
+import { featureGates } from '@slipway/fleet/feature-gates';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { featureGatesOption } from './feature-gates-option.ts';
 import type { StartOptions } from './start.ts';

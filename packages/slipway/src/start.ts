@@ -6,10 +6,12 @@ import type { FeatureGateSettings } from '@slipway/fleet';
 import { createClient, createLog } from '@slipway/kube';
 import { resolveBinaries, startControlPlane, terminalProgress, ToolsError } from '@slipway/tools/controlplane';
 import type { ControlPlane, Progress } from '@slipway/tools/controlplane';
-import { connect } from './connect.ts';
+import { connect, whereIs } from './connect.ts';
 import { install, installedText } from './install.ts';
 import { defaultNamespace } from './namespace.ts';
 import { preflight } from './preflight.ts';
+import { operatorIdentity } from './operator-identity.ts';
+import { defaultSettings } from './default-settings.ts';
 import { runControllers } from './run-controllers.ts';
 import type { RunningControllers } from './run-controllers.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -46,11 +48,13 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
     const transport = await connect({ kubeconfig: controlPlane.kubeconfig });
     const installed = await install(createClient(transport), defaultNamespace, (line) => progress.update(line));
     const { kubernetes } = await preflight(transport);
+    await transport.close();
     progress.note(installedText(installed));
     controllers = await runControllers({
-      transport,
+      transport: await connect({ kubeconfig: await controlPlane.kubeconfigFor(operatorIdentity(defaultNamespace)) }),
       namespace: defaultNamespace,
       featureGates: options.featureGates,
+      settings: { ...defaultSettings, connection: await whereIs({ kubeconfig: controlPlane.kubeconfig }) },
       log: fileLog(options.dataDir),
     });
     progress.update('waiting for the controllers');

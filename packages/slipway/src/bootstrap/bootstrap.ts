@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import {
+  firstBootOptions,
+  issueServing,
+  makeAuthority,
+  nextTokens,
+  serverAddress,
+  withoutExpired,
+} from '@slipway/controllers';
+import { join } from 'node:path';
+import type { ProvisioningToken } from '@slipway/fleet';
+import { CommandError } from '../errors.ts';
+import { type Io, write } from '../ignition/io.ts';
+import type { ManifestOptions } from '../manifests/manifest-options.ts';
+import { type CodedProblem, ProblemList, tellProblems } from '../problem-list.ts';
+import { findPool } from '../render/find-pool.ts';
+import { type OfflineFleet, offlineFleet, type Rendering } from '../render/render-offline.ts';
+import { sayRendering } from '../render/say-fleet.ts';
+import { version } from '../version.ts';
+import { filesOf, isBuiltIn, stubFile } from './bundle.ts';
+import { readKept } from './keep-from.ts';
+import { readNodeAccess } from './node-access.ts';
+import { refuseFull, writeDirectory } from './write-directory.ts';
+
+export interface BootstrapOptions extends ManifestOptions {
+  out: string;
+  serverUrl: string;
+  serverHost?: string[];
+  kubeconfigForNodes: string;
+  ca?: string;
+  pool?: string[];
+  tokenLifetime?: number;
+  keepFrom?: string;
+}
+
+export const runBootstrap = (options: BootstrapOptions, io: Io): Promise<void> =>
+  tellProblems(io, async () => {
+    const { out, namespace, controllerVersion = version } = options;
+    const now = new Date();
+    const settings = firstBootOptions({
+      serverUrl: options.serverUrl,
+      serverHosts: options.serverHost,
+      tokenLifetime: options.tokenLifetime,
+    });
+    const address = serverAddress(settings, undefined);
+    if (address === undefined) throw new CommandError('SLW_CLI_USAGE', '--server-url: expected an address');
+    await refuseFull(out);
+    const node = await readNodeAccess(options.kubeconfigForNodes, options.ca);
+    const kept = options.keepFrom === undefined ? undefined : await readKept(options.keepFrom, now);
+
+    const offline = await offlineFleet(options, io.stdin);
+    const renderings = await renderAll(offline, options.pool);
+    const authority =
+      kept === undefined ? await makeAuthority(now, settings.authority.validity) : withoutExpired(kept.authority, now);
+    const tokens = new Map<string, readonly ProvisioningToken[]>();
+    for (const { pool } of renderings) {
+      const { name } = pool.metadata;
+      tokens.set(name, nextTokens(kept?.tokens.get(name) ?? [], now.getTime(), settings.tokenLifetime, mint).tokens);
+    }
+    const files = filesOf({
+      renderings,
+      builtIn: offline.fleet.machineConfigs.filter(isBuiltIn),
+      controllerVersion,
+      namespace,
+      serverUrl: address.url,
+      authority,
+      serving: await issueServing(authority, address.hosts, now, settings.serving.validity),
+      tokens,
+      node,
+    });
+    await writeDirectory(out, files);
+    const notes = [...offline.notes, ...renderings.flatMap((each) => sayRendering(offline, each))];
+    await write(io.stderr, notes.map((line) => `${line}\n`).join(''));
+    await write(io.stdout, sayResult(options, { renderings, tokens }));
+  });
+
+/** Every pool, and every problem of every pool. */
+async function renderAll(offline: OfflineFleet, names: readonly string[] | undefined): Promise<Rendering[]> {
+  const pools =
+    names === undefined ? offline.fleet.pools : [...new Set(names)].map((name) => findPool(offline.fleet, name));
+  const renderings: Rendering[] = [];
+  const problems = new Map<string, CodedProblem>();
+  for (const pool of pools) {
+    try {
+      renderings.push(await offline.render(pool));
+    } catch (error) {
+      if (!(error instanceof ProblemList)) throw error;
+      // Two pools can fail on the same MachineConfig.
+      for (const problem of error.problems) problems.set(problem.message, problem);
+    }
+  }
+  if (problems.size > 0) throw new ProblemList([...problems.values()]);
+  return renderings;
+}
+
+const mint = (): string => randomBytes(32).toString('base64url');
+
+interface Result {
+  renderings: readonly Rendering[];
+  tokens: ReadonlyMap<string, readonly ProvisioningToken[]>;
+}
+
+function sayResult({ out, serverUrl }: BootstrapOptions, { renderings, tokens }: Result): string {
+  const stubs = renderings.map(({ pool, rendered }) => {
+    const { name } = pool.metadata;
+    const until = tokens.get(name)?.[0]?.expires ?? '';
+    return `  ${join(out, stubFile(name))}   starts machines of ${name} with ${rendered.name}, until ${until}`;
+  });
+  return `${out} is ready. It holds private keys and tokens: keep it to yourself.
+
+${stubs.join('\n')}
+
+Next:
+  1. slipway server --bootstrap ${out}     on the machine that ${serverUrl} leads to
+  2. start machines with their pool’s stub as Ignition config or user data
+  3. when there is a cluster: slipway install, your own manifests, then ${join(out, 'manifests')} as a member of the group
+     slipway:break-glass (rendered and built-in MachineConfigs are nobody else’s to write):
+     kubectl apply -f ${join(out, 'manifests')} --as ADMIN --as-group system:masters --as-group slipway:break-glass
+`;
+}

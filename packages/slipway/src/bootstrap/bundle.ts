@@ -1,0 +1,136 @@
+// Everything a fleet needs before there is a cluster, as files: what the server answers from, the stubs that machines
+// are started with, and the objects for the cluster that comes to be.
+import { builtInLabel, machineConfigs, machineConfigPools, secrets } from '@slipway/api';
+import type { MachineConfig, MachineConfigPool, ObjectMeta, Secret } from '@slipway/api';
+import {
+  type Authority,
+  authorityData,
+  bundleOf,
+  managedByLabel,
+  type ServingCertificate,
+  servingData,
+} from '@slipway/controllers';
+import { type JoiningNode, type ProvisioningToken, serverSecrets, stubOf } from '@slipway/fleet';
+import { apiVersionOf } from '@slipway/kube';
+import { toJson, toYaml } from '../manifests/manifest-text.ts';
+import type { Rendering } from '../render/render-offline.ts';
+import { renderedManifest } from '../render/rendered-manifest.ts';
+import { bootstrapPaths } from '@slipway/server';
+import type { DirectoryContents } from './write-directory.ts';
+
+export interface Bundle {
+  renderings: readonly Rendering[];
+  builtIn: readonly MachineConfig[];
+  controllerVersion: string;
+  namespace: string;
+  /** Where machines find the server. */
+  serverUrl: string;
+  authority: Authority;
+  serving: ServingCertificate;
+  /** By pool, newest first. */
+  tokens: ReadonlyMap<string, readonly ProvisioningToken[]>;
+  node: JoiningNode;
+}
+
+export const stubFile = (pool: string): string => `${pool}.ign`;
+export const authorityManifest = 'manifests/30-secret-machine-config-server-ca.yaml';
+
+export function filesOf(bundle: Bundle): DirectoryContents {
+  return new Map([...servedFiles(bundle), ...stubFiles(bundle), ...manifestFiles(bundle)]);
+}
+
+function servedFiles(bundle: Bundle): [string, string][] {
+  const serving = servingData(bundle.serving);
+  return [
+    ...bundle.renderings.flatMap((rendering): [string, string][] => [
+      [bootstrapPaths.pool(rendering.pool.metadata.name), toJson(poolManifest(rendering))],
+      [
+        bootstrapPaths.machineConfig(rendering.rendered.name),
+        toJson(renderedManifest(rendering, bundle.controllerVersion)),
+      ],
+    ]),
+    [bootstrapPaths.certificate, serving['tls.crt']],
+    [bootstrapPaths.key, serving['tls.key']],
+    [bootstrapPaths.tokens, toJson(Object.fromEntries(bundle.tokens))],
+    [bootstrapPaths.kubeconfig, bundle.node.kubeconfig],
+    [bootstrapPaths.caBundle, bundle.node.caBundle],
+  ];
+}
+
+function stubFiles({ renderings, serverUrl, authority, tokens }: Bundle): [string, string][] {
+  return renderings.map(({ pool }) => {
+    const { name } = pool.metadata;
+    const token = tokens.get(name)?.[0]?.token;
+    const stub = stubOf({ server: serverUrl, pool: name, caBundle: bundleOf(authority), token });
+    return [stubFile(name), toJson(stub)];
+  });
+}
+
+/** Numbered, since kubectl applies files by name and some objects need others first. */
+function manifestFiles(bundle: Bundle): [string, string][] {
+  const { namespace, renderings, builtIn, controllerVersion, authority, serving, tokens } = bundle;
+  const tokenData = [...tokens].map(([pool, each]) => [pool, JSON.stringify(each)]);
+  return [
+    ['manifests/00-namespace.yaml', toYaml({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })],
+    ...[...builtIn.map(cleanMachineConfig), ...renderings.map((each) => renderedManifest(each, controllerVersion))].map(
+      (each): [string, string] => [`manifests/10-machineconfig-${each.metadata.name}.yaml`, toYaml(each)],
+    ),
+    ...renderings.map((each): [string, string] => [
+      `manifests/20-machineconfigpool-${each.pool.metadata.name}.yaml`,
+      toYaml(poolManifest(each)),
+    ]),
+    [authorityManifest, secretYaml(namespace, serverSecrets.authority, 'kubernetes.io/tls', authorityData(authority))],
+    ...(
+      [
+        [serverSecrets.serving, 'kubernetes.io/tls', servingData(serving)],
+        [serverSecrets.tokens, 'Opaque', Object.fromEntries(tokenData) as Record<string, string>],
+      ] as const
+    ).map(([name, type, data]): [string, string] => [
+      `manifests/30-secret-${name}.yaml`,
+      secretYaml(namespace, name, type, data),
+    ]),
+  ];
+}
+
+/** The pool as its users wrote it, pointed at what was rendered for it. */
+function poolManifest({ pool, rendered }: Rendering): MachineConfigPool {
+  const header = { apiVersion: apiVersionOf(machineConfigs), kind: machineConfigs.kind };
+  return {
+    apiVersion: apiVersionOf(machineConfigPools),
+    kind: machineConfigPools.kind,
+    metadata: cleanMetadata(pool.metadata),
+    spec: { ...pool.spec, configuration: { ...header, name: rendered.name, source: rendered.sources } },
+  };
+}
+
+function cleanMachineConfig({ metadata, spec }: MachineConfig): MachineConfig {
+  return {
+    apiVersion: apiVersionOf(machineConfigs),
+    kind: machineConfigs.kind,
+    metadata: cleanMetadata(metadata),
+    ...(spec === undefined ? {} : { spec }),
+  };
+}
+
+/** Without what a cluster, a controller of ours or kubectl wrote into it: another cluster starts anew. */
+function cleanMetadata({ name, labels, annotations = {} }: ObjectMeta): ObjectMeta {
+  const kept = Object.entries(annotations).filter(([key]) => !/^(slipway\.dev|kubectl\.kubernetes\.io)\//.test(key));
+  return {
+    name,
+    ...(labels === undefined ? {} : { labels }),
+    ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }),
+  };
+}
+
+function secretYaml(namespace: string, name: string, type: string, data: Readonly<Record<string, string>>): string {
+  const secret: Secret = {
+    apiVersion: 'v1',
+    kind: secrets.kind,
+    metadata: { name, namespace, labels: { [managedByLabel]: 'slipway' } },
+    type,
+    data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')])),
+  };
+  return toYaml(secret);
+}
+
+export const isBuiltIn = ({ metadata }: MachineConfig): boolean => metadata.labels?.[builtInLabel] !== undefined;

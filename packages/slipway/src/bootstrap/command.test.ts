@@ -1,0 +1,163 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeAuthority } from '@slipway/controllers';
+import { parse, validate } from '@slipway/ignition';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readYaml } from '../ignition/manifest-yaml.ts';
+import { customPool, file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
+import { runCommand } from '../testing/run-command.ts';
+import { bootstrapCommand } from './command.ts';
+import './bootstrap.ts'; // Loaded before the clock of a test runs; the command itself loads it when called.
+
+let dir: string;
+let apiCa: string;
+beforeAll(async () => {
+  apiCa = (await makeAuthority(new Date(), 3_600_000)).certificate;
+  const cluster = {
+    server: 'https://api.example.com:6443',
+    'certificate-authority-data': Buffer.from(apiCa).toString('base64'),
+  };
+  dir = await fleetDirectory({
+    'fleet/a.json': machineConfig('50-a', 'worker', [file('/etc/a', 'a')]),
+    'fleet/p.json': { ...customPool('infra'), status: { machineCount: 1 } },
+    'bad/a.json': machineConfig('50-bad', 'worker', [{ path: 'relative' }]),
+    'node.kubeconfig': {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster }],
+      users: [{ name: 'u', user: { token: 'abcdef.0123456789abcdef' } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    },
+  });
+});
+afterAll(() => rm(dir, { recursive: true }));
+
+const bootstrap = (out: string, ...more: string[]) =>
+  runCommand(bootstrapCommand, [
+    `--filename=${join(dir, 'fleet')}`,
+    `--out=${join(dir, out)}`,
+    '--server-url=https://boot.example.com:22623',
+    `--kubeconfig-for-nodes=${join(dir, 'node.kubeconfig')}`,
+    ...more,
+  ]);
+const read = (...path: string[]) => readFile(join(dir, ...path), 'utf8');
+const json = async (...path: string[]): Promise<unknown> => JSON.parse(await read(...path));
+const authorityOf = async (out: string) =>
+  readYaml('ca', await read(out, 'manifests/30-secret-machine-config-server-ca.yaml'));
+
+describe('slipway bootstrap', () => {
+  let said: string;
+  beforeAll(async () => {
+    const { out, err, code } = await bootstrap('boot');
+    if (code !== 0) throw new Error(`slipway bootstrap failed: ${err}`);
+    said = out;
+  });
+
+  it('renders every pool, the default ones too, and points each at its config', async () => {
+    expect((await readdir(join(dir, 'boot/pools'))).sort()).toEqual(['infra.json', 'master.json', 'worker.json']);
+    const pool = await json('boot/pools/infra.json');
+    expect(pool).toMatchObject({
+      spec: {
+        configuration: {
+          name: expect.stringMatching(/^rendered-infra-[0-9a-f]{32}$/),
+          source: [{ name: '00-worker' }, { name: '50-a' }],
+        },
+      },
+    });
+    expect(pool).not.toHaveProperty('status');
+    const { spec } = pool as { spec: { configuration: { name: string } } };
+    expect(await json(`boot/machine-configs/${spec.configuration.name}.json`)).toMatchObject({ kind: 'MachineConfig' });
+    expect(said).toContain(spec.configuration.name);
+  });
+
+  it('makes a stub for each pool that trusts the CA of the serving certificate and carries a token of the pool', async () => {
+    const stub = await json('boot/worker.ign');
+    const { config } = parse(stub as object);
+    expect(config).not.toBeNull();
+    expect(config === null ? [] : validate(config)).toEqual([]);
+    const tokens = (await json('boot/tokens.json')) as Record<string, { token: string }[]>;
+    expect(stub).toMatchObject({
+      ignition: {
+        config: {
+          merge: [
+            {
+              source: 'https://boot.example.com:22623/config/worker?compression=gzip',
+              httpHeaders: [{ name: 'Authorization', value: `Bearer ${tokens['worker']?.[0]?.token}` }],
+            },
+          ],
+        },
+      },
+    });
+    const serving = new X509Certificate(await read('boot/tls/tls.crt'));
+    expect(serving.checkHost('boot.example.com')).toBe('boot.example.com');
+    const { data } = (await authorityOf('boot')) as { data: Record<string, string> };
+    const ca = Buffer.from(data['tls.crt'] ?? '', 'base64').toString();
+    expect(serving.verify(new X509Certificate(ca).publicKey)).toBe(true);
+    const inStub = decodeURIComponent(JSON.stringify(stub)).replaceAll(/\s|\\n/g, '');
+    expect(inStub.includes(ca.replaceAll(/\s/g, '')) || inStub.includes(Buffer.from(ca).toString('base64'))).toBe(true);
+  });
+
+  it('gives joining machines the kubeconfig as it is, and its CA', async () => {
+    expect(await read('boot/kubeconfig')).toBe(await read('node.kubeconfig'));
+    expect((await read('boot/ca.crt')).trim()).toBe(apiCa.trim());
+  });
+
+  it('does not look for the paths in it, which are of the machine it will be on', async () => {
+    const cluster = { server: 'https://api.example.com:6443', 'certificate-authority': '/on/the/machine/ca.crt' };
+    const kubeconfig = {
+      clusters: [{ name: 'c', cluster }],
+      users: [{ name: 'u', user: { tokenFile: '/on/it/token' } }],
+    };
+    await writeFile(join(dir, 'paths.kubeconfig'), JSON.stringify(kubeconfig));
+    await writeFile(join(dir, 'api-ca.crt'), apiCa);
+    const flags = ['--kubeconfig-for-nodes', join(dir, 'paths.kubeconfig'), '--ca', join(dir, 'api-ca.crt')];
+    expect(await bootstrap('paths', ...flags)).toMatchObject({ code: 0 });
+    expect(await json('paths/kubeconfig')).toEqual(kubeconfig);
+  });
+
+  it('keeps everything from everybody else, and says no token', async () => {
+    const entries = await readdir(join(dir, 'boot'), { recursive: true, withFileTypes: true });
+    const modes = await Promise.all(
+      entries.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).mode & 0o077),
+    );
+    expect(modes.length).toBeGreaterThan(15);
+    expect(modes.every((bits) => bits === 0)).toBe(true);
+    expect((await stat(join(dir, 'boot'))).mode & 0o777).toBe(0o700);
+    const tokens = (await json('boot/tokens.json')) as Record<string, { token: string }[]>;
+    for (const token of Object.values(tokens).flat()) expect(said).not.toContain(token.token);
+  });
+
+  it('leaves a directory with something in it alone', async () => {
+    await mkdir(join(dir, 'full'));
+    await writeFile(join(dir, 'full/mine'), '');
+    expect(await bootstrap('full')).toMatchObject({ thrown: 'SLW_CLI_OUT', out: '' });
+    expect(await readdir(join(dir, 'full'))).toEqual(['mine']);
+  });
+
+  it('makes nothing where a pool cannot be rendered, and tells a problem of two pools once', async () => {
+    const { code, err } = await bootstrap('never', '-f', join(dir, 'bad'));
+    expect(code).toBe(1);
+    expect(err.match(/SLW_RENDER_INVALID/g)).toHaveLength(1);
+    expect((await readdir(dir)).filter((name) => name.includes('never'))).toEqual([]);
+  });
+
+  it('goes on with the CA and tokens of an earlier one, so that its stubs stay good', async () => {
+    const { code } = await bootstrap('again', '--keep-from', join(dir, 'boot'), '--pool', 'worker');
+    expect(code).toBe(0);
+    expect(await authorityOf('again')).toEqual(await authorityOf('boot'));
+    expect(await read('again/worker.ign')).toBe(await read('boot/worker.ign'));
+    expect(await read('again/tls/tls.crt')).not.toBe(await read('boot/tls/tls.crt'));
+    expect(await readdir(join(dir, 'again/pools'))).toEqual(['worker.json']);
+  });
+
+  it.each([
+    ['an address that is none', ['--server-url', 'http://x'], 'SLW_FIRST_BOOT_OPTIONS'],
+    ['a CA that is none', ['--ca', 'package.json'], 'SLW_CLI_BOOTSTRAP_INPUT'],
+    ['a directory of nothing to keep', ['--keep-from', 'docs'], 'SLW_CLI_BOOTSTRAP_INPUT'],
+    ['a kubeconfig that is none', ['--kubeconfig-for-nodes', 'package.json'], 'SLW_CLI_BOOTSTRAP_INPUT'],
+  ])('refuses %s', async (_, flags, code) => {
+    expect(await bootstrap('refused', ...flags)).toMatchObject({ thrown: code, out: '' });
+  });
+});

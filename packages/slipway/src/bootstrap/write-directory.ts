@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { CommandError } from '../errors.ts';
+
+/** Contents by path below the directory. */
+export type DirectoryContents = ReadonlyMap<string, string>;
+
+/** Keys and tokens are in there: nobody else may so much as list it. */
+const PRIVATE_DIRECTORY = 0o700;
+const PRIVATE_FILE = 0o600;
+
+/** Says early what `writeDirectory` would say in the end. */
+export async function refuseFull(out: string): Promise<void> {
+  let names: string[];
+  try {
+    names = await readdir(out);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    throw unusable(out, error);
+  }
+  if (names.length > 0) throw notEmpty(out);
+}
+
+/**
+ * Makes the directory whole or not at all: everything is written beside it under another name, which then becomes its
+ * own. One that is there must be empty.
+ */
+export async function writeDirectory(out: string, contents: DirectoryContents): Promise<void> {
+  const target = resolve(out);
+  const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`);
+  try {
+    await mkdir(dirname(target), { recursive: true });
+    await mkdir(draft, { mode: PRIVATE_DIRECTORY });
+    for (const [path, text] of contents) await writePrivate(join(draft, path), text);
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error)) ? notEmpty(out) : unusable(out, error);
+  }
+}
+
+async function writePrivate(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
+  const file = await open(path, 'wx', PRIVATE_FILE);
+  try {
+    await file.writeFile(text);
+    // The rename must not be on the disk before what it is about.
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
+
+function notEmpty(out: string): CommandError {
+  return new CommandError(
+    'SLW_CLI_OUT',
+    `--out ${out}: expected a directory that is empty or not there yet. Give another one; --keep-from ${out} then goes on with its CA and tokens`,
+  );
+}
+
+function unusable(out: string, error: unknown): CommandError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new CommandError('SLW_CLI_OUT', `--out ${out} cannot be written: ${reason}. Give a directory of yours`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { collectManifests } from './fleet-manifests.ts';
+
+const group = 'machineconfiguration.openshift.io';
+const machineConfig = (name: string, more: object = {}) => ({
+  apiVersion: `${group}/v1`,
+  kind: 'MachineConfig',
+  metadata: { name },
+  ...more,
+});
+const pool = (name: string) => ({
+  apiVersion: `${group}/v1`,
+  kind: 'MachineConfigPool',
+  metadata: { name },
+  spec: {},
+});
+const osImages = (data: object, namespace?: string) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'machine-config-osimageurl', ...(namespace === undefined ? {} : { namespace }) },
+  data,
+});
+const collect = (...values: unknown[]) =>
+  collectManifests(values.map((value, index) => ({ place: `f.yaml, document ${index + 1}`, value })));
+
+const problemsOf = (...values: unknown[]) => {
+  const collected = collect(...values);
+  return collected.ok ? [] : collected.problems;
+};
+
+describe('the manifests of a fleet', () => {
+  it('are its MachineConfigs, pools and OS images; everything else is counted', () => {
+    const collected = collect(
+      machineConfig('99-a'),
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } },
+      pool('worker'),
+      { kind: 'MachineConfig', apiVersion: 'example.com/v1' },
+      { a: 1 },
+      'text',
+      osImages({ baseOSContainerImage: 'os@sha256:1', baseOSExtensionsContainerImage: 'x@sha256:2' }),
+    );
+    expect(collected).toMatchObject({
+      ok: true,
+      manifests: {
+        machineConfigs: [{ metadata: { name: '99-a' } }],
+        pools: [{ metadata: { name: 'worker' } }],
+        osImages: { osImageURL: 'os@sha256:1', baseOSExtensionsContainerImage: 'x@sha256:2' },
+        ignored: new Map([
+          ['Secret', 1],
+          ['MachineConfig', 1],
+          ['no kind', 2],
+        ]),
+      },
+    });
+  });
+
+  it('take OS images only from the namespace of the operator', () => {
+    const collected = collect(pool('worker'), osImages({ baseOSContainerImage: 'x' }, 'elsewhere'));
+    expect(collected).toMatchObject({ ok: true, manifests: { osImages: undefined } });
+  });
+
+  it('may be a dump of a cluster, with everything the server wrote into them', () => {
+    const metadata = {
+      name: 'worker',
+      uid: 'u',
+      resourceVersion: '1',
+      generation: 3,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      managedFields: [{ manager: 'kubectl', fieldsV1: { 'f:spec': {} } }],
+    };
+    expect(collect({ ...pool('worker'), metadata, status: { machineCount: 3, conditions: [] } })).toMatchObject({
+      ok: true,
+    });
+  });
+
+  it.each<[string, unknown[], string[]]>([
+    [
+      'a field of the wrong type names file, document, object and field',
+      [pool('worker'), machineConfig('99-a', { spec: { kernelArguments: 'nosmt' } })],
+      ['f.yaml, document 2: MachineConfig 99-a: spec.kernelArguments: must be a list, not "nosmt"'],
+    ],
+    [
+      'labels that are no text',
+      [machineConfig('99-a', { metadata: { name: '99-a', labels: { role: 5 } } })],
+      ['f.yaml, document 1: MachineConfig 99-a: metadata.labels["role"]: must be text, not 5; write it in quotes'],
+    ],
+    [
+      'an object without a name',
+      [{ ...machineConfig(''), metadata: {} }],
+      ['f.yaml, document 1: MachineConfig: metadata.name: must be the name of the object, not nothing'],
+    ],
+    [
+      'the same object twice',
+      [machineConfig('99-a'), machineConfig('99-a')],
+      [
+        'f.yaml, document 2: MachineConfig 99-a is already in f.yaml, document 1; a fleet has each object once, so leave one of them out',
+      ],
+    ],
+    [
+      'an image that is no text',
+      [osImages({ baseOSContainerImage: 5 })],
+      [
+        'f.yaml, document 1: ConfigMap machine-config-osimageurl: data.baseOSContainerImage: must be an image, in quotes',
+      ],
+    ],
+  ])('%s', (_, values, problems) => {
+    expect(problemsOf(...values)).toEqual(problems);
+  });
+});

@@ -1,0 +1,166 @@
+// Which of many objects make up a fleet's configuration, checked as kube-apiserver would check them.
+import {
+  configMaps,
+  defaultNamespace,
+  machineConfigKind,
+  machineConfigPoolKind,
+  machineConfigurationGroup,
+  validate,
+} from '@slipway/api';
+import type { Kind, MachineConfig, MachineConfigPool, Problem } from '@slipway/api';
+import { isPlain, type ManifestDocument } from './documents.ts';
+
+/** The images that the platform brings. */
+export interface OsImages {
+  osImageURL?: string;
+  baseOSExtensionsContainerImage?: string;
+}
+
+export interface FleetManifests {
+  machineConfigs: MachineConfig[];
+  pools: MachineConfigPool[];
+  /** Undefined where no ConfigMap says them. */
+  osImages: OsImages | undefined;
+  /** How many objects of other kinds there were, by kind. */
+  ignored: ReadonlyMap<string, number>;
+}
+
+export type CollectedManifests = { ok: true; manifests: FleetManifests } | { ok: false; problems: string[] };
+
+/** The ConfigMap by which the platform says its OS images. */
+export const osImagesConfigMap = 'machine-config-osimageurl';
+
+/** Takes what is a fleet's out of `documents`, counts the rest, and says what is wrong with the former. */
+export function collectManifests(
+  documents: Iterable<ManifestDocument>,
+  namespace: string = defaultNamespace,
+): CollectedManifests {
+  const collector = new Collector(namespace);
+  for (const document of documents) collector.take(document);
+  return collector.problems.length > 0
+    ? { ok: false, problems: collector.problems }
+    : { ok: true, manifests: collector.manifests };
+}
+
+class Collector {
+  readonly problems: string[] = [];
+  readonly #namespace: string;
+  readonly #machineConfigs = new Shelf<MachineConfig>(machineConfigKind);
+  readonly #pools = new Shelf<MachineConfigPool>(machineConfigPoolKind);
+  readonly #ignored = new Map<string, number>();
+  #osImages: { place: string; images: OsImages } | undefined;
+
+  constructor(namespace: string) {
+    this.#namespace = namespace;
+  }
+
+  get manifests(): FleetManifests {
+    return {
+      machineConfigs: this.#machineConfigs.objects,
+      pools: this.#pools.objects,
+      osImages: this.#osImages?.images,
+      ignored: this.#ignored,
+    };
+  }
+
+  take(document: ManifestDocument): void {
+    const { value } = document;
+    const header = headerOf(value);
+    const shelf = [this.#machineConfigs, this.#pools].find((each) => each.isFor(header));
+    if (shelf !== undefined) this.problems.push(...shelf.put(document));
+    else if (header.kind === configMaps.kind && this.#isOsImages(value)) this.#takeOsImages(document);
+    else this.#ignored.set(header.kind, (this.#ignored.get(header.kind) ?? 0) + 1);
+  }
+
+  #isOsImages(value: unknown): boolean {
+    const metadata = isPlain(value) && isPlain(value['metadata']) ? value['metadata'] : {};
+    const { name, namespace } = metadata;
+    return name === osImagesConfigMap && (namespace === undefined || namespace === this.#namespace);
+  }
+
+  #takeOsImages({ place, value }: ManifestDocument): void {
+    if (this.#osImages !== undefined) {
+      this.problems.push(twice(place, `ConfigMap ${osImagesConfigMap}`, this.#osImages.place));
+      return;
+    }
+    const data = isPlain(value) && isPlain(value['data']) ? value['data'] : {};
+    const images: OsImages = {};
+    for (const [key, field] of [
+      ['baseOSContainerImage', 'osImageURL'],
+      ['baseOSExtensionsContainerImage', 'baseOSExtensionsContainerImage'],
+    ] as const) {
+      const image = data[key];
+      if (typeof image === 'string' && image !== '') images[field] = image;
+      else if (image !== undefined && image !== '') {
+        this.problems.push(`${place}: ConfigMap ${osImagesConfigMap}: data.${key}: must be an image, in quotes`);
+      }
+    }
+    this.#osImages = { place, images };
+  }
+}
+
+interface Header {
+  group: string;
+  kind: string;
+}
+
+function headerOf(value: unknown): Header {
+  const { apiVersion, kind } = isPlain(value) ? value : {};
+  const group = typeof apiVersion === 'string' && apiVersion.includes('/') ? (apiVersion.split('/', 1)[0] ?? '') : '';
+  return { group, kind: typeof kind === 'string' && kind !== '' ? kind : 'no kind' };
+}
+
+/** The objects of one kind, each name once. */
+class Shelf<T extends { metadata: { name: string } }> {
+  readonly objects: T[] = [];
+  readonly #kind: Kind<T>;
+  readonly #places = new Map<string, string>();
+
+  constructor(kind: Kind<T>) {
+    this.#kind = kind;
+  }
+
+  isFor({ group, kind }: Header): boolean {
+    return group === machineConfigurationGroup && kind === this.#kind.kind;
+  }
+
+  /** What is wrong with it, if anything. */
+  put({ place, value }: ManifestDocument): string[] {
+    const checked = validate(this.#kind, value);
+    const problems = [...(checked.ok ? [] : checked.problems), ...metadataProblems(value)];
+    if (!checked.ok || problems.length > 0) return problems.map((each) => this.#say(place, value, each));
+    const { name } = checked.object.metadata;
+    const before = this.#places.get(name);
+    if (before !== undefined) return [twice(place, `${this.#kind.kind} ${name}`, before)];
+    this.#places.set(name, place);
+    this.objects.push(checked.object);
+    return [];
+  }
+
+  #say(place: string, value: unknown, { path, message }: Problem): string {
+    const metadata = isPlain(value) && isPlain(value['metadata']) ? value['metadata'] : {};
+    const name = typeof metadata['name'] === 'string' ? ` ${metadata['name']}` : '';
+    return [place, `${this.#kind.kind}${name}`, ...(path === '' ? [] : [path]), message].join(': ');
+  }
+}
+
+/** Labels choose and annotations decide; kube-apiserver takes nothing but text there. */
+function metadataProblems(value: unknown): Problem[] {
+  const metadata = isPlain(value) && isPlain(value['metadata']) ? value['metadata'] : {};
+  return ['labels', 'annotations'].flatMap((field) => {
+    const texts = metadata[field];
+    if (texts === undefined || texts === null) return [];
+    const path = `metadata.${field}`;
+    if (!isPlain(texts)) return [{ path, message: 'must be a map of names to text' }];
+    return Object.entries(texts)
+      .filter(([, text]) => typeof text !== 'string')
+      .map(([name, text]) => ({
+        path: `${path}[${JSON.stringify(name)}]`,
+        message: `must be text, not ${isPlain(text) || Array.isArray(text) ? 'an object or a list' : String(text)}; write it in quotes`,
+      }));
+  });
+}
+
+function twice(place: string, object: string, before: string): string {
+  return `${place}: ${object} is already in ${before}; a fleet has each object once, so leave one of them out`;
+}

@@ -1,0 +1,37 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readYaml } from '../ignition/manifest-yaml.ts';
+import { toYaml } from './manifest-text.ts';
+
+describe('a manifest as YAML', () => {
+  it.each([
+    '0644',
+    '0o644',
+    '22:30',
+    '2026-01-02',
+    'yes',
+    'off',
+    '~',
+    '',
+    '1e3',
+    '0x1f',
+    'a: b',
+    '- x',
+    '*a',
+    'é\n\tz',
+  ])('keeps the text %j text', (text) => {
+    expect(readYaml('x', toYaml({ [text]: text }))).toEqual({ [text]: text });
+  });
+
+  it('quotes what other readers of YAML may take for a number or a time', () => {
+    expect(toYaml(['22:30', '2026-01-02', '0o644', '0644'])).toBe('- "22:30"\n- "2026-01-02"\n- "0o644"\n- "0644"\n');
+  });
+
+  it('reads back as it was', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+        expect(readYaml('x', toYaml({ value }))).toEqual({ value: JSON.parse(JSON.stringify(value)) });
+      }),
+    );
+  });
+});

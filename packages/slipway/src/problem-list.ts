@@ -1,0 +1,46 @@
+import type { Io } from './ignition/io.ts';
+import { write } from './ignition/io.ts';
+
+export interface CodedProblem {
+  code: string;
+  /** Whole sentences: the object, the field, expected and found, the way out. */
+  message: string;
+}
+
+/** More than this on a terminal helps nobody. */
+const MAX_SHOWN = 50;
+
+/** Several expected failures at once: whoever mends a fleet's manifests wants to know all of them. */
+export class ProblemList extends Error {
+  readonly problems: readonly CodedProblem[];
+
+  constructor(problems: readonly CodedProblem[]) {
+    super(problems.map(({ message }) => message).join('; '));
+    this.name = 'ProblemList';
+    this.problems = problems;
+  }
+
+  static of(code: string, messages: readonly string[]): ProblemList {
+    return new ProblemList(messages.map((message) => ({ code, message })));
+  }
+}
+
+/** Runs a command; the problems it ends with become one line each and the exit code 1. */
+export async function tellProblems(io: Io, action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    if (!(error instanceof ProblemList)) throw error;
+    await write(io.stderr, problemLines(error.problems));
+    io.setExitCode(1);
+  }
+}
+
+/** One line each, in the form of every error of the command. */
+function problemLines(problems: readonly CodedProblem[]): string {
+  const shown = problems.slice(0, MAX_SHOWN).map(({ code, message }) => `slipway: ${oneLine(message)} [${code}]\n`);
+  const more = problems.length - shown.length;
+  return [...shown, ...(more > 0 ? [`slipway: … and ${more} more problems\n`] : [])].join('');
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ');

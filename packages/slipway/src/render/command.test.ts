@@ -1,0 +1,185 @@
+import { once } from 'node:events';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readYaml } from '../ignition/manifest-yaml.ts';
+import { customPool, file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
+import { runCommand } from '../testing/run-command.ts';
+import { renderCommand } from './command.ts';
+import './render.ts'; // Loaded before the clock of a test runs; the command itself loads it when called.
+
+const made: string[] = [];
+afterEach(async () => {
+  for (const directory of made.splice(0)) await rm(directory, { recursive: true });
+});
+
+async function fleet(files: Record<string, string | object>): Promise<string> {
+  const directory = await fleetDirectory(files);
+  made.push(directory);
+  return directory;
+}
+
+const render = (args: string[], stdin = '') => runCommand(renderCommand, args, stdin);
+const chrony = machineConfig('50-chrony', 'worker', [file('/etc/chrony.conf', 'pool a\n')]);
+const infra = machineConfig('60-infra', 'infra', [file('/etc/chrony.conf', 'pool b\n')], {
+  kernelArguments: ['nosmt'],
+});
+
+describe('slipway render', () => {
+  it('gives the MachineConfig that the controller would make, and says what it assumed', async () => {
+    const dir = await fleet({ 'a.yaml': chrony });
+    const { out, err, code } = await render(['-f', dir, '--pool', 'worker', '--os-image', 'registry.example/os:1']);
+    expect(code).toBe(0);
+    expect(readYaml('out', out)).toMatchObject({
+      apiVersion: 'machineconfiguration.openshift.io/v1',
+      kind: 'MachineConfig',
+      metadata: {
+        name: expect.stringMatching(/^rendered-worker-[0-9a-f]{32}$/),
+        labels: { 'slipway.dev/pool': 'worker' },
+        annotations: { 'machineconfiguration.openshift.io/generated-by-controller-version': expect.any(String) },
+      },
+      spec: {
+        config: { ignition: { version: '3.5.0' }, storage: { files: [{ path: '/etc/chrony.conf', overwrite: true }] } },
+        kernelArguments: [],
+        osImageURL: 'registry.example/os:1',
+      },
+    });
+    expect(err).toContain('assumed: 00-master, 00-worker: not in the manifests');
+    expect(err).toContain('assumed: image of OS extensions: not given');
+    expect(err).toContain('assumed: MachineConfigPool worker: not in the manifests');
+    expect(err).toMatch(
+      /rendered-worker-[0-9a-f]{32}: 2 MachineConfigs \(00-worker, 50-chrony\), (\d+ bytes|[\d.]+ kB)/,
+    );
+  });
+
+  it('gives a custom pool what it inherits from workers, and its own over it', async () => {
+    const dir = await fleet({ 'mcs/a.json': chrony, 'mcs/b.json': infra, 'pool.json': customPool('infra') });
+    const { out } = await render(['-f', dir, '--pool', 'infra', '-o', 'json']);
+    const { spec } = JSON.parse(out) as { spec: { kernelArguments: string[]; config: unknown } };
+    expect(spec.kernelArguments).toEqual(['nosmt']);
+    expect(JSON.stringify(spec.config)).toContain('pool%20b');
+    expect(JSON.stringify(spec.config)).not.toContain('pool%20a');
+  });
+
+  it('gives the Ignition config alone, or the name alone', async () => {
+    const dir = await fleet({ 'a.json': chrony });
+    const { out: ignition } = await render(['-f', dir, '--pool', 'worker', '-o', 'ignition']);
+    expect(JSON.parse(ignition)).toMatchObject({ ignition: { version: '3.5.0' } });
+    const { out: name } = await render(['-f', dir, '--pool', 'worker', '-o', 'name']);
+    expect(name).toMatch(/^rendered-worker-[0-9a-f]{32}\n$/);
+  });
+
+  it('takes a dump of a whole cluster, in which its own result is no input', async () => {
+    const dir = await fleet({ 'a.json': chrony });
+    const first = await render(['-f', dir, '--pool', 'worker', '-o', 'json']);
+    const metadata = { ...chrony.metadata, uid: 'u', resourceVersion: '7', generation: 1, managedFields: [{}] };
+    const items = [
+      { ...chrony, metadata },
+      JSON.parse(first.out) as object,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'kube-system' }, data: {} },
+      { ...customPool('infra'), status: { machineCount: 3 } },
+    ];
+    const dump = JSON.stringify({ apiVersion: 'v1', kind: 'List', items, metadata: { resourceVersion: '' } });
+    const again = await render(['-f', '-', '--pool', 'worker', '-o', 'json'], dump);
+    expect(again.out).toBe(first.out);
+    expect(again.err).toContain('left out: 1 other object (ConfigMap 1)');
+    expect(again.err).toContain('rendered MachineConfigs in the manifests (1): left out');
+  });
+
+  it('tells every problem in a line of its own, and gives nothing', async () => {
+    const dir = await fleet({
+      'a.json': machineConfig('50-a', 'worker', [{ path: 'relative' }]),
+      'b.json': machineConfig('60-b', 'worker', [], { kernelType: 'fast' }),
+    });
+    const { out, err, code } = await render(['-f', dir, '--pool', 'worker']);
+    expect({ out, code }).toEqual({ out: '', code: 1 });
+    expect(err).toMatch(
+      /^slipway: MachineConfig 50-a, spec\.config\.storage\.files\[0\]\.path: .*\[SLW_RENDER_INVALID\]$/m,
+    );
+    expect(err).toMatch(/^slipway: MachineConfig 60-b, spec\.kernelType: .*\[SLW_RENDER_KERNEL_TYPE\]$/m);
+  });
+
+  it('refuses manifests that cannot be read, naming file and field', async () => {
+    const dir = await fleet({ 'a.yaml': 'a: [', 'b.json': { ...chrony, spec: { fips: 'yes' } } });
+    const { err, code } = await render(['-f', dir, '--pool', 'worker']);
+    expect(code).toBe(1);
+    expect(err).toMatch(/a\.yaml is neither JSON nor YAML: .* \[SLW_CLI_MANIFEST\]$/m);
+    expect(err).toMatch(/b\.json: MachineConfig 50-chrony: spec\.fips: .* \[SLW_CLI_MANIFEST\]$/m);
+  });
+
+  it('says what it found where there is nothing of a fleet', async () => {
+    const dir = await fleet({ 'a.yaml': 'kind: Secret\n' });
+    expect(await render(['-f', dir, '--pool', 'worker'])).toMatchObject({ thrown: 'SLW_CLI_MANIFEST', code: 1 });
+  });
+});
+
+describe('remote content', () => {
+  async function withServer(test: (url: string) => Promise<void>): Promise<void> {
+    const server = createServer((_, response) => response.end('from afar')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      await test(`http://127.0.0.1:${(server.address() as AddressInfo).port}/x`);
+    } finally {
+      server.close();
+    }
+  }
+  const remote = (url: string) =>
+    machineConfig('50-remote', 'worker', [{ path: '/etc/remote', mode: 0o644, contents: { source: url } }]);
+
+  it('is fetched into the result, which has the same name as with the content written out', () =>
+    withServer(async (url) => {
+      const far = await fleet({ 'a.json': remote(url) });
+      const near = await fleet({ 'a.json': remote('data:,from%20afar') });
+      const args = ['--pool', 'worker', '-o', 'json'];
+      const fetched = await render(['-f', far, ...args, '--allow-address', '127.0.0.0/8']);
+      expect(fetched.err).not.toContain('SLW_');
+      expect(fetched.out).toBe((await render(['-f', near, ...args])).out);
+    }));
+
+  it.each([
+    ['is refused from an address that is not allowed', [], 'SLW_RESOLVE_HOST'],
+    ['is not fetched where that is not wanted', ['--no-fetch'], 'SLW_RENDER_REMOTE'],
+  ])('%s', (_, flags, expected) =>
+    withServer(async (url) => {
+      const far = await fleet({ 'a.json': remote(url) });
+      const { err, code } = await render(['-f', far, '--pool', 'worker', ...flags]);
+      expect(code).toBe(1);
+      expect(err).toContain('MachineConfig 50-remote');
+      expect(err).toContain(`[${expected}]`);
+    }),
+  );
+});
+
+describe('whatever files the objects are in and whatever order', () => {
+  const objects = [
+    chrony,
+    infra,
+    customPool('infra'),
+    machineConfig('50-a', 'worker', [file('/etc/a', 'a')], { extensions: ['usbguard'] }),
+    machineConfig('70-a', 'infra', [file('/etc/a', 'b', 0o600)]),
+  ];
+  let expected: string;
+  beforeAll(async () => {
+    const dir = await fleetDirectory({ 'all.json': { apiVersion: 'v1', kind: 'List', items: objects } });
+    expected = (await render(['-f', dir, '--pool', 'infra'])).out;
+    await rm(dir, { recursive: true });
+  });
+
+  it('the result is the same to the byte', async () => {
+    const order = fc.shuffledSubarray(objects, { minLength: objects.length });
+    await fc.assert(
+      fc.asyncProperty(order, fc.integer({ min: 1, max: objects.length }), async (shuffled, split) => {
+        const dir = await fleetDirectory({ 'z/b.json': { kind: 'List', items: shuffled.slice(split) } });
+        const documents = shuffled.slice(0, split).map((each) => `---\n${JSON.stringify(each)}\n`);
+        await writeFile(join(dir, 'a.yaml'), documents.join(''));
+        expect(await readFile(join(dir, 'a.yaml'), 'utf8')).not.toBe('');
+        expect((await render(['-f', dir, '--pool', 'infra'])).out).toBe(expected);
+        await rm(dir, { recursive: true });
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

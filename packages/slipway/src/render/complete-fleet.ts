@@ -1,0 +1,75 @@
+// What a controller would have beside the users' manifests: the default pools, the operator's own MachineConfigs, OS images.
+import { renderedPrefix } from '@slipway/api';
+import type { MachineConfig, MachineConfigPool } from '@slipway/api';
+import { missingPools } from '@slipway/controllers/missing-pools';
+import { builtInMachineConfigs } from '@slipway/fleet';
+import type { FleetManifests, OsImages } from '../manifests/fleet-manifests.ts';
+import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
+
+export interface FleetOptions {
+  osImages: OsImages;
+  controllerVersion: string;
+  daemonImage?: string | undefined;
+}
+
+export interface Fleet {
+  pools: MachineConfigPool[];
+  /** Names of those pools that the manifests lack. */
+  assumedPools: ReadonlySet<string>;
+  machineConfigs: MachineConfig[];
+  osImages: OsImages;
+  /** What was not in the manifests and is taken to be, a sentence each. */
+  assumptions: string[];
+}
+
+export function completeFleet(manifests: FleetManifests, options: FleetOptions): Fleet {
+  const own = manifests.machineConfigs.filter(({ metadata }) => !metadata.name.startsWith(renderedPrefix));
+  const given = new Set(own.map(({ metadata }) => metadata.name));
+  const builtIn = builtInMachineConfigs(options).filter(({ metadata }) => !given.has(metadata.name));
+  const defaults = missingPools(manifests.pools.map(({ metadata }) => metadata.name));
+  const osImages = { ...manifests.osImages, ...options.osImages };
+  return {
+    pools: [...manifests.pools, ...defaults].sort(byName),
+    assumedPools: new Set(defaults.map(({ metadata }) => metadata.name)),
+    machineConfigs: [...own, ...builtIn].sort(byName),
+    osImages,
+    assumptions: [
+      ...sayBuiltIn(builtIn, options.controllerVersion),
+      ...sayOsImages(osImages),
+      ...sayRendered(manifests.machineConfigs.length - own.length),
+    ],
+  };
+}
+
+interface Named {
+  metadata: { name: string };
+}
+
+/** By UTF-16 code units, so that no machine's language has a say. */
+function byName(a: Named, b: Named): number {
+  if (a.metadata.name === b.metadata.name) return 0;
+  return a.metadata.name < b.metadata.name ? -1 : 1;
+}
+
+function sayBuiltIn(builtIn: readonly Named[], version: string): string[] {
+  if (builtIn.length === 0) return [];
+  const names = builtIn.map(({ metadata }) => metadata.name).join(', ');
+  return [`${names}: not in the manifests; this program’s own are used (version ${version})`];
+}
+
+function sayOsImages({ osImageURL, baseOSExtensionsContainerImage }: OsImages): string[] {
+  if (osImageURL === undefined) {
+    return [
+      `OS image: neither ConfigMap ${osImagesConfigMap} in the manifests nor --os-image; the result names one only if a MachineConfig does`,
+    ];
+  }
+  return baseOSExtensionsContainerImage === undefined
+    ? ['image of OS extensions: not given; the result names one only if a MachineConfig does']
+    : [];
+}
+
+function sayRendered(count: number): string[] {
+  return count === 0
+    ? []
+    : [`rendered MachineConfigs in the manifests (${count}): left out, they are results and no inputs`];
+}

@@ -1,0 +1,64 @@
+// Remote content as the controller takes it: whole, into the MachineConfig that names it, before anything is merged.
+import type { MachineConfig } from '@slipway/api';
+import { needsRemoteContent, readMachineConfig } from '@slipway/fleet';
+import type { RenderInput } from '@slipway/fleet';
+import { isAddressRange, parse, resolve, type ResolveOptions } from '@slipway/ignition';
+import { CommandError } from '../errors.ts';
+import type { RemoteOptions } from '../manifests/manifest-options.ts';
+import type { CodedProblem } from '../problem-list.ts';
+
+export type ReadResult = { ok: true; input: RenderInput } | { ok: false; problems: readonly CodedProblem[] };
+
+export type ReadMachineConfig = (machineConfig: MachineConfig) => Promise<ReadResult>;
+
+/** Reads MachineConfigs, each with its remote content in it, which is fetched once however many pools select it. */
+export function machineConfigReader(options: RemoteOptions): ReadMachineConfig {
+  checkAddresses(options);
+  let fetching: Promise<Fetching> | undefined;
+  const fetchingOnce = (): Promise<Fetching> => (fetching ??= fetchOptions(options));
+  const read = new Map<MachineConfig, Promise<ReadResult>>();
+  return (machineConfig) => {
+    const known = read.get(machineConfig) ?? readOne(machineConfig, options.fetch ? fetchingOnce : undefined);
+    read.set(machineConfig, known);
+    return known;
+  };
+}
+
+type Fetching = Omit<ResolveOptions, 'name'>;
+
+function checkAddresses({ allowAddress = [] }: RemoteOptions): void {
+  const bad = allowAddress.find((range) => !isAddressRange(range));
+  if (bad !== undefined) {
+    throw new CommandError(
+      'SLW_CLI_USAGE',
+      `--allow-address ${bad}: expected an address or a range such as 10.0.0.0/8`,
+    );
+  }
+}
+
+async function fetchOptions({ allowHost, allowAddress = [], fetchTimeout }: RemoteOptions): Promise<Fetching> {
+  // Only who fetches pays for loading an HTTP client.
+  const { contentLimits, createFetcher } = await import('@slipway/controllers');
+  return {
+    fetch: createFetcher(),
+    hosts: { ...(allowHost === undefined ? {} : { allowHosts: allowHost }), allowAddresses: allowAddress },
+    // As the controller has them: what it would refuse is refused here.
+    limits: { ...contentLimits, timeMs: fetchTimeout * 1000 },
+    // The name of the result must not depend on how this program compresses.
+    compress: false,
+  };
+}
+
+async function readOne(
+  machineConfig: MachineConfig,
+  fetching: (() => Promise<Fetching>) | undefined,
+): Promise<ReadResult> {
+  if (fetching === undefined || !needsRemoteContent(machineConfig)) return readMachineConfig(machineConfig);
+  const { config } = parse(machineConfig.spec?.config ?? {});
+  // Then reading says what is wrong, in its own words.
+  if (config === null) return readMachineConfig(machineConfig);
+  const object = `MachineConfig ${machineConfig.metadata.name}`;
+  const resolved = await resolve(config, { ...(await fetching()), name: object });
+  if (resolved.config !== null) return readMachineConfig(machineConfig, resolved.config);
+  return { ok: false, problems: resolved.report };
+}

@@ -1,0 +1,75 @@
+// A pool's rendered config without a cluster: what the render controller does, by the same functions.
+import type { MachineConfig, MachineConfigPool } from '@slipway/api';
+import { renderPool, type RenderResult, selectMachineConfigs, selectorProblems } from '@slipway/fleet';
+import type { FleetManifests } from '../manifests/fleet-manifests.ts';
+import type { ManifestOptions, RenderOptions } from '../manifests/manifest-options.ts';
+import { readManifests } from '../manifests/read-manifests.ts';
+import { type CodedProblem, ProblemList } from '../problem-list.ts';
+import { version } from '../version.ts';
+import { completeFleet, type Fleet } from './complete-fleet.ts';
+import { machineConfigReader, type ReadMachineConfig, type ReadResult } from './remote-content.ts';
+import { sayFleet } from './say-fleet.ts';
+
+export type Rendering = Extract<RenderResult, { ok: true }> & {
+  pool: MachineConfigPool;
+  /** In the order of the merge. */
+  machineConfigs: readonly MachineConfig[];
+};
+
+export interface OfflineFleet {
+  fleet: Fleet;
+  /** What was left out and what was assumed, a line each. */
+  notes: string[];
+  /** Throws a ProblemList when the pool cannot be rendered. */
+  render(pool: MachineConfigPool): Promise<Rendering>;
+}
+
+export async function offlineFleet(options: ManifestOptions, stdin: AsyncIterable<Uint8Array>): Promise<OfflineFleet> {
+  return offlineFleetOf(await readManifests(options.filename, stdin, options.namespace), options);
+}
+
+export function offlineFleetOf(manifests: FleetManifests, options: RenderOptions): OfflineFleet {
+  const read = machineConfigReader(options);
+  const controllerVersion = options.controllerVersion ?? version;
+  const fleet = completeFleet(manifests, {
+    osImages: {
+      ...(options.osImage === undefined ? {} : { osImageURL: options.osImage }),
+      ...(options.osExtensionsImage === undefined ? {} : { baseOSExtensionsContainerImage: options.osExtensionsImage }),
+    },
+    controllerVersion,
+    daemonImage: options.daemonImage,
+  });
+  return {
+    fleet,
+    notes: sayFleet(manifests, fleet),
+    render: (pool) => renderOffline(fleet, pool, read, controllerVersion),
+  };
+}
+
+async function renderOffline(
+  fleet: Fleet,
+  pool: MachineConfigPool,
+  read: ReadMachineConfig,
+  controllerVersion: string,
+): Promise<Rendering> {
+  const machineConfigs = selectMachineConfigs(pool, fleet.machineConfigs);
+  const results: ReadResult[] = [];
+  // One after the other: each may fetch, with a limit of its own on what it holds.
+  for (const each of machineConfigs) results.push(await read(each));
+  const problems = [...selectorProblems(pool), ...results.flatMap((result) => (result.ok ? [] : result.problems))];
+  if (problems.length > 0) throw new ProblemList(problems);
+  const result = await renderPool({
+    pool: pool.metadata.name,
+    inputs: results.flatMap((each) => (each.ok ? [each.input] : [])),
+    osImages: fleet.osImages,
+    controllerVersion,
+  });
+  if (!result.ok) throw new ProblemList(result.problems.map(withFlag));
+  return { ...result, pool, machineConfigs };
+}
+
+/** Here a flag is one more way out: manifests of another version's cluster are rendered as that version. */
+function withFlag({ code, message }: CodedProblem): CodedProblem {
+  const flag = code === 'SLW_RENDER_VERSION' ? '. Or give --controller-version with the version that was found' : '';
+  return { code, message: `${message}${flag}` };
+}

@@ -1,0 +1,46 @@
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const group = 'machineconfiguration.openshift.io';
+
+export interface FileInConfig {
+  path: string;
+  mode?: number;
+  contents: { source: string };
+}
+
+export const file = (path: string, text: string, mode = 0o644): FileInConfig => ({
+  path,
+  mode,
+  contents: { source: `data:,${encodeURIComponent(text)}` },
+});
+
+/** A MachineConfig of a role with some files in it, as a manifest. */
+export const machineConfig = (name: string, role: string, files: object[], more: object = {}) => ({
+  apiVersion: `${group}/v1`,
+  kind: 'MachineConfig',
+  metadata: { name, labels: { [`${group}/role`]: role } },
+  spec: { config: { ignition: { version: '3.4.0' }, storage: { files } }, ...more },
+});
+
+/** A custom pool: a worker's MachineConfigs and its own. */
+export const customPool = (name: string) => ({
+  apiVersion: `${group}/v1`,
+  kind: 'MachineConfigPool',
+  metadata: { name },
+  spec: {
+    machineConfigSelector: { matchExpressions: [{ key: `${group}/role`, operator: 'In', values: ['worker', name] }] },
+  },
+});
+
+/** A new directory with these files in it; objects are written as JSON. */
+export async function fleetDirectory(files: Record<string, string | object>): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'slipway-fleet-'));
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(directory, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  return directory;
+}

@@ -1,0 +1,40 @@
+import { PassThrough, Readable } from 'node:stream';
+import type { Command } from 'commander';
+import type { Io } from '../ignition/io.ts';
+
+export interface Ran {
+  out: string;
+  err: string;
+  code: number;
+  /** The code of the error that main would print, if one was thrown. */
+  thrown?: string;
+}
+
+/** Runs a command in this process, with the flags a user gives, and collects what it says. */
+export async function runCommand(make: (io: Io) => Command, args: readonly string[], stdin = ''): Promise<Ran> {
+  const [stdout, stderr] = [new PassThrough({ encoding: 'utf8' }), new PassThrough({ encoding: 'utf8' })];
+  const [out, err] = [stdout.toArray(), stderr.toArray()];
+  let code = 0;
+  let thrown: string | undefined;
+  const command = make({
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout,
+    stderr,
+    setExitCode: (exitCode) => {
+      code = exitCode;
+    },
+  });
+  command.exitOverride();
+  command.configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) });
+  try {
+    await command.parseAsync(args, { from: 'user' });
+  } catch (failure) {
+    if (!(failure instanceof Error) || !('code' in failure) || typeof failure.code !== 'string') throw failure;
+    thrown = failure.code;
+    code = 1;
+    stderr.write(`${failure.message}\n`);
+  }
+  stdout.end();
+  stderr.end();
+  return { out: (await out).join(''), err: (await err).join(''), code, ...(thrown === undefined ? {} : { thrown }) };
+}
