@@ -57,6 +57,8 @@ export function apiServerArguments(at: Layout, port: number, etcdPort: number): 
     `--service-account-signing-key-file=${at.serviceAccountKey}`,
     '--authorization-mode=Node,RBAC',
     '--allow-privileged=true',
+    // New machines join by tokens in kube-system, as on any cluster made with kubeadm.
+    '--enable-bootstrap-token-auth=true',
   ];
 }
 

@@ -3,12 +3,11 @@ import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { cacheDirectory, cacheRoot, inspectCached, storeCached } from './cache.ts';
 import { ToolsError } from './errors.ts';
 import { buildPrograms, readPins, type BuildOptions } from './go.ts';
-import { holderOf, tryLock, type Lock } from './lock.ts';
+import { waitForLock } from './lock.ts';
 import { judgeVersion, programs, type ProgramName, type Verdict } from './programs.ts';
 import { terminalProgress, type Progress } from './progress.ts';
 
@@ -96,7 +95,7 @@ async function fromCache(names: readonly ProgramName[], env: NodeJS.ProcessEnv, 
   const directory = cacheDirectory(cacheRoot(env, process.platform, homedir()), [...pins, ...flags]);
   if ((await missing(names, directory)).length === 0) return directory;
   await mkdir(dirname(directory), { recursive: true });
-  const lock = await waitForLock(`${directory}.lock`, progress);
+  const lock = await waitForLock(`${directory}.lock`, 'is building the control plane', progress);
   try {
     await build(names, directory, { flags, env, progress });
   } finally {
@@ -136,17 +135,5 @@ async function removeUnfinished(directory: string): Promise<void> {
   for (const name of await readdir(dirname(directory))) {
     if (!name.startsWith(`${basename(directory)}.building-`)) continue;
     await rm(join(dirname(directory), name), { recursive: true, force: true });
-  }
-}
-
-async function waitForLock(path: string, progress: Progress): Promise<Lock> {
-  for (;;) {
-    const lock = tryLock(path);
-    if (lock !== undefined) {
-      progress.clear();
-      return lock;
-    }
-    progress.update(`waiting for ${holderOf(path)}, which is building the control plane`);
-    await delay(500);
   }
 }

@@ -8,7 +8,9 @@ export type ToolsErrorCode =
   | 'SLW_TOOLS_PORT_INVALID'
   | 'SLW_TOOLS_DATA_DIR'
   | 'SLW_TOOLS_DATA_DIR_IN_USE'
-  | 'SLW_TOOLS_START_FAILED';
+  | 'SLW_TOOLS_START_FAILED'
+  | 'SLW_TOOLS_NO_APT'
+  | 'SLW_TOOLS_PACKAGE';
 
 /** An expected failure of the environment. The message is for the user and stands alone: print it without the stack. */
 export class ToolsError extends Error {

@@ -1,4 +1,6 @@
 export { resolveBinaries, type ResolveOptions } from './binaries.ts';
+export { ensureAuthority, ensureIdentity, type Identity } from './certificates.ts';
+export { pickFreePort } from './ports.ts';
 export { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
 export type { ProgramName } from './programs.ts';

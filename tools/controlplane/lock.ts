@@ -1,5 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Progress } from './progress.ts';
 
 /**
  * A lock that the kernel drops when its holder dies, however it dies: an exclusive SQLite transaction on an empty
@@ -33,6 +35,19 @@ export function tryLock(path: string, holder = `process ${process.pid}`): Lock |
       database.close();
     },
   };
+}
+
+/** Takes the lock as soon as its holder lets go, and meanwhile says what the holder does. */
+export async function waitForLock(path: string, doing: string, progress: Progress): Promise<Lock> {
+  for (;;) {
+    const lock = tryLock(path);
+    if (lock !== undefined) {
+      progress.clear();
+      return lock;
+    }
+    progress.update(`waiting for ${holderOf(path)}, which ${doing}`);
+    await delay(500);
+  }
 }
 
 /** Who holds the lock, for messages only: the file is a note, the lock itself is the kernel's. */

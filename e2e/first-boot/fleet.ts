@@ -1,0 +1,130 @@
+import { rm } from 'node:fs/promises';
+import { defaultNamespace, machineConfigPools, machineConfigs, namespaces, secrets } from '@slipway/api';
+import type { MachineConfig } from '@slipway/api';
+import { diskOf, firstBootConfig, serverSecrets, type DiskPlan } from '@slipway/fleet';
+import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import type { Client } from '@slipway/kube';
+import { pickFreePort, startControlPlane } from '@slipway/tools/controlplane';
+import { vi } from 'vitest';
+import { runSlipway, slipway, type SlipwayProcess } from '../slipway-process.ts';
+import { makeBootDirectory } from './boot.ts';
+
+const machineNamespace = 'openshift-machine-api';
+// Long enough for a loaded machine; a step that works takes a fraction of a second.
+const patience = { timeout: 30_000, interval: 100 };
+
+/** A whole fleet but for its machines: a control plane of its own, our controllers and our server, each a process. */
+export interface Fleet {
+  client: Client;
+  /** For boots and everything else on disk. */
+  directory: string;
+  serverUrl: string;
+  server: SlipwayProcess;
+  /** Starts the controllers again, with other flags. */
+  restartControllers(...flags: string[]): Promise<void>;
+  stopControllers(): Promise<void>;
+  /** The user data that a new machine of this pool would be started with. */
+  stubOf(pool: string): Promise<Stub>;
+  /** What the disk of a new machine of this pool must be. */
+  planOf(pool: string): Promise<DiskPlan>;
+  /** Resolves with the pool's rendered config as soon as it is made from all of these, and perhaps others. */
+  rendered(pool: string, sources: readonly string[]): Promise<MachineConfig>;
+  addMachineConfig(name: string, role: string, config: Record<string, unknown>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The parts of a stub that tests look at or replace. */
+export interface Stub {
+  ignition: {
+    config: { merge: { source: string; httpHeaders?: { name: string; value: string }[] }[] };
+    security: { tls: { certificateAuthorities: { source: string }[] } };
+  };
+}
+
+export async function startFleet(): Promise<Fleet> {
+  const controlPlane = await startControlPlane();
+  const directory = await makeBootDirectory();
+  const installed = await runSlipway('install', '--kubeconfig', controlPlane.kubeconfig);
+  if (installed.code !== 0) throw new Error(installed.err);
+  const kubeconfig = await controlPlane.kubeconfigFor({
+    user: `system:serviceaccount:${defaultNamespace}:machine-config-controller`,
+    groups: [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'],
+    name: 'operator',
+  });
+  const transport = createTransport(await loadKubeconfig([kubeconfig]));
+  const client = createClient(transport);
+  await client.create(namespaces, { metadata: { name: machineNamespace } });
+
+  const port = await pickFreePort();
+  const serverUrl = `https://127.0.0.1:${port}`;
+  const probes = async (): Promise<string> => `127.0.0.1:${await pickFreePort([port])}`;
+  // Remote content comes from this machine, which is refused unless it is allowed.
+  const fixed = ['--kubeconfig', kubeconfig, '--server-url', serverUrl, '--allow-address', '127.0.0.0/8'];
+  const startControllers = async (...flags: string[]): Promise<SlipwayProcess> =>
+    slipway('controller', ...fixed, '--no-leader-elect', '--probes', await probes(), ...flags);
+  let controllers = await startControllers();
+  const serverFlags = ['--listen', `127.0.0.1:${port}`, '--probes', await probes()];
+  const server = slipway('server', '--kubeconfig', kubeconfig, ...serverFlags);
+
+  const stopControllers = (): Promise<void> => end(controllers);
+  return {
+    client,
+    directory,
+    serverUrl,
+    server,
+    stopControllers,
+    async restartControllers(...flags) {
+      await stopControllers();
+      controllers = await startControllers(...flags);
+    },
+    stubOf: (pool) => readStub(client, pool),
+    planOf: (pool) => planOf(client, pool),
+    rendered: (pool, sources) => waitForRendered(client, pool, sources),
+    async addMachineConfig(name, role, config) {
+      const labels = { 'machineconfiguration.openshift.io/role': role };
+      await client.create(machineConfigs, { metadata: { name, labels }, spec: { config } });
+    },
+    async stop() {
+      await Promise.all([end(controllers), end(server)]);
+      await transport.close();
+      await controlPlane.stop();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+async function end({ child, exit }: SlipwayProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+  await exit;
+}
+
+async function readStub(client: Client, pool: string): Promise<Stub> {
+  return vi.waitFor(async () => {
+    const stub = await client.find(secrets, { namespace: machineNamespace, name: `${pool}-user-data-managed` });
+    return JSON.parse(textOf(stub?.data, 'userData')) as Stub;
+  }, patience);
+}
+
+async function waitForRendered(client: Client, pool: string, sources: readonly string[]): Promise<MachineConfig> {
+  return vi.waitFor(async () => {
+    const { name = '', source = [] } =
+      (await client.find(machineConfigPools, { name: pool }))?.spec.configuration ?? {};
+    const missing = sources.filter((wanted) => !source.some((each) => each.name === wanted));
+    const rendered = missing.length > 0 ? undefined : await client.find(machineConfigs, { name });
+    if (rendered === undefined) throw new Error(`pool ${pool} is not yet rendered from ${missing.join(', ')}`);
+    return rendered;
+  }, patience);
+}
+
+async function planOf(client: Client, pool: string): Promise<DiskPlan> {
+  const rendered = await waitForRendered(client, pool, []);
+  const joining = await client.find(secrets, { namespace: defaultNamespace, name: serverSecrets.kubeconfig });
+  const node = { kubeconfig: textOf(joining?.data, 'kubeconfig'), caBundle: textOf(joining?.data, 'ca.crt') };
+  return diskOf(await firstBootConfig(rendered, node));
+}
+
+function textOf(data: Record<string, string> | undefined, key: string): string {
+  const value = data?.[key];
+  if (value === undefined) throw new Error(`the Secret has no ${key} yet`);
+  return Buffer.from(value, 'base64').toString('utf8');
+}

@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ToolsError } from '../controlplane/errors.ts';
+import { findLibraries, readOffers, type Offer } from './offer.ts';
+
+/** What apt knows: from the machine's own package lists, or from private ones. */
+export interface Apt {
+  /** The newest version of each package that the signed index has, and of the shared libraries it needs. */
+  offers(packages: readonly string[]): Promise<Offer[]>;
+  /** Into this directory; every file has the sum that the index states. */
+  download(offers: readonly Offer[], directory: string): Promise<void>;
+}
+
+// One download at a time is a few MB: a mirror that takes longer than this is not going to answer.
+const TIMEOUT_MS = 300_000;
+
+/** The lists that the machine has; they may be empty (as in most container images) or older than the archive. */
+export function machineApt(env: NodeJS.ProcessEnv): Apt {
+  return aptWith([], env);
+}
+
+/** Fetches the lists of the machine's own sources into a directory of ours, which needs no root. */
+export async function privateApt(directory: string, env: NodeJS.ProcessEnv): Promise<Apt> {
+  for (const part of ['state/lists/partial', 'cache/archives/partial']) {
+    await mkdir(join(directory, part), { recursive: true });
+  }
+  const options = [
+    `Dir::State=${join(directory, 'state')}`,
+    'Dir::State::status=/dev/null',
+    `Dir::Cache=${join(directory, 'cache')}`,
+    // Translations and descriptions of desktop programs, of which we need none, are much of what an update fetches.
+    'Acquire::Languages=none',
+    'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false',
+  ];
+  await runApt('apt-get', ['update'], { options, env });
+  return aptWith(options, env);
+}
+
+function aptWith(options: readonly string[], env: NodeJS.ProcessEnv): Apt {
+  return {
+    async offers(packages) {
+      const graph = await runApt('apt-cache', ['depends', '--recurse', ...onlyDepends, ...packages], { options, env });
+      const wanted = [...packages, ...findLibraries(graph, packages)];
+      return readOffers(await runApt('apt-get', ['download', '--print-uris', ...wanted], { options, env }), wanted);
+    },
+    async download(offers, directory) {
+      const exact = offers.map(({ name, version }) => `${name}=${version}`);
+      await runApt('apt-get', ['download', ...exact], { options, env, cwd: directory });
+      for (const offer of offers) await checkSum(join(directory, offer.file), offer);
+    },
+  };
+}
+
+const onlyDepends = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map(
+  (kind) => `--no-${kind}`,
+);
+
+/** apt has checked it already; this holds whatever apt is set to. */
+async function checkSum(path: string, { name, sha256 }: Offer): Promise<void> {
+  const found = createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+  if (found === sha256) return;
+  throw new ToolsError(
+    'SLW_TOOLS_PACKAGE',
+    `Debian's package ${name}: the index says SHA-256 ${sha256}, what was downloaded has ${found}: try again, or another mirror`,
+  );
+}
+
+interface AptRun {
+  options: readonly string[];
+  env: NodeJS.ProcessEnv;
+  cwd?: string;
+}
+
+async function runApt(program: string, args: readonly string[], { options, env, cwd }: AptRun): Promise<string> {
+  // Root's downloads go through the user _apt otherwise, who may not write into a private directory.
+  const all = ['APT::Sandbox::User=root', 'quiet=2', ...options].flatMap((option) => ['-o', option]);
+  try {
+    const { stdout } = await promisify(execFile)(program, [...all, ...args], {
+      env: { ...env, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' },
+      maxBuffer: 16 << 20,
+      timeout: TIMEOUT_MS,
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    return stdout;
+  } catch (error) {
+    throw aptError([program, ...args].join(' '), error);
+  }
+}
+
+function aptError(command: string, error: unknown): ToolsError {
+  if (field(error, 'code') === 'ENOENT') {
+    return new ToolsError(
+      'SLW_TOOLS_NO_APT',
+      'the tests run real programs from Debian packages, and there is no apt-get on PATH: run them on Debian or in a Debian container',
+    );
+  }
+  const said = field(error, 'stderr').trim() || field(error, 'message');
+  return new ToolsError('SLW_TOOLS_PACKAGE', `${command} failed: ${said.slice(-1000)}`, { cause: error });
+}
+
+/** A field of what execFile throws, as text. */
+function field(error: unknown, name: string): string {
+  const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined;
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,81 @@
+import { appendFile, mkdir, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Progress } from '../controlplane/progress.ts';
+import { unpackDebian } from './debian.ts';
+import { contents, standInApt } from './testing/stand-in-apt.ts';
+
+describe('programs from Debian packages', () => {
+  let directory: string;
+  let env: NodeJS.ProcessEnv;
+  let notes: string[];
+  let progress: Progress;
+  const asked = async () => (await readFile(join(directory, 'apt.log'), 'utf8').catch(() => '')).trim().split('\n');
+  const unpack = (change: NodeJS.ProcessEnv = {}) =>
+    unpackDebian([{ name: 'it', least: [1, 5, 0] }], { env: { ...env, ...change }, progress });
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'slipway-debian-'));
+    notes = [];
+    progress = { note: (line) => notes.push(line), update: (line) => notes.push(line), clear: () => {} };
+    env = await standInApt(directory);
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  it('are unpacked once, and then come from the cache without asking apt', async () => {
+    const first = await unpack();
+    expect(await readFile(join(first.directory, 'usr/bin/it'), 'utf8')).toBe(contents);
+    expect(first.versions).toEqual({ it: '2:2.38.1-1' });
+    expect(first.libraryPath).toContain(join(first.directory, 'usr/lib/any-linux-gnu'));
+    expect(await unpack({ LISTS: '' })).toEqual(first);
+    expect(await asked()).toEqual(['offer', 'download']);
+    expect(await readdir(dirname(first.directory))).not.toContainEqual(expect.stringContaining('unpacking'));
+  });
+
+  it('are fetched once by runs that need them at the same time', async () => {
+    await Promise.all([unpack(), unpack(), unpack()]);
+    expect(await asked()).toEqual(['offer', 'download']);
+    expect(notes).toContainEqual(expect.stringMatching(/^waiting for process \d+, which fetches Debian packages/));
+  });
+
+  it('come from private lists where the machine has none', async () => {
+    await unpack({ LISTS: '' });
+    expect(await asked()).toEqual(['offer', 'update private', 'offer private', 'download private']);
+  });
+
+  it('come from private lists where the archive has dropped the version that the machine knows', async () => {
+    await unpack({ STALE: 'yes' });
+    expect(await asked()).toEqual(['offer', 'download', 'update private', 'offer private', 'download private']);
+  });
+
+  it('are fetched anew when they are damaged, and so is what a killed run left', async () => {
+    const first = await unpack();
+    await appendFile(join(first.directory, 'usr/bin/it'), 'x');
+    await mkdir(`${first.directory}.unpacking-old`);
+    await unpack();
+    await appendFile(`${first.directory}.json`, '}');
+    await unpack();
+    expect(await asked()).toEqual(['offer', 'download', 'offer', 'download', 'offer', 'download']);
+    expect(await readFile(join(first.directory, 'usr/bin/it'), 'utf8')).toBe(contents);
+    expect(await readdir(dirname(first.directory))).not.toContainEqual(expect.stringContaining('unpacking'));
+  });
+
+  it.each([
+    ['other bytes than the signed index states', { BYTES: 'something else' }, /the index says SHA-256/],
+    ['a version that is too old', { VERSION: '1.4.9-1' }, /version 1\.5\.0 or newer is needed, apt offers 1\.4\.9-1/],
+    ['a package that no list has', { VERSION: 'x_../../x' }, /apt offers no version of it/],
+  ])('are refused, with nothing left behind: %s', async (_, change, message) => {
+    await expect(unpack(change)).rejects.toMatchObject({
+      code: 'SLW_TOOLS_PACKAGE',
+      message: expect.stringMatching(message),
+    });
+    const left = await readdir(join(directory, 'cache', 'slipway'));
+    expect(left.filter((name) => !name.includes('.lock'))).toEqual([]);
+  });
+
+  it('are not to be had where there is no apt', async () => {
+    await rm(join(directory, 'bin', 'apt-cache'));
+    await expect(unpack({ PATH: join(directory, 'bin') })).rejects.toMatchObject({ code: 'SLW_TOOLS_NO_APT' });
+  });
+});

@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheRoot } from '../controlplane/cache.ts';
+import { ToolsError } from '../controlplane/errors.ts';
+import { waitForLock } from '../controlplane/lock.ts';
+import { isAtLeast, parseVersion, type Version } from '../controlplane/programs.ts';
+import { terminalProgress, type Progress } from '../controlplane/progress.ts';
+import { machineApt, privateApt, type Apt } from './apt.ts';
+import type { Offer } from './offer.ts';
+import { sumTree } from './tree.ts';
+
+export interface DebianPackage {
+  name: string;
+  /** The oldest upstream version that will do. */
+  least: Version;
+}
+
+/** Packages unpacked side by side in the user's cache; nothing of them is installed. */
+export interface Unpacked {
+  directory: string;
+  /** Version by package, the libraries included. */
+  versions: Record<string, string>;
+  /** Where the dynamic linker finds the shared libraries: the value of LD_LIBRARY_PATH. */
+  libraryPath: string;
+}
+
+export interface DebianOptions {
+  progress?: Progress;
+  env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Not pinned to one version: the archive drops a version when it publishes the next, and a pin would break every empty
+ * cache that day. Instead the newest that the signed index of the machine's own release offers, once; from then on the
+ * cache answers, without apt and without network.
+ */
+export async function unpackDebian(
+  packages: readonly DebianPackage[],
+  { progress = terminalProgress(), env = process.env }: DebianOptions = {},
+): Promise<Unpacked> {
+  const directory = join(cacheRoot(env, process.platform, homedir()), 'slipway', await cacheName(packages));
+  const cached = await readCached(directory);
+  if (cached !== undefined) return cached;
+  await mkdir(dirname(directory), { recursive: true });
+  const lock = await waitForLock(`${directory}.lock`, 'fetches Debian packages', progress);
+  try {
+    return (await readCached(directory)) ?? (await fill(directory, packages, { progress, env }));
+  } finally {
+    lock.release();
+  }
+}
+
+/** Programs fit the C library of the release they were built for. */
+async function cacheName(packages: readonly DebianPackage[]): Promise<string> {
+  const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
+  const key = createHash('sha256').update(JSON.stringify([packages, release, process.arch]));
+  return `debian-${packages[0]?.name}-${key.digest('hex').slice(0, 12)}`;
+}
+
+interface Manifest {
+  versions: Record<string, string>;
+  sum: string;
+}
+
+/** The manifest lies beside and is written last: what has none, or another sum, is unfinished or damaged. */
+const manifestOf = (directory: string) => `${directory}.json`;
+
+async function readCached(directory: string): Promise<Unpacked | undefined> {
+  try {
+    const { versions, sum } = JSON.parse(await readFile(manifestOf(directory), 'utf8')) as Manifest;
+    if ((await sumTree(directory)) !== sum) return undefined;
+    return { directory, versions, libraryPath: await libraryPath(directory) };
+  } catch {
+    // Absent or unreadable, whichever: it is fetched.
+    return undefined;
+  }
+}
+
+async function fill(directory: string, packages: readonly DebianPackage[], options: Required<DebianOptions>) {
+  const { progress, env } = options;
+  await removeUnfinished(directory);
+  const temporary = await mkdtemp(`${directory}.unpacking-`);
+  try {
+    const offers = await fetchPackages(packages, temporary, options);
+    const tree = join(temporary, 'tree');
+    for (const { file } of offers) {
+      await promisify(execFile)('dpkg-deb', ['-x', join(temporary, file), tree], { env });
+    }
+    // Manuals and changelogs.
+    await rm(join(tree, 'usr/share'), { recursive: true, force: true });
+    const versions = Object.fromEntries(offers.map(({ name, version }) => [name, version]));
+    const manifest: Manifest = { versions, sum: await sumTree(tree) };
+    await rm(manifestOf(directory), { force: true });
+    await rm(directory, { recursive: true, force: true });
+    await rename(tree, directory);
+    await writeFile(join(temporary, 'manifest'), JSON.stringify(manifest));
+    await rename(join(temporary, 'manifest'), manifestOf(directory));
+    progress.note(`unpacked ${offers.map(({ name, version }) => `${name} ${version}`).join(', ')} to ${directory}`);
+    return { directory, versions, libraryPath: await libraryPath(directory) };
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** With the machine's lists, else with fresh private ones: the machine's may be empty, or name files that are gone. */
+async function fetchPackages(
+  packages: readonly DebianPackage[],
+  directory: string,
+  { progress, env }: Required<DebianOptions>,
+): Promise<Offer[]> {
+  const names = packages.map(({ name }) => name).join(', ');
+  try {
+    return await downloadFrom(machineApt(env), packages, directory);
+  } catch (error) {
+    if (!(error instanceof ToolsError) || error.code !== 'SLW_TOOLS_PACKAGE') throw error;
+    progress.note(`the package lists of this machine do not give ${names}: fetching fresh ones for this purpose`);
+    return downloadFrom(await privateApt(join(directory, 'apt'), env), packages, directory);
+  }
+}
+
+async function downloadFrom(apt: Apt, packages: readonly DebianPackage[], directory: string): Promise<Offer[]> {
+  const offers = await apt.offers(packages.map(({ name }) => name));
+  for (const { name, least } of packages) {
+    const { version = '' } = offers.find((offer) => offer.name === name) ?? {};
+    // An epoch counts renumberings by Debian, not upstream's versions.
+    const upstream = parseVersion(version.replace(/^\d+:/, ''));
+    if (upstream !== undefined && isAtLeast(upstream, least)) continue;
+    throw new ToolsError(
+      'SLW_TOOLS_PACKAGE',
+      `Debian's package ${name}: version ${least.join('.')} or newer is needed, apt offers ${version}: use a newer Debian release`,
+    );
+  }
+  await apt.download(offers, directory);
+  return offers;
+}
+
+async function libraryPath(directory: string): Promise<string> {
+  const found: string[] = [];
+  for (const lib of ['lib', 'usr/lib']) {
+    const names = await readdir(join(directory, lib)).catch(() => []);
+    const triplets = names.filter((name) => name.includes('-linux-gnu'));
+    for (const name of triplets) found.push(join(directory, lib, name), join(directory, lib, name, 'systemd'));
+  }
+  return found.join(':');
+}
+
+/** What killed runs left beside; we hold the lock, so nobody is writing there. */
+async function removeUnfinished(directory: string): Promise<void> {
+  for (const name of await readdir(dirname(directory))) {
+    if (!name.startsWith(`${basename(directory)}.unpacking-`)) continue;
+    await rm(join(dirname(directory), name), { recursive: true, force: true });
+  }
+}
