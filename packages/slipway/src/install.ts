@@ -95,7 +95,7 @@ const policyResource = (kind: keyof typeof policyKinds): Resource => ({
   namespaced: false,
 });
 
-async function createNamespace(client: Client, name: string): Promise<void> {
+export async function createNamespace(client: Client, name: string): Promise<void> {
   if ((await client.find(namespaces, { name })) !== undefined) return;
   await client.create(namespaces, { metadata: { name } }, { fieldManager }).catch((error: unknown) => {
     if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;

@@ -1,21 +1,29 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import { createClient, createLog } from '@slipway/kube';
-import { resolveBinaries, startControlPlane, terminalProgress, ToolsError } from '@slipway/tools/controlplane';
+import {
+  pickFreePort,
+  resolveBinaries,
+  startControlPlane,
+  terminalProgress,
+  ToolsError,
+} from '@slipway/tools/controlplane';
 import type { ControlPlane, Progress } from '@slipway/tools/controlplane';
 import { connect, whereIs } from './connect.ts';
-import { install, installedText } from './install.ts';
+import { createNamespace, install, installedText } from './install.ts';
 import { defaultNamespace } from './namespace.ts';
 import { preflight } from './preflight.ts';
 import { operatorIdentity } from './operator-identity.ts';
 import { defaultSettings } from './default-settings.ts';
 import { runControllers } from './run-controllers.ts';
 import type { RunningControllers } from './run-controllers.ts';
+import { startLocalServer, type LocalServer } from './start-server.ts';
 import { stopSignal } from './stop-signal.ts';
-import { usualPort } from './usual-port.ts';
+import { usualPort, usualServerPort } from './usual-port.ts';
 import { welcome } from './welcome.ts';
 
 export interface StartOptions {
@@ -43,30 +51,38 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
   const { kubectl } = await resolveBinaries(['kubectl'], { progress });
   const controlPlane = await startOnPort(options, progress);
   let controllers: RunningControllers | undefined;
+  let server: LocalServer | undefined;
   try {
     progress.update('installing CRDs and admission policies');
     const transport = await connect({ kubeconfig: controlPlane.kubeconfig });
     const installed = await install(createClient(transport), defaultNamespace, (line) => progress.update(line));
     const { kubernetes } = await preflight(transport);
+    // Where the stubs of new machines go.
+    await createNamespace(createClient(transport), 'openshift-machine-api');
     await transport.close();
     progress.note(installedText(installed));
+    const operator = await controlPlane.kubeconfigFor(operatorIdentity(defaultNamespace));
+    const serverPort = await freeFrom(usualServerPort);
+    const serverUrl = `https://127.0.0.1:${serverPort}`;
     controllers = await runControllers({
-      transport: await connect({ kubeconfig: await controlPlane.kubeconfigFor(operatorIdentity(defaultNamespace)) }),
+      transport: await connect({ kubeconfig: operator }),
       namespace: defaultNamespace,
       featureGates: options.featureGates,
-      settings: { ...defaultSettings, connection: await whereIs({ kubeconfig: controlPlane.kubeconfig }) },
-      log: fileLog(options.dataDir),
+      settings: { ...defaultSettings, serverUrl, connection: await whereIs({ kubeconfig: controlPlane.kubeconfig }) },
+      log: fileLog(options.dataDir, 'controllers'),
     });
+    server = await startLocalServer(operator, defaultNamespace, serverPort, fileLog(options.dataDir, 'server'));
     progress.update('waiting for the controllers');
     await untilReady(controllers);
     progress.clear();
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
     const gates = controllers.gates.current();
-    console.log(welcome({ ...controlPlane, kubernetes, seconds, gates, kubectl: asTyped(kubectl) }));
+    console.log(welcome({ ...controlPlane, serverUrl, kubernetes, seconds, gates, kubectl: asTyped(kubectl) }));
     if (stop.aborted) return;
     const ended = await Promise.race([once(stop, 'abort'), controlPlane.failed]);
     if (ended instanceof ToolsError) throw ended;
   } finally {
+    await server?.stop();
     await controllers?.stop();
     await controlPlane.stop();
   }
@@ -97,8 +113,20 @@ async function startOnPort(options: StartOptions, progress: Progress): Promise<C
   }
 }
 
-/** The screen is for people; what controllers say goes to a file. */
-function fileLog(dataDir: string): ReturnType<typeof createLog> {
-  const file = createWriteStream(join(dataDir, 'log', 'controllers.log'), { flags: 'a', mode: 0o600 });
+async function freeFrom(port: number): Promise<number> {
+  return (await isFree(port)) ? port : pickFreePort();
+}
+
+function isFree(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const probe = createServer();
+  probe.once('error', () => resolve(false));
+  probe.listen({ host: '127.0.0.1', port }, () => probe.close(() => resolve(true)));
+  return promise;
+}
+
+/** The screen is for people; what controllers and server say goes to files. */
+function fileLog(dataDir: string, name: string): ReturnType<typeof createLog> {
+  const file = createWriteStream(join(dataDir, 'log', `${name}.log`), { flags: 'a', mode: 0o600 });
   return createLog({ name: 'slipway', pretty: false, write: (line) => file.write(line) });
 }
