@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface Load {
+  port: number;
+  path: string;
+  token: string;
+  accept: string;
+  /** The file with the bytes of a right answer. */
+  expect: string;
+  clients: number;
+  requests: number;
+}
+
+export interface LoadReport {
+  failed: number;
+  errors: string[];
+  seconds: number;
+  medianMs: number;
+  p99Ms: number;
+}
+
+/** A process of its own, so that the clients' work is not counted as a server's. */
+export async function buildLoadGenerator(directory: string): Promise<(load: Load) => Promise<LoadReport>> {
+  const binary = join(directory, 'load');
+  await run('go', ['build', '-trimpath', '-o', binary, '.'], {
+    cwd: join(import.meta.dirname, 'load'),
+    env: { ...process.env, GOTOOLCHAIN: 'local' },
+  });
+  return async ({ port, ...load }) => {
+    const flags = Object.entries({ address: `127.0.0.1:${port}`, ...load }).map(([name, value]) => `-${name}=${value}`);
+    const { stdout } = await run(binary, flags);
+    return JSON.parse(stdout) as LoadReport;
+  };
+}

@@ -1,0 +1,3 @@
+module slipway.dev/bench/load
+
+go 1.25

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import { bootstrapPaths } from '@slipway/server';
+
+const command = resolve(import.meta.dirname, '../../slipway');
+
+export const pool = 'worker';
+export const token = 'b'.repeat(43);
+const rendered = `rendered-${pool}-${'0'.repeat(32)}`;
+
+/** Each file 3 kB that cannot be packed, as keys and images are: the answer has them twice. */
+const files = 128;
+const fileBytes = 3000;
+
+/** A directory as `slipway bootstrap` leaves it, with a config whose answer has about a megabyte. */
+export async function writeBootstrap(directory: string, certificate: { cert: string; key: string }): Promise<void> {
+  const api = { apiVersion: 'machineconfiguration.openshift.io/v1' };
+  const contents: Record<string, string> = {
+    [bootstrapPaths.pool(pool)]: JSON.stringify({
+      ...api,
+      kind: 'MachineConfigPool',
+      metadata: { name: pool },
+      spec: { configuration: { name: rendered } },
+    }),
+    [bootstrapPaths.machineConfig(rendered)]: JSON.stringify({
+      ...api,
+      kind: 'MachineConfig',
+      metadata: { name: rendered },
+      spec: { config: { ignition: { version: '3.5.0' }, storage: { files: makeFiles() } } },
+    }),
+    [bootstrapPaths.certificate]: certificate.cert,
+    [bootstrapPaths.key]: certificate.key,
+    [bootstrapPaths.tokens]: JSON.stringify({
+      [pool]: [{ token, created: '2026-01-01T00:00:00Z', expires: '2999-01-01T00:00:00Z' }],
+    }),
+    [bootstrapPaths.kubeconfig]: 'apiVersion: v1\nkind: Config\n',
+    [bootstrapPaths.caBundle]: certificate.cert,
+  };
+  for (const [path, text] of Object.entries(contents)) {
+    const file = join(directory, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text, { mode: 0o600 });
+  }
+}
+
+function makeFiles(): object[] {
+  let state = 1;
+  const byte = (): number => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state & 0xff;
+  };
+  return Array.from({ length: files }, (_, index) => ({
+    path: `/etc/app/${index}`,
+    mode: 0o644,
+    overwrite: true,
+    contents: { source: `data:;base64,${Buffer.from(Array.from({ length: fileBytes }, byte)).toString('base64')}` },
+  }));
+}
+
+export interface OurServer {
+  port: number;
+  pids: number[];
+  stop(): Promise<void>;
+}
+
+/** The command as it runs in production: tokens are checked, every request is logged and counted. */
+export async function startOurServer(directory: string): Promise<OurServer> {
+  const [port, probes] = [await freePort(), await freePort()];
+  const flags = ['--bootstrap', directory, '--listen', `127.0.0.1:${port}`, '--probes', `127.0.0.1:${probes}`];
+  const child = spawn(command, ['server', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const exit = once(child, 'close');
+  await new Promise<void>((ready, fail) => {
+    let log = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (log.length < 10_000) log += text;
+      if (log.includes('answers prepared') && log.includes('machines are served')) ready();
+    });
+    void exit.then(() => fail(new Error(`the server ended: ${log}`)));
+  });
+  return {
+    port,
+    pids: [child.pid ?? 0],
+    async stop() {
+      child.kill('SIGTERM');
+      await exit;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

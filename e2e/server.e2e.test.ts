@@ -1,0 +1,243 @@
+import type { TLSSocket } from 'node:tls';
+import { get } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import {
+  infrastructures,
+  machineConfigPools,
+  machineConfigs,
+  namespaces,
+  nodeAnnotations,
+  nodes,
+  secrets,
+} from '@slipway/api';
+import { issueServing, makeAuthority, servingData } from '@slipway/controllers';
+import { serverSecrets } from '@slipway/fleet';
+import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import type { Client } from '@slipway/kube';
+import { pickFreePort, startControlPlane } from '@slipway/tools/controlplane';
+import type { ControlPlane } from '@slipway/tools/controlplane';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runSlipway, slipway } from './slipway-process.ts';
+import type { SlipwayProcess } from './slipway-process.ts';
+
+const namespace = 'openshift-machine-config-operator';
+const patience = { timeout: 20_000, interval: 50 };
+const day = 24 * 3_600_000;
+const rendered = (digit: string) => `rendered-worker-${digit.repeat(32)}`;
+const tokenText = (letter: string) => letter.repeat(43);
+
+let controlPlane: ControlPlane;
+let client: Client;
+let server: SlipwayProcess;
+let port: number;
+let probes: number;
+
+beforeAll(async () => {
+  controlPlane = await startControlPlane();
+  // Rendered configs are written by our controllers alone, and in this test by itself.
+  const kubeconfig = await controlPlane.kubeconfigFor({
+    user: `system:serviceaccount:${namespace}:test`,
+    groups: [`system:serviceaccounts:${namespace}`, 'system:masters'],
+    name: 'test',
+  });
+  const installed = await runSlipway('install', '--kubeconfig', controlPlane.kubeconfig);
+  if (installed.code !== 0) throw new Error(installed.err);
+  client = createClient(createTransport(await loadKubeconfig([kubeconfig])));
+  if ((await client.find(namespaces, { name: namespace })) === undefined) {
+    await client.create(namespaces, { metadata: { name: namespace } });
+  }
+  port = await pickFreePort();
+  probes = await pickFreePort([port]);
+  const flags = ['--listen', `127.0.0.1:${port}`, '--probes', `127.0.0.1:${probes}`];
+  server = slipway('server', '--kubeconfig', kubeconfig, ...flags);
+});
+afterAll(async () => {
+  server.child.kill('SIGTERM');
+  await server.exit;
+  await client.transport.close();
+  await controlPlane.stop();
+});
+
+async function putSecret(name: string, data: Record<string, string>): Promise<void> {
+  const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
+  const object = { metadata: { name, namespace }, data: Object.fromEntries(encoded) as Record<string, string> };
+  await client.apply(secrets, object, {}, { fieldManager: 'test', force: true });
+}
+
+async function putCertificate(host: string): Promise<void> {
+  const now = new Date();
+  await putSecret(
+    serverSecrets.serving,
+    servingData(await issueServing(await makeAuthority(now, day), [host], now, day)),
+  );
+}
+
+const putTokens = (...letters: string[]): Promise<void> =>
+  putSecret(serverSecrets.tokens, {
+    worker: JSON.stringify(
+      letters.map((letter) => ({ token: tokenText(letter), created: new Date(), expires: new Date(Date.now() + day) })),
+    ),
+  });
+
+const putKubeconfig = (user: string): Promise<void> =>
+  putSecret(serverSecrets.kubeconfig, { kubeconfig: `kind: Config # ${user}\n`, 'ca.crt': 'CA\n' });
+
+async function putRendered(digit: string): Promise<void> {
+  const config = { ignition: { version: '3.5.0' } };
+  await client.create(machineConfigs, { metadata: { name: rendered(digit) }, spec: { config } });
+  const body = { spec: { configuration: { name: rendered(digit) } } };
+  await client.patch(machineConfigPools, { name: 'worker' }, { type: 'merge', body }, {});
+}
+
+interface Reply {
+  status: number | undefined;
+  text: string;
+  names: string | undefined;
+}
+
+async function ask(token = 'a', path = '/config/worker'): Promise<Reply> {
+  const headers = {
+    accept: 'application/vnd.coreos.ignition+json;version=3.5.0, */*;q=0.1',
+    authorization: `Bearer ${tokenText(token)}`,
+  };
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  get({ host: '127.0.0.1', port, path, headers, rejectUnauthorized: false, agent: false }, resolve).on('error', reject);
+  const response = await promise;
+  const names = (response.socket as TLSSocket).getPeerCertificate().subjectaltname;
+  return { status: response.statusCode, text: decodeURIComponent((await buffer(response)).toString()), names };
+}
+
+const readiness = async (): Promise<{ status: number; text: string }> => {
+  const answer = await fetch(`http://127.0.0.1:${probes}/readyz`);
+  return { status: answer.status, text: await answer.text() };
+};
+
+const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, patience);
+
+describe('the server on a cluster', () => {
+  it('waits for its Secrets, and says which', async () => {
+    await eventually(async () => {
+      const { status, text } = await readiness();
+      expect(status).toBe(503);
+      for (const name of [serverSecrets.serving, serverSecrets.tokens, serverSecrets.kubeconfig]) {
+        expect(text).toContain(`Secret ${name} does not exist`);
+      }
+    });
+    await expect(ask()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('serves as soon as it has them', async () => {
+    await putCertificate('first.example.com');
+    await putTokens('a');
+    await putKubeconfig('first');
+    await eventually(async () => expect(await readiness()).toMatchObject({ status: 200 }));
+    await eventually(async () => expect(await ask()).toMatchObject({ status: 404 }));
+  });
+
+  it('answers for a pool once it is rendered', async () => {
+    await client.create(machineConfigPools, { metadata: { name: 'worker' }, spec: {} });
+    await eventually(async () => expect(await ask()).toMatchObject({ status: 503 }));
+    await putRendered('1');
+    await eventually(async () => {
+      const { status, text } = await ask();
+      expect(status).toBe(200);
+      expect(text).toContain(`"machineconfiguration.openshift.io/currentConfig":"${rendered('1')}"`);
+      expect(text).toContain('kind: Config # first');
+    });
+  });
+
+  it('gives new machines the new config when the first node runs it, not before', async () => {
+    const status = { configuration: { name: rendered('1') } };
+    await client.patch(
+      machineConfigPools,
+      { name: 'worker' },
+      { type: 'merge', body: { status } },
+      {},
+      { subresource: 'status' },
+    );
+    const annotate = (digit: string) => ({ annotations: { [nodeAnnotations.currentConfig]: rendered(digit) } });
+    await client.create(nodes, { metadata: { name: 'node-1', ...annotate('1') } });
+    await putRendered('2');
+    // What is seen after it is of a later version than all of that.
+    await putKubeconfig('second');
+    await eventually(async () => expect((await ask()).text).toContain('kind: Config # second'));
+    expect((await ask()).text).toContain(rendered('1'));
+    await client.patch(nodes, { name: 'node-1' }, { type: 'merge', body: { metadata: annotate('2') } }, {});
+    await eventually(async () => expect((await ask()).text).toContain(rendered('2')));
+  });
+
+  it('follows the rotation of tokens', async () => {
+    await putTokens('b', 'a');
+    await eventually(async () => expect(await ask('b')).toMatchObject({ status: 200 }));
+    expect(await ask('a')).toMatchObject({ status: 200 });
+    await putTokens('c', 'b');
+    await eventually(async () => expect(await ask('a')).toMatchObject({ status: 401 }));
+    expect(await ask('b')).toMatchObject({ status: 200 });
+  });
+
+  it('follows the rotation of its certificate', async () => {
+    expect((await ask('b')).names).toContain('first.example.com');
+    await putCertificate('second.example.com');
+    await eventually(async () => expect((await ask('b')).names).toContain('second.example.com'));
+  });
+
+  it('keeps what it has when a Secret is damaged', async () => {
+    await putSecret(serverSecrets.serving, { 'tls.crt': 'damaged', 'tls.key': 'damaged' });
+    await eventually(async () => expect(server.err()).toContain('SLW_SERVER_CERTIFICATE'));
+    expect((await ask('b')).names).toContain('second.example.com');
+    await putCertificate('third.example.com');
+    await eventually(async () => expect((await ask('b')).names).toContain('third.example.com'));
+  });
+
+  it('never logs a token', () => {
+    expect(server.err()).toContain('gave a machine its config');
+    expect(server.err()).not.toMatch(/a{43}|b{43}|c{43}/);
+  });
+});
+
+describe('the server command', () => {
+  it('ends with one line when it cannot listen', async () => {
+    const flags = ['--listen', `127.0.0.1:${port}`, '--probes', `127.0.0.1:${await pickFreePort([port, probes])}`];
+    const { code, err } = await runSlipway('server', '--kubeconfig', controlPlane.kubeconfig, ...flags);
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /slipway: cannot listen on 127\.0\.0\.1 port \d+: something else listens there \[SLW_SERVER_LISTEN\]/,
+    );
+  });
+
+  it('answers machines without a token on OpenShift, and there too not when it is told so', async () => {
+    await client.create(infrastructures, { metadata: { name: 'cluster' }, spec: {} });
+    const status = { platformStatus: { type: 'None' as const } };
+    await client.patch(
+      infrastructures,
+      { name: 'cluster' },
+      { type: 'merge', body: { status } },
+      {},
+      { subresource: 'status' },
+    );
+    for (const [flag, expected] of [
+      [[], true],
+      [['--no-allow-anonymous'], false],
+    ] as const) {
+      const own = await pickFreePort([port, probes]);
+      const flags = [
+        '--listen',
+        `127.0.0.1:${own}`,
+        '--probes',
+        `127.0.0.1:${await pickFreePort([port, probes, own])}`,
+      ];
+      const started = slipway('server', '--kubeconfig', controlPlane.kubeconfig, ...flags, ...flag);
+      await started.saw(/machines are served/);
+      expect(started.err()).toContain(`"allowAnonymous":${expected}`);
+      started.child.kill('SIGTERM');
+      expect(await started.exit).toBe(0);
+    }
+  });
+
+  it('says which file of a bootstrap directory is missing', async () => {
+    const { code, err } = await runSlipway('server', '--bootstrap', '/nonexistent');
+    expect(code).toBe(1);
+    expect(err).toMatch(/^slipway: \/nonexistent\/pools does not exist.*\[SLW_SERVER_INPUT\]$/m);
+  });
+});

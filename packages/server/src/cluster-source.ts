@@ -1,0 +1,112 @@
+import { infrastructures, machineConfigPools, machineConfigs, nodeAnnotations, nodes, secrets } from '@slipway/api';
+import type { MachineConfigPool, Node, Secret } from '@slipway/api';
+import { servedConfig, serverSecrets } from '@slipway/fleet';
+import { createClient, createInformer, isKubeError } from '@slipway/kube';
+import type { Informer, KubeObject, Log, Stored, Transport } from '@slipway/kube';
+import { readSecrets } from './secret-inputs.ts';
+import type { Inputs, Source } from './source.ts';
+
+export interface ClusterSourceOptions {
+  transport: Transport;
+  namespace: string;
+  /** Whether machines must bring a token: then a missing Secret of tokens is a problem. */
+  needsTokens: boolean;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/**
+ * Follows the cluster: pools, the configs that nodes run, and three Secrets by name. Rendered configs are read when
+ * they are to be served, and not held. Resolves when everything has been read once.
+ */
+export async function createClusterSource(options: ClusterSourceOptions): Promise<Source> {
+  const { transport, namespace, signal, log } = options;
+  const client = createClient(transport);
+  const listeners = new Set<() => void>();
+  const onProblem = (error: unknown): void => log.warn({ err: error }, 'a watch broke; it is opened again');
+
+  const pools = createInformer<MachineConfigPool>(transport, { resource: machineConfigPools, onProblem });
+  const fleet = createInformer<Node>(transport, {
+    resource: nodes,
+    as: 'metadata',
+    expect: 'many',
+    project: keepCurrentConfig,
+    onProblem,
+  });
+  const secret = (name: string): Informer<Secret> =>
+    createInformer<Secret>(transport, {
+      resource: secrets,
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      onProblem,
+    });
+  const serving = secret(serverSecrets.serving);
+  const tokens = secret(serverSecrets.tokens);
+  const kubeconfig = secret(serverSecrets.kubeconfig);
+  const informers = [pools, fleet, serving, tokens, kubeconfig] as const;
+
+  // Many changes come at once, a heartbeat of a Node changes nothing: the listeners hear of it once, and only then.
+  let told = false;
+  function tellSoon(): void {
+    if (told) return;
+    told = true;
+    setImmediate(() => {
+      told = false;
+      for (const listener of listeners) listener();
+    });
+  }
+  for (const informer of [pools, serving, tokens, kubeconfig]) informer.onChange(tellSoon);
+  fleet.onChange((change) => {
+    const before = 'old' in change ? currentConfigOf(change.old) : undefined;
+    const after = 'object' in change ? currentConfigOf(change.object) : undefined;
+    if (before !== after) tellSoon();
+  });
+  for (const informer of informers) informer.start(signal);
+  await Promise.all(informers.map(({ synced }) => synced));
+
+  const only = (informer: Informer<Secret>): Secret | undefined => [...informer.store.values()][0];
+
+  return {
+    read(): Inputs {
+      const currentConfigs = new Set([...fleet.store.values()].flatMap((node) => currentConfigOf(node) ?? []));
+      return {
+        pools: new Map(
+          [...pools.store.values()].map((pool) => [pool.metadata.name, servedConfig(pool, currentConfigs)]),
+        ),
+        ...readSecrets(
+          { serving: only(serving), tokens: only(tokens), kubeconfig: only(kubeconfig) },
+          options.needsTokens,
+        ),
+      };
+    },
+    load: (name) => client.get(machineConfigs, { name }),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    isBehind: () => informers.some(({ problem }) => problem !== undefined),
+  };
+}
+
+const currentConfigOf = (node: KubeObject): string | undefined =>
+  node.metadata.annotations?.[nodeAnnotations.currentConfig];
+
+/** One annotation of thousands of Nodes. */
+function keepCurrentConfig({ metadata }: Stored<Node>): Stored<Node> {
+  const { name, uid, resourceVersion } = metadata;
+  const currentConfig = metadata.annotations?.[nodeAnnotations.currentConfig];
+  const annotations = currentConfig === undefined ? {} : { [nodeAnnotations.currentConfig]: currentConfig };
+  return { metadata: { name, uid, resourceVersion, annotations } };
+}
+
+/** Stubs of OpenShift bring no token. A cluster is one when it says what it runs on. */
+export async function isOpenShift(transport: Transport): Promise<boolean> {
+  try {
+    const found = await createClient(transport).find(infrastructures, { name: 'cluster' });
+    return found?.status?.platformStatus !== undefined;
+  } catch (error) {
+    // Without the kind it is none; without the permission to look, the closed door is the safe answer.
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_FORBIDDEN')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,8 @@
+// The machine config server: what a machine asks at its first boot, answered from bytes prepared when a pool changed.
+export { bootstrapPaths, createBootstrapSource } from './bootstrap-source.ts';
+export { createClusterSource, isOpenShift } from './cluster-source.ts';
+export { ServerError, serverErrors } from './errors.ts';
+export type { Address } from './listener.ts';
+export { startServer } from './server.ts';
+export type { MachineConfigServer, ServerOptions } from './server.ts';
+export type { Inputs, Source } from './source.ts';

@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { serveLargeAnswers } from './testing/large-answers.ts';
+import { ask, connectTo, openTcp, readReply, requestText, startTestServer } from './testing/test-server.ts';
+
+const text = (reply: { body: Buffer }) => reply.body.toString();
+describe('a client that misbehaves', () => {
+  const quick = { listen: { handshakeMs: 300, headMs: 300 } };
+
+  it('is cut off when it never begins the handshake', async () => {
+    await using server = await startTestServer({ limits: quick });
+    const socket = await openTcp(server.port);
+    await once(socket.resume(), 'close');
+    expect(await server.metrics.registry.metrics()).toContain('slipway_server_handshake_failures_total 1');
+  });
+
+  it('is cut off when it sends nothing', async () => {
+    await using server = await startTestServer({ limits: quick });
+    expect((await readReply(await connectTo(server.port))).status).toBe(408);
+  });
+
+  it('is cut off when it sends its request a byte at a time', async () => {
+    await using server = await startTestServer({ limits: quick });
+    const socket = await connectTo(server.port);
+    const bytes = requestText({ headers: { filling: 'x'.repeat(1000) } });
+    let at = 0;
+    const drip = setInterval(() => socket.write(bytes.charAt(at++)), 20);
+    try {
+      expect((await readReply(socket)).status).toBe(408);
+    } finally {
+      clearInterval(drip);
+    }
+  });
+
+  it('is refused when its headers are too long', async () => {
+    await using server = await startTestServer();
+    expect((await ask(server.port, { headers: { filling: 'x'.repeat(9000) } })).status).toBe(431);
+  });
+
+  it('is refused when it speaks no HTTP', async () => {
+    await using server = await startTestServer();
+    const socket = await connectTo(server.port);
+    socket.write('hello\r\n\r\n');
+    expect((await readReply(socket)).status).toBe(400);
+  });
+
+  it('is cut off when it does not take its bytes, and others are answered meanwhile', async () => {
+    const limits = { gate: { active: 1, turnMs: 100 }, send: { stallMs: 1500 } };
+    await using server = await serveLargeAnswers(limits);
+    const slow = await connectTo(server.port);
+    slow.pause();
+    const closed = once(slow, 'close');
+    slow.write(requestText({}));
+    expect((await ask(server.port)).status).toBe(200);
+    slow.on('error', () => {});
+    await vi.waitFor(() => expect(server.lines.join()).toContain('was cut off'), { timeout: 10_000 });
+    slow.resume();
+    await closed;
+  });
+
+  it('is cut off when it takes them too slowly', async () => {
+    await using server = await serveLargeAnswers({ send: { totalMs: 500 } });
+    const slow = await connectTo(server.port);
+    slow.pause();
+    slow.write(requestText({}));
+    const sip = setInterval(() => slow.read(1000), 20);
+    try {
+      await vi.waitFor(() => expect(server.lines.join()).toContain('was cut off'), { timeout: 10_000 });
+    } finally {
+      clearInterval(sip);
+      slow.destroy();
+    }
+  });
+
+  it('is dropped when there are too many connections, until some have gone', async () => {
+    await using server = await startTestServer({ limits: { listen: { connections: 2 } } });
+    const held = [await connectTo(server.port), await connectTo(server.port)];
+    await expect(ask(server.port)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(await server.metrics.registry.metrics()).toContain('slipway_server_dropped_connections_total 1');
+    for (const socket of held) socket.destroy();
+    await vi.waitFor(async () => expect((await ask(server.port)).status).toBe(200), { timeout: 5000 });
+  });
+});
+
+describe('a herd', () => {
+  it('is answered in the order it came', async () => {
+    await using server = await startTestServer({ bytes: 300_000, limits: { gate: { active: 1 } } });
+    const sockets = [];
+    for (let number = 0; number < 10; number += 1) sockets.push(await connectTo(server.port));
+    const replies = [];
+    for (const socket of sockets) {
+      socket.write(requestText({}));
+      replies.push(readReply(socket));
+    }
+    const answered = await Promise.all(replies);
+    expect(answered.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+    expect(answered.map(({ at }) => at)).toEqual(answered.map(({ at }) => at).toSorted((a, b) => a - b));
+  });
+
+  it('is told to come back, at once, beyond what can wait', async () => {
+    const limits = { gate: { active: 1, waiting: 1, turnMs: 60_000 } };
+    await using server = await serveLargeAnswers(limits);
+    const slow = [await connectTo(server.port), await connectTo(server.port)];
+    for (const socket of slow) {
+      socket.pause();
+      socket.write(requestText({}));
+    }
+    await vi.waitFor(async () => expect(await server.metrics.registry.metrics()).toContain('slipway_server_waiting 1'));
+    const started = performance.now();
+    const reply = await ask(server.port);
+    expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(text(reply)).toContain('[SLW_SERVER_BUSY]');
+    expect(performance.now() - started).toBeLessThan(1000);
+    // What needs no turn is answered all the same.
+    expect((await ask(server.port, { path: '/healthz' })).status).toBe(200);
+    for (const socket of slow) socket.destroy();
+    await vi.waitFor(async () => expect((await ask(server.port)).status).toBe(200), { timeout: 5000 });
+  });
+});

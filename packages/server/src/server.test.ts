@@ -1,0 +1,198 @@
+import { gunzipSync } from 'node:zlib';
+import { parse, translate } from '@slipway/ignition';
+import { describe, expect, it, vi } from 'vitest';
+import { makeCertificate } from './testing/certificate.ts';
+import { ask, connectTo, machineConfig, rendered, startTestServer, tokenOf, tokenText } from './testing/test-server.ts';
+
+const accept = (version: string) => ({ accept: `application/vnd.coreos.ignition+json;version=${version}, */*;q=0.1` });
+const text = (reply: { body: Buffer }) => reply.body.toString();
+const servedName = (reply: { body: Buffer }) => /rendered-worker-(.)/.exec(annotationsIn(reply.body))?.[1];
+
+function annotationsIn(body: Buffer): string {
+  const config = translate(parse(body).config ?? { ignition: { version: '3.5.0' } }, '3.5.0').config;
+  const file = config?.storage?.files?.find(({ path }) => path.endsWith('/node-annotations.json'));
+  return decodeURIComponent(file?.contents?.source ?? '');
+}
+
+describe('the machine config server', () => {
+  it('gives a machine its config in the version it asks for', async () => {
+    await using server = await startTestServer();
+    const reply = await ask(server.port, { headers: accept('3.3.0') });
+    expect(reply).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'application/json', 'cache-control': 'no-store', connection: 'close' },
+    });
+    expect(Number(reply.headers['content-length'])).toBe(reply.body.length);
+    expect(parse(reply.body).config?.ignition.version).toBe('3.3.0');
+    expect(parse((await ask(server.port)).body).config?.ignition.version).toBe('2.2.0');
+  });
+
+  it('gives the packed form to a stub that asks for it, as bytes of their own', async () => {
+    await using server = await startTestServer();
+    const plain = await ask(server.port, { headers: accept('3.5.0') });
+    const packed = await ask(server.port, { path: '/config/worker?compression=gzip', headers: accept('3.5.0') });
+    expect(packed.headers).toMatchObject({ 'content-type': 'application/gzip' });
+    expect(packed.headers).not.toHaveProperty('content-encoding');
+    expect(gunzipSync(packed.body)).toEqual(plain.body);
+  });
+
+  it('answers HEAD like GET, without the bytes', async () => {
+    await using server = await startTestServer();
+    const [get, head] = [await ask(server.port), await ask(server.port, { method: 'HEAD' })];
+    expect(head.status).toBe(200);
+    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+    expect(head.body).toHaveLength(0);
+  });
+
+  it.each([
+    ['another path', { path: '/' }, 404, {}, 'SLW_SERVER_PATH'],
+    ['an unknown pool', { path: '/config/none' }, 404, {}, 'SLW_SERVER_POOL'],
+    ['another method', { method: 'DELETE' }, 405, { allow: 'GET, HEAD' }, 'SLW_SERVER_METHOD'],
+    ['a body', { method: 'GET', headers: { 'content-length': '5' } }, 413, {}, 'SLW_SERVER_REQUEST'],
+    ['no token', { token: '' }, 401, { 'www-authenticate': 'Bearer' }, 'SLW_SERVER_TOKEN'],
+    ['another version', { headers: accept('4.0.0') }, 400, {}, 'SLW_SERVER_VERSION'],
+    [
+      'a pool that is not rendered yet',
+      { path: '/config/infra', token: tokenText('i') },
+      503,
+      { 'retry-after': '5' },
+      'SLW_SERVER_NOT_RENDERED',
+    ],
+  ])('answers %s with a status a client understands, and a reason', async (_, what, status, headers, code) => {
+    const pools = new Map([
+      ['worker', rendered('a')],
+      ['infra', undefined],
+    ]);
+    const tokens = new Map([
+      ['worker', [tokenOf('t')]],
+      ['infra', [tokenOf('i')]],
+    ]);
+    await using server = await startTestServer({ inputs: { pools, tokens } });
+    const reply = await ask(server.port, what);
+    expect(reply).toMatchObject({ status, headers: { ...headers, connection: 'close' } });
+    expect(text(reply)).toContain(`[${code}]`);
+  });
+
+  it('says which field an old client cannot be told', async () => {
+    await using server = await startTestServer();
+    const config = { ignition: { version: '3.5.0' }, kernelArguments: { shouldExist: ['quiet'] } };
+    server.machineConfigs.set(rendered('b'), { metadata: { name: rendered('b') }, spec: { config } });
+    await server.change({ pools: new Map([['worker', rendered('b')]]) });
+    const reply = await ask(server.port, { headers: accept('3.2.0') });
+    expect(reply.status).toBe(400);
+    expect(text(reply)).toContain('kernelArguments');
+    expect((await ask(server.port, { headers: accept('3.3.0') })).status).toBe(200);
+  });
+
+  it('answers for its health without a token', async () => {
+    await using server = await startTestServer();
+    expect(await ask(server.port, { path: '/healthz', token: '' })).toMatchObject({ status: 200 });
+  });
+
+  it('follows the tokens: two are valid at a time, an old one is not', async () => {
+    await using server = await startTestServer();
+    await server.change({ tokens: new Map([['worker', [tokenOf('n'), tokenOf('t')]]]) });
+    expect((await ask(server.port, { token: tokenText('n') })).status).toBe(200);
+    expect((await ask(server.port, { token: tokenText('t') })).status).toBe(200);
+    await server.change({ tokens: new Map([['worker', [tokenOf('n'), tokenOf('t', '2026-01-01T00:00:00Z')]]]) });
+    const reply = await ask(server.port, { token: tokenText('t') });
+    expect(reply.status).toBe(401);
+    expect(text(reply)).toContain('has expired');
+  });
+
+  it('lets machines come back while it may not know their token yet', async () => {
+    await using server = await startTestServer();
+    server.setBehind(true);
+    expect((await ask(server.port, { token: tokenText('n') })).status).toBe(503);
+    expect((await ask(server.port, { token: tokenText('t') })).status).toBe(200);
+  });
+
+  it('answers machines without a token where that is allowed', async () => {
+    await using server = await startTestServer({ allowAnonymous: true });
+    expect((await ask(server.port, { token: '' })).status).toBe(200);
+  });
+
+  it('follows the pool, and the credentials of joining nodes', async () => {
+    await using server = await startTestServer();
+    expect(servedName(await ask(server.port))).toBe('a');
+    server.machineConfigs.set(rendered('b'), machineConfig(rendered('b')));
+    await server.change({ pools: new Map([['worker', rendered('b')]]) });
+    const before = await ask(server.port);
+    expect(servedName(before)).toBe('b');
+    await server.change({ node: { kubeconfig: 'kind: Config # rotated\n', caBundle: 'CA\n' } });
+    const after = await ask(server.port);
+    expect(servedName(after)).toBe('b');
+    expect(after.body).not.toEqual(before.body);
+    await server.change({ pools: new Map() });
+    expect((await ask(server.port)).status).toBe(404);
+  });
+
+  it('goes on with the config from before when the new one cannot be prepared, and takes it when it can', async () => {
+    await using server = await startTestServer();
+    await server.change({ pools: new Map([['worker', rendered('b')]]) });
+    expect(servedName(await ask(server.port))).toBe('a');
+    expect(await server.metrics.registry.metrics()).toContain('slipway_server_outdated{pool="worker"} 1');
+    server.machineConfigs.set(rendered('b'), machineConfig(rendered('b')));
+    await vi.waitFor(async () => expect(servedName(await ask(server.port))).toBe('b'), {
+      timeout: 10_000,
+      interval: 100,
+    });
+    expect(await server.metrics.registry.metrics()).toContain('slipway_server_outdated{pool="worker"} 0');
+  });
+
+  it('shows the new certificate once it has it, and keeps the old one when the new one is broken', async () => {
+    await using server = await startTestServer();
+    const shown = async () => {
+      const socket = await connectTo(server.port);
+      const { subject } = socket.getPeerCertificate();
+      socket.destroy();
+      return subject.CN;
+    };
+    const second = await makeCertificate('second');
+    await server.change({ certificate: { cert: second.cert, key: (await makeCertificate('third')).key } });
+    expect(await shown()).toBe('first');
+    expect(server.server.ready().problems.join()).toContain('certificate');
+    await server.change({ certificate: second });
+    expect(await shown()).toBe('second');
+    expect(server.server.ready()).toEqual({ ok: true, problems: [] });
+  });
+
+  it('logs and counts who fetched what, and never a token', async () => {
+    await using server = await startTestServer();
+    const { body } = await ask(server.port, {
+      path: '/config/worker?compression=gzip&secret=query',
+      headers: { ...accept('3.5.0'), 'user-agent': 'Ignition/2.24.0' },
+    });
+    await ask(server.port, { token: tokenText('x') });
+    await vi.waitFor(() => expect(server.lines.filter((line) => line.includes('"from"'))).toHaveLength(2));
+    const [given, refused] = server.lines
+      .filter((line) => line.includes('"from"'))
+      .map((line): unknown => JSON.parse(line));
+    expect(given).toMatchObject({
+      from: '127.0.0.1',
+      agent: 'Ignition/2.24.0',
+      pool: 'worker',
+      version: '3.5.0',
+      form: 'gzip',
+      access: 'token',
+      rendered: rendered('a'),
+      status: 200,
+      bytes: body.length,
+      ms: expect.any(Number),
+    });
+    expect(refused).toMatchObject({ level: 'warn', pool: 'worker', status: 401, code: 'SLW_SERVER_TOKEN' });
+    expect(server.lines.join()).not.toMatch(/tttt|xxxx|query/);
+    const metrics = await server.metrics.registry.metrics();
+    expect(metrics).toContain(
+      'slipway_server_requests_total{pool="worker",status="200",version="3.5.0",form="gzip"} 1',
+    );
+    expect(metrics).toContain('slipway_server_requests_total{pool="worker",status="401",version="",form=""} 1');
+    expect(metrics).toContain(`slipway_server_sent_bytes_total{pool="worker"} ${body.length}`);
+  });
+
+  it('makes no series of a metric from names that somebody made up', async () => {
+    await using server = await startTestServer();
+    await ask(server.port, { path: '/config/made-up' });
+    expect(await server.metrics.registry.metrics()).not.toContain('made-up');
+  });
+});

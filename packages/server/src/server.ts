@@ -1,0 +1,121 @@
+import type { Health, Log, Metrics } from '@slipway/kube';
+import { createAnswerBook } from './book.ts';
+import { ServerError } from './errors.ts';
+import { createGate } from './gate.ts';
+import type { GateLimits } from './gate.ts';
+import { createHandler } from './handler.ts';
+import { createListener } from './listener.ts';
+import type { Address, ListenLimits } from './listener.ts';
+import { createServerMetrics } from './metrics.ts';
+import type { SendLimits } from './send.ts';
+import type { ServingCertificate, Source } from './source.ts';
+
+export interface ServerLimits {
+  listen: ListenLimits;
+  gate: GateLimits;
+  send: SendLimits;
+}
+
+/** docs/server.md says what each is for; bench/server measures them. */
+export const defaultLimits: ServerLimits = {
+  listen: { connections: 2048, handshakeMs: 10_000, headMs: 10_000, headBytes: 8192 },
+  gate: { active: 32, turnMs: 2000, late: 256, waiting: 2048, patienceMs: 8000 },
+  send: { pieceBytes: 256 * 1024, stallMs: 10_000, totalMs: 120_000 },
+};
+
+export interface ServerOptions {
+  source: Source;
+  listen: Address;
+  allowAnonymous: boolean;
+  metrics: Metrics;
+  log: Log;
+  limits?: ServerLimits;
+}
+
+export interface MachineConfigServer {
+  /** Where it listens, once it has a certificate to listen with; rejects where it cannot. */
+  readonly listening: Promise<Address>;
+  ready(): Health;
+  /** Resolves when the answers follow the inputs there are now. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The machine config server on one source. Writes nothing; any number of them may run side by side. */
+export function startServer(options: ServerOptions): MachineConfigServer {
+  const { source, log, limits = defaultLimits } = options;
+  const metrics = createServerMetrics(options.metrics);
+  const gate = createGate(limits.gate);
+  const book = createAnswerBook(source, metrics, log);
+  let inputs = source.read();
+  const handler = createHandler({
+    inputs: () => inputs,
+    isBehind: () => source.isBehind(),
+    allowAnonymous: options.allowAnonymous,
+    book,
+    gate,
+    limits: limits.send,
+    metrics,
+    log,
+  });
+  const listener = createListener(limits.listen, metrics, log, handler);
+  metrics.observe(gate, () => listener.connections());
+  const { promise: listening, resolve, reject } = Promise.withResolvers<Address>();
+
+  function listen(): void {
+    listener.listen(options.listen).then((address) => {
+      log.info({ ...address, allowAnonymous: options.allowAnonymous }, 'machines are served');
+      return resolve(address);
+    }, reject);
+  }
+
+  let certificate: ServingCertificate | undefined;
+  let certificateProblem: string | undefined;
+
+  function takeCertificate(next: ServingCertificate | undefined): void {
+    if (next === undefined || (next.cert === certificate?.cert && next.key === certificate.key)) return;
+    try {
+      listener.setCertificate(next);
+    } catch (error) {
+      certificateProblem = `the serving certificate cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+      log.error(
+        { err: new ServerError('SLW_SERVER_CERTIFICATE', certificateProblem) },
+        'the certificate from before stays',
+      );
+      return;
+    }
+    certificateProblem = undefined;
+    if (certificate === undefined) listen();
+    else log.info('took the new serving certificate into use');
+    certificate = next;
+  }
+
+  const warned = new Set<string>();
+
+  function follow(): void {
+    inputs = source.read();
+    for (const problem of inputs.problems) if (!warned.has(problem)) log.warn({ problem }, 'an input cannot be used');
+    warned.clear();
+    for (const problem of inputs.problems) warned.add(problem);
+    book.update(inputs);
+    takeCertificate(inputs.certificate);
+  }
+
+  follow();
+  const unfollow = source.onChange(follow);
+
+  return {
+    listening,
+    ready() {
+      const problems = [...inputs.problems, ...(certificateProblem === undefined ? [] : [certificateProblem])];
+      // A damaged input of one kind must not take the server from machines it can still answer.
+      return { ok: certificate !== undefined && inputs.node !== undefined, problems };
+    },
+    settled: () => book.settled(),
+    async stop() {
+      unfollow();
+      book.stop();
+      await listener.close();
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { createLog, createMetrics } from '@slipway/kube';
+import type { Metrics } from '@slipway/kube';
+import { createGate } from '../gate.ts';
+import type { GateLimits } from '../gate.ts';
+import { createHandler } from '../handler.ts';
+import { createListener } from '../listener.ts';
+import { createServerMetrics } from '../metrics.ts';
+import type { SendLimits } from '../send.ts';
+import { defaultLimits } from '../server.ts';
+import { makeCertificate } from './certificate.ts';
+
+/** More than the buffers of a connection on this machine hold, and no config that could be rendered. */
+const large = Buffer.alloc(24_000_000, 'x');
+
+export interface LargeAnswers extends AsyncDisposable {
+  port: number;
+  metrics: Metrics;
+  lines: string[];
+}
+
+/** The listener, the gate and the handler as they are, in front of one answer that no connection swallows at once. */
+export async function serveLargeAnswers(limits: {
+  gate?: Partial<GateLimits>;
+  send?: Partial<SendLimits>;
+}): Promise<LargeAnswers> {
+  const lines: string[] = [];
+  const log = createLog({ pretty: false, write: (line) => lines.push(line) });
+  const registry = createMetrics();
+  const metrics = createServerMetrics(registry);
+  const gate = createGate({ ...defaultLimits.gate, ...limits.gate });
+  const answer = Promise.resolve({ ok: true, plain: large, gzip: large } as const);
+  const handler = createHandler({
+    inputs: () => ({ pools: new Map([['worker', 'rendered']]), tokens: new Map() }),
+    isBehind: () => false,
+    allowAnonymous: true,
+    book: {
+      find: () => ({ rendered: 'rendered', answerIn: () => answer, size: () => large.length }),
+      update: () => {},
+      settled: async () => {},
+      stop: () => {},
+    },
+    gate,
+    limits: { ...defaultLimits.send, ...limits.send },
+    metrics,
+    log,
+  });
+  const listener = createListener(defaultLimits.listen, metrics, log, handler);
+  metrics.observe(gate, () => listener.connections());
+  listener.setCertificate(await makeCertificate('large'));
+  const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
+  return { port, metrics: registry, lines, [Symbol.asyncDispose]: () => listener.close() };
+}

@@ -1,0 +1,172 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { connect } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
+import { createLog, createMetrics } from '@slipway/kube';
+import type { MachineConfig } from '@slipway/api';
+import type { ProvisioningToken } from '@slipway/fleet';
+import type { Metrics } from '@slipway/kube';
+import { defaultLimits, startServer } from '../server.ts';
+import type { MachineConfigServer, ServerLimits } from '../server.ts';
+import type { Inputs, Source } from '../source.ts';
+import { makeCertificate } from './certificate.ts';
+
+/** The inputs as a test says, and a server on them, listening on this machine. */
+export interface TestServer extends AsyncDisposable {
+  server: MachineConfigServer;
+  port: number;
+  metrics: Metrics;
+  lines: string[];
+  machineConfigs: Map<string, MachineConfig>;
+  /** Inputs that are not given stay; resolves when the answers follow. */
+  change(inputs: Partial<Inputs>): Promise<void>;
+  setBehind(behind: boolean): void;
+}
+
+export const rendered = (digit: string, pool = 'worker'): string => `rendered-${pool}-${digit.repeat(32)}`;
+export const tokenText = (letter: string): string => letter.repeat(43);
+export const tokenOf = (letter: string, expires = '2999-01-01T00:00:00Z'): ProvisioningToken => ({
+  token: tokenText(letter),
+  created: '2026-01-01T00:00:00Z',
+  expires,
+});
+
+/** A config whose only file holds so many bytes. */
+export const machineConfig = (name: string, bytes = 10): MachineConfig => ({
+  metadata: { name },
+  spec: {
+    config: {
+      ignition: { version: '3.5.0' },
+      storage: { files: [{ path: '/etc/filling', contents: { source: `data:,${'x'.repeat(bytes)}` } }] },
+    },
+  },
+});
+
+export interface TestServerOptions {
+  allowAnonymous?: boolean;
+  limits?: { [part in keyof ServerLimits]?: Partial<ServerLimits[part]> };
+  inputs?: Partial<Inputs>;
+  bytes?: number;
+}
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const machineConfigs = new Map([[rendered('a'), machineConfig(rendered('a'), options.bytes)]]);
+  let inputs: Inputs = {
+    pools: new Map([['worker', rendered('a')]]),
+    tokens: new Map([['worker', [tokenOf('t')]]]),
+    node: { kubeconfig: 'kind: Config\n', caBundle: 'CA\n' },
+    certificate: await makeCertificate('first'),
+    problems: [],
+    ...options.inputs,
+  };
+  let behind = false;
+  const listeners = new Set<() => void>();
+  const source: Source = {
+    read: () => inputs,
+    async load(name) {
+      const found = machineConfigs.get(name);
+      if (found === undefined) throw new Error(`no MachineConfig ${name}`);
+      return found;
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    isBehind: () => behind,
+  };
+  const lines: string[] = [];
+  const metrics = createMetrics();
+  const { limits = {} } = options;
+  const server = startServer({
+    source,
+    listen: { host: '127.0.0.1', port: 0 },
+    allowAnonymous: options.allowAnonymous ?? false,
+    metrics,
+    log: createLog({ level: 'debug', pretty: false, write: (line) => lines.push(line) }),
+    limits: {
+      listen: { ...defaultLimits.listen, ...limits.listen },
+      gate: { ...defaultLimits.gate, ...limits.gate },
+      send: { ...defaultLimits.send, ...limits.send },
+    },
+  });
+  const { port } = await server.listening;
+  await server.settled();
+  return {
+    server,
+    port,
+    metrics,
+    lines,
+    machineConfigs,
+    async change(changed) {
+      inputs = { ...inputs, ...changed };
+      for (const listener of listeners) listener();
+      await server.settled();
+    },
+    setBehind(now) {
+      behind = now;
+    },
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+  /** By performance.now(), of the first byte. */
+  at: number;
+}
+
+export interface Ask {
+  method?: string;
+  path?: string;
+  token?: string | undefined;
+  headers?: Record<string, string>;
+}
+
+export async function connectTo(port: number): Promise<TLSSocket> {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  // What the other side does to the connection is what tests look at.
+  return socket.on('error', () => {});
+}
+
+export const openTcp = async (port: number) => {
+  const socket = connectTcp({ host: '127.0.0.1', port });
+  await once(socket, 'connect');
+  return socket.on('error', () => {});
+};
+
+export function requestText({
+  method = 'GET',
+  path = '/config/worker',
+  token = tokenText('t'),
+  headers = {},
+}: Ask): string {
+  const all = { host: 'server', ...(token === '' ? {} : { authorization: `Bearer ${token}` }), ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+}
+
+/** Asks on a connection of its own, reads until the other side closes it. */
+export async function ask(port: number, what: Ask = {}): Promise<Reply> {
+  const socket = await connectTo(port);
+  socket.write(requestText(what));
+  return readReply(socket);
+}
+
+export async function readReply(socket: TLSSocket): Promise<Reply> {
+  const chunks: Buffer[] = [];
+  let at = 0;
+  for await (const chunk of socket) {
+    at ||= performance.now();
+    chunks.push(chunk as Buffer);
+  }
+  const all = Buffer.concat(chunks);
+  const end = all.indexOf('\r\n\r\n');
+  const [first = '', ...lines] = all.subarray(0, Math.max(0, end)).toString().split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => line.split(': ', 2)).map(([name = '', value = '']) => [name.toLowerCase(), value]),
+  );
+  return { status: Number(first.split(' ')[1]), headers, body: all.subarray(end + 4), at };
+}
