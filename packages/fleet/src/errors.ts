@@ -36,6 +36,7 @@ export class FirstBootError extends Error {
 /** Codes of failures that end an operation. */
 export const fleetErrors = {
   SLW_DISK_CONTENTS: 'the contents of a file are not in the config, or cannot be read',
+  SLW_UPDATE_CONFIG: 'an update cannot be planned, because a rendered config cannot be read',
 } as const;
 
 export class FleetError extends Error {
@@ -47,3 +48,8 @@ export class FleetError extends Error {
     this.code = code;
   }
 }
+
+/** Codes of what stands in the way of an update. */
+export const updateErrors = {
+  SLW_UPDATE_IRRECONCILABLE: 'a config asks for what a running machine cannot become',
+} as const;

@@ -31,7 +31,11 @@ export { firstBootConfig, type JoiningNode } from './first-boot/first-boot-confi
 export { servedConfig } from './first-boot/served-config.ts';
 export { diskOf } from './disk/disk-of.ts';
 export * from './disk/disk-plan.ts';
-export { FleetError, fleetErrors } from './errors.ts';
+export { FleetError, fleetErrors, updateErrors } from './errors.ts';
 export { HIDDEN, isSecretFile, maskedDiff, maskField, type Masking } from './masking.ts';
 export { explain, type Explained, type ExplainedField } from './explain.ts';
 export { diffRendered } from './render/diff.ts';
+export { planUpdate, type PlannedConfig, type UpdateRequest } from './update/plan-update.ts';
+export type { NodeDisruptionPolicy } from './update/policy.ts';
+export { rollbackOf } from './update/rollback.ts';
+export type * from './update/update-plan.ts';

@@ -1,0 +1,101 @@
+// What changes at which path, from two pictures of a disk.
+import type { DiskEntry, DiskPlan, Owner } from '../disk/disk-plan.ts';
+import { isSecretFile } from '../masking.ts';
+import { isSameBytes, referenceTo } from './contents-reference.ts';
+import type { PathChange, PathState } from './update-plan.ts';
+
+/**
+ * What goes, from the deepest path up, then what comes or changes, from the top down: a file may come to be where a
+ * directory was, and the other way round.
+ */
+export async function pathChanges(current: DiskPlan, desired: DiskPlan): Promise<PathChange[]> {
+  const [old, now] = [byPath(current), byPath(desired)];
+  const gone: PathChange[] = [];
+  const written: PathChange[] = [];
+  for (const entry of current.entries) {
+    if (!now.has(entry.path)) gone.push(await pathChange(entry, null));
+  }
+  for (const entry of desired.entries) {
+    const before = old.get(entry.path) ?? null;
+    if (before === null || differences(before, entry).length > 0) written.push(await pathChange(before, entry));
+  }
+  return [...gone.toReversed(), ...written];
+}
+
+function byPath({ entries }: DiskPlan): ReadonlyMap<string, DiskEntry> {
+  return new Map(entries.map((entry) => [entry.path, entry]));
+}
+
+async function pathChange(before: DiskEntry | null, after: DiskEntry): Promise<PathChange>;
+async function pathChange(before: DiskEntry, after: null): Promise<PathChange>;
+async function pathChange(before: DiskEntry | null, after: DiskEntry | null): Promise<PathChange> {
+  return {
+    kind: 'path',
+    path: before?.path ?? after?.path ?? '',
+    ...whatHappens(before, after),
+    before: await stateOf(before),
+    after: await stateOf(after),
+    secret: isSecret(before) || isSecret(after),
+  };
+}
+
+function whatHappens(before: DiskEntry | null, after: DiskEntry | null): Pick<PathChange, 'change' | 'differs'> {
+  if (before === null) return { change: 'added', differs: [] };
+  if (after === null) return { change: 'removed', differs: [] };
+  return { change: 'changed', differs: differences(before, after) };
+}
+
+/** What a machine would notice. Not whether a directory may replace another: on a running machine it is there. */
+function differences(before: DiskEntry, after: DiskEntry): PathChange['differs'] {
+  if (before.kind !== after.kind) return ['kind'];
+  const differs: PathChange['differs'][number][] = [];
+  if (!hasSameContents(before, after)) differs.push('contents');
+  if (modeOf(before) !== modeOf(after)) differs.push('mode');
+  if (!hasSameOwners(before, after)) differs.push('owner');
+  if (targetOf(before) !== targetOf(after)) differs.push('target');
+  return differs;
+}
+
+const modeOf = (entry: DiskEntry): number | null => ('mode' in entry ? entry.mode : null);
+const targetOf = (entry: DiskEntry): string | null => ('target' in entry ? entry.target : null);
+
+function hasSameContents(before: DiskEntry, after: DiskEntry): boolean {
+  if (before.kind !== 'file' || after.kind !== 'file') return true;
+  return before.keepsExisting === after.keepsExisting && isSameBytes(before.bytes, after.bytes);
+}
+
+/** A second name of a file has the owners of the first. */
+function hasSameOwners(a: DiskEntry, b: DiskEntry): boolean {
+  if (a.kind === 'hard link' || b.kind === 'hard link') return true;
+  return isSameOwner(a.user, b.user) && isSameOwner(a.group, b.group);
+}
+
+function isSameOwner(a: Owner, b: Owner): boolean {
+  if ('id' in a) return 'id' in b && a.id === b.id;
+  return 'name' in b && a.name === b.name;
+}
+
+async function stateOf(entry: DiskEntry | null): Promise<PathState | null> {
+  switch (entry?.kind) {
+    case undefined:
+      return null;
+    case 'file': {
+      const { kind, of, mode, user, group, keepsExisting } = entry;
+      return { kind, of, mode, user, group, contents: await referenceTo(entry.bytes), keepsExisting };
+    }
+    case 'directory': {
+      const { kind, mode, user, group } = entry;
+      return { kind, of: 'directory', mode, user, group };
+    }
+    case 'link': {
+      const { kind, of, target, user, group } = entry;
+      return { kind, of, target, user, group };
+    }
+    case 'hard link':
+      return { kind: 'hard link', of: 'link', target: entry.target };
+  }
+}
+
+function isSecret(entry: DiskEntry | null): boolean {
+  return entry?.kind === 'file' && isSecretFile(entry.path, entry.mode);
+}

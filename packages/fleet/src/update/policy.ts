@@ -1,0 +1,103 @@
+// Which entry of the node disruption policy an item falls under, and what it asks for.
+import type { MachineConfiguration } from '@slipway/api';
+import { DEFAULT_FILES, DEFAULT_SSH_KEY, registriesActions } from './default-policy.ts';
+import type { NodeAction, Cause } from './update-plan.ts';
+
+/** The users' part: `spec.nodeDisruptionPolicy` of the MachineConfiguration. */
+export type NodeDisruptionPolicy = NonNullable<MachineConfiguration['spec']['nodeDisruptionPolicy']>;
+
+type PolicyAction = NonNullable<NodeDisruptionPolicy['sshkey']>['actions'][number];
+
+export type Ruling = Omit<Cause, 'item'>;
+
+const REBOOT: readonly NodeAction[] = [{ type: 'Reboot' }];
+
+export function alwaysReboots(because: string): Ruling {
+  return { actions: REBOOT, rule: 'always', entry: '', because };
+}
+
+/**
+ * The entry with the longest path that is the file or a directory above it; of two with the same path, the user's. So a
+ * user's entry for a directory does not end a built-in one for a file in it: for that, it takes an entry for the file.
+ */
+export function rulingForFile(path: string, policy: NodeDisruptionPolicy, addsMirrorsOnly: () => boolean): Ruling {
+  const entry = fileEntries(policy)
+    .filter((each) => each.path === path || path.startsWith(`${each.path}/`))
+    .reduce<FileEntry | null>((best, each) => (best === null || isBefore(each, best) ? each : best), null);
+  if (entry === null) return unmatched(`no entry of the node disruption policy covers the file ${path}`);
+  const { actions, rule } = entry;
+  if (actions !== 'depends') return ruling(actions, rule, entry.written, `${nameOf(rule)} for ${entry.written}`);
+  const isHarmless = addsMirrorsOnly();
+  const what = isHarmless ? 'only mirrors asked by digest were added' : 'more than mirrors asked by digest changed';
+  return ruling(registriesActions(isHarmless), rule, entry.written, `${nameOf(rule)} for ${entry.written}: ${what}`);
+}
+
+export function rulingForUnit(unit: string, policy: NodeDisruptionPolicy): Ruling {
+  const entry = policy.units?.find(({ name }) => name === unit);
+  if (entry === undefined) return unmatched(`no entry of the node disruption policy covers the unit ${unit}`);
+  return ruling(actionsOf(entry.actions), 'user', unit, `${nameOf('user')} for ${unit}`);
+}
+
+/** Also for the password: both are about who may log in, and no program has to be told of either. */
+export function rulingForSshKey(policy: NodeDisruptionPolicy): Ruling {
+  const actions = policy.sshkey?.actions ?? [];
+  if (actions.length === 0) return ruling(DEFAULT_SSH_KEY, 'default', 'sshkey', `${nameOf('default')} for sshkey`);
+  return ruling(actionsOf(actions), 'user', 'sshkey', `${nameOf('user')} for sshkey`);
+}
+
+interface FileEntry {
+  /** Without slashes at the end, so that '' is the root. */
+  readonly path: string;
+  /** As it stands in the policy. */
+  readonly written: string;
+  readonly rule: 'user' | 'default';
+  readonly actions: readonly NodeAction[] | 'depends';
+}
+
+function fileEntries({ files = [] }: NodeDisruptionPolicy): FileEntry[] {
+  return [
+    ...files.map(({ path, actions }) => entryOf(path, 'user', actionsOf(actions))),
+    ...DEFAULT_FILES.map(({ path, actions }) => entryOf(path, 'default', actions)),
+  ];
+}
+
+function entryOf(written: string, rule: FileEntry['rule'], actions: FileEntry['actions']): FileEntry {
+  return { path: written.replace(/\/+$/, ''), written, rule, actions };
+}
+
+/** In an order that does not depend on that of the entries. */
+function isBefore(a: FileEntry, b: FileEntry): boolean {
+  if (a.path.length !== b.path.length) return a.path.length > b.path.length;
+  if (a.rule !== b.rule) return a.rule === 'user';
+  return a.written < b.written;
+}
+
+function actionsOf(actions: readonly PolicyAction[]): NodeAction[] {
+  return actions.flatMap(actionOf);
+}
+
+/** What lacks its unit the API server would not have taken; to reboot is the safe reading. */
+function actionOf({ type, reload, restart }: PolicyAction): NodeAction[] {
+  switch (type) {
+    case 'None':
+      return [];
+    case 'Reload':
+      return [reload === undefined ? { type: 'Reboot' } : { type, unit: reload.serviceName }];
+    case 'Restart':
+      return [restart === undefined ? { type: 'Reboot' } : { type, unit: restart.serviceName }];
+    default:
+      return [{ type }];
+  }
+}
+
+function ruling(actions: readonly NodeAction[], rule: Ruling['rule'], entry: string, because: string): Ruling {
+  return { actions, rule, entry, because };
+}
+
+function unmatched(because: string): Ruling {
+  return ruling(REBOOT, 'nothing', '', because);
+}
+
+function nameOf(rule: 'user' | 'default'): string {
+  return rule === 'user' ? 'the entry of spec.nodeDisruptionPolicy' : 'the built-in entry';
+}
