@@ -20,6 +20,12 @@ describe('MachineConfigs that are valid alone and not together', () => {
       'spec.config.storage.files[0]',
     ],
     [
+      'a directory below a file',
+      withFiles(file('/etc/a', '')),
+      storage({ directories: [{ path: '/etc/a/b/c' }] }),
+      'spec.config.storage.directories[0].path',
+    ],
+    [
       'a hard link to a directory',
       storage({ directories: [{ path: '/dir' }] }),
       storage({ links: [link('/a', '/dir', { hard: true })] }),

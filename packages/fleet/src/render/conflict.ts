@@ -17,7 +17,7 @@ export function conflictProblems(
   provenance: Provenance,
   inputs: readonly RenderInput[],
 ): RenderProblem[] {
-  const errors = validate(config).filter((entry) => entry.kind === 'error');
+  const errors = [...validate(config).filter((entry) => entry.kind === 'error'), ...belowFiles(config)];
   if (errors.length === 0) return [];
   const setters = settersByItem(provenance);
   const order = new Map(inputs.map(({ name }, index) => [name, index]));
@@ -32,10 +32,35 @@ export function conflictProblems(
   return firstProblems(problems);
 }
 
+/** Ignition's rules say nothing of it, and then no machine can make it. */
+function belowFiles(config: RenderedIgnition): { path: string; message: string }[] {
+  const { files = [], directories = [], links = [] } = config.storage ?? {};
+  const taken = new Set(files.map(({ path }) => path));
+  const found: { path: string; message: string }[] = [];
+  for (const [list, nodes] of Object.entries({ files, directories, links })) {
+    for (const [index, { path }] of nodes.entries()) {
+      const above = ancestorsOf(path).find((ancestor) => taken.has(ancestor));
+      if (above === undefined) continue;
+      const message = `${path} is below ${above}, which is a file: expected a directory there`;
+      found.push({ path: `storage.${list}[${index}].path`, message });
+    }
+  }
+  return found;
+}
+
+function ancestorsOf(path: string): string[] {
+  const ancestors: string[] = [];
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
+    ancestors.push(path.slice(0, end));
+  return ancestors;
+}
+
 /** The last one merged is named as the object: the others were fine before it came. */
 function conflictProblem(names: readonly string[], field: string, message: string): RenderProblem {
   const together = names.map(nameOfMachineConfig).join(', ');
-  const text = `merged from ${together}, ${message}. Each is valid alone: change one of them so that they agree`;
+  const wayOut =
+    names.length > 1 ? 'Each is valid alone: change one of them so that they agree' : 'Change one of the two';
+  const text = `merged from ${together}, ${message}. ${wayOut}`;
   return problemAt('SLW_RENDER_CONFLICT', nameOfMachineConfig(names.at(-1) ?? ''), field, text);
 }
 
@@ -65,16 +90,18 @@ function settersBelow(provenance: Provenance, path: string): string[] {
 
 const UNIT_DIRECTORY = '/etc/systemd/system/';
 
-/** The other things that one on a path can collide with: links above it, a directory it hard-links to, a unit written there. */
+/** The other things that one on a path can collide with: files and links above it, a directory it hard-links to, a unit written there. */
 function othersAt(config: RenderedIgnition, item: Item): string[] {
   if (item.section !== 'storage') return [];
   const { path, target } = nodeAt(config, item);
   if (path === '') return [];
-  const { links = [], directories = [] } = config.storage ?? {};
+  const { files = [], links = [], directories = [] } = config.storage ?? {};
   const others: string[] = [];
-  links.forEach((link, index) => {
-    if (path.startsWith(`${link.path}/`)) others.push(`storage.links[${index}]`);
-  });
+  for (const [list, above] of Object.entries({ files, links })) {
+    above.forEach((node, index) => {
+      if (path.startsWith(`${node.path}/`)) others.push(`storage.${list}[${index}]`);
+    });
+  }
   directories.forEach((directory, index) => {
     if (directory.path === target) others.push(`storage.directories[${index}]`);
   });
