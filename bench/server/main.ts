@@ -4,7 +4,7 @@ import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { issueServing, makeAuthority, servingData } from '@slipway/controllers';
+import { bundleOf, issueServing, makeAuthority, servingData } from '@slipway/controllers';
 import { startNginx } from '@slipway/tools/nginx';
 import { compare, median } from '../comparison.ts';
 import { buildLoadGenerator } from './load-generator.ts';
@@ -48,11 +48,12 @@ async function main(): Promise<void> {
   const ask = await buildLoadGenerator(directory);
   const now = new Date();
   const day = 24 * 3_600_000;
-  const serving = servingData(await issueServing(await makeAuthority(now, day), ['127.0.0.1'], now, day));
+  const authority = await makeAuthority(now, day);
+  const serving = servingData(await issueServing(authority, ['127.0.0.1'], now, day));
   const certificate = { cert: serving['tls.crt'], key: serving['tls.key'] };
   await writeBootstrap(directory, certificate);
   const server = await startOurServer(directory);
-  const answer = await fetchAnswer(server.port);
+  const answer = await fetchAnswer(server.port, bundleOf(authority));
   const expect = join(directory, 'answer');
   await writeFile(expect, answer);
   const nginx = await startNginx({ files: { [path]: answer }, certificate: certificate.cert, key: certificate.key });
@@ -120,10 +121,10 @@ function miss(what: string): void {
   process.exitCode = 1;
 }
 
-async function fetchAnswer(port: number): Promise<Buffer> {
+async function fetchAnswer(port: number, ca: string): Promise<Buffer> {
   const headers = { accept, authorization: `Bearer ${token}` };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get({ host: '127.0.0.1', port, path, headers, rejectUnauthorized: false }, resolve).on('error', reject);
+    get({ host: '127.0.0.1', port, path, headers, ca }, resolve).on('error', reject);
   });
   const bytes = await buffer(response);
   if (response.statusCode !== 200) throw new Error(`the server answers ${response.statusCode}: ${bytes.toString()}`);
