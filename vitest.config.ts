@@ -14,6 +14,9 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          // On all cores, and before the rest: what runs on real components measures times and has the machine to itself.
+          maxWorkers: '100%',
+          sequence: { groupOrder: 0 },
           include: tests('.test.ts'),
           exclude: [...ignored, '**/*.e2e.test.ts', '**/*.slow.test.ts'],
         },
@@ -21,6 +24,8 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
           include: tests('.e2e.test.ts'),
           exclude: ignored,
           globalSetup: './e2e/control-plane.ts',
@@ -31,6 +36,8 @@ export default defineConfig({
       {
         test: {
           name: 'slow',
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
           include: tests('.slow.test.ts'),
           exclude: ignored,
           globalSetup: './e2e/control-plane.ts',
