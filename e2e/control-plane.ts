@@ -1,4 +1,3 @@
-import { defaultNamespace } from '@slipway/api';
 import { resolveBinaries, startControlPlane, ToolsError, type ControlPlane } from '@slipway/tools/controlplane';
 import { OracleError, resolveOracle } from '@slipway/tools/ignition-oracle';
 import type { TestProject } from 'vitest/node';
@@ -8,8 +7,6 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The administrator's kubeconfig of the control plane that all tests share. */
     kubeconfig: string;
-    /** The same for a ServiceAccount of the operator: our admission policies let it write what is ours alone. */
-    operatorKubeconfig: string;
     /** The real Ignition clients that boot machines in tests; none for the slow tests. */
     ignitionClients: ClientUnderTest[];
   }
@@ -21,16 +18,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('ignitionClients', clients);
   const controlPlane = await start(project.name).catch(giveUp);
   project.provide('kubeconfig', controlPlane.kubeconfig);
-  project.provide('operatorKubeconfig', await controlPlane.kubeconfigFor(operator));
   return () => controlPlane.stop();
 }
-
-/** May do everything, as the administrator does, and is one of those our policies exempt. */
-const operator = {
-  user: `system:serviceaccount:${defaultNamespace}:machine-config-controller`,
-  groups: [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'],
-  name: 'operator',
-};
 
 async function start(project: string): Promise<ControlPlane> {
   // Everything that tests may ask for later: what has to be built is built now, where no test's time is running.

@@ -18,6 +18,7 @@ import type { Client } from '@slipway/kube';
 import { pickFreePort, startControlPlane } from '@slipway/tools/controlplane';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { operator } from './operator.ts';
 import { runSlipway, slipway } from './slipway-process.ts';
 import type { SlipwayProcess } from './slipway-process.ts';
 
@@ -36,11 +37,7 @@ let probes: number;
 beforeAll(async () => {
   controlPlane = await startControlPlane();
   // Rendered configs are written by our controllers alone, and in this test by itself.
-  const kubeconfig = await controlPlane.kubeconfigFor({
-    user: `system:serviceaccount:${namespace}:test`,
-    groups: [`system:serviceaccounts:${namespace}`, 'system:masters'],
-    name: 'test',
-  });
+  const kubeconfig = await controlPlane.kubeconfigFor(operator);
   const installed = await runSlipway('install', '--kubeconfig', controlPlane.kubeconfig);
   if (installed.code !== 0) throw new Error(installed.err);
   client = createClient(createTransport(await loadKubeconfig([kubeconfig])));

@@ -6,6 +6,7 @@ import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
 import { pickFreePort, startControlPlane } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
+import { operator } from '../operator.ts';
 import { runSlipway, slipway, type SlipwayProcess } from '../slipway-process.ts';
 import { makeBootDirectory } from './boot.ts';
 
@@ -46,11 +47,7 @@ export async function startFleet(): Promise<Fleet> {
   const directory = await makeBootDirectory();
   const installed = await runSlipway('install', '--kubeconfig', controlPlane.kubeconfig);
   if (installed.code !== 0) throw new Error(installed.err);
-  const kubeconfig = await controlPlane.kubeconfigFor({
-    user: `system:serviceaccount:${defaultNamespace}:machine-config-controller`,
-    groups: [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'],
-    name: 'operator',
-  });
+  const kubeconfig = await controlPlane.kubeconfigFor(operator);
   const transport = createTransport(await loadKubeconfig([kubeconfig]));
   const client = createClient(transport);
   await client.create(namespaces, { metadata: { name: machineNamespace } });

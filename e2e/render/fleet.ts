@@ -3,6 +3,7 @@ import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import { createClient, createTransport, loadKubeconfig, type Client, type Stored } from '@slipway/kube';
 import { startControlPlane, type ControlPlane } from '@slipway/tools/controlplane';
 import { expect, vi } from 'vitest';
+import { operator } from '../operator.ts';
 import { runSlipway, slipway, type SlipwayProcess } from '../slipway-process.ts';
 
 /** A control plane of its own: the controllers act on every pool there is. */
@@ -30,18 +31,17 @@ export async function startFleet(): Promise<Fleet> {
   };
   const installed = await runSlipway('install', '--kubeconfig', controlPlane.kubeconfig);
   expect(installed).toMatchObject({ code: 0 });
-  const groups = (...more: string[]) => [...more, 'system:masters'];
-  const operatorKubeconfig = await controlPlane.kubeconfigFor({
-    user: `system:serviceaccount:${namespace}:machine-config-controller`,
-    groups: groups(`system:serviceaccounts:${namespace}`),
-    name: 'operator',
-  });
+  const operatorKubeconfig = await controlPlane.kubeconfigFor(operator);
   return {
     controlPlane,
     operatorKubeconfig,
     admin: await clientFor(controlPlane.kubeconfig),
     breakGlass: await clientFor(
-      await controlPlane.kubeconfigFor({ user: 'on-call', groups: groups('slipway:break-glass'), name: 'on-call' }),
+      await controlPlane.kubeconfigFor({
+        user: 'on-call',
+        groups: ['slipway:break-glass', 'system:masters'],
+        name: 'on-call',
+      }),
     ),
     async controller(...args) {
       const started = slipway(
