@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { remoteContentAnnotation, secrets } from '@slipway/api';
+import { machineConfigPools, remoteContentAnnotation, secrets } from '@slipway/api';
 import { encodeDataUrl, gzip } from '@slipway/ignition';
 import type { WriteAttempt } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
-import { until, untilClean } from './remote-content/cluster.ts';
+import { pool, until, untilClean } from './remote-content/cluster.ts';
 import { file, merging, setStage, withFiles } from './remote-content/stage.ts';
 import { endless, redirectTo } from './remote-content/web-server.ts';
+import { conditionOf, filesOf, findPool, renderedWith } from './render/fleet.ts';
 
 const stage = setStage();
 
@@ -107,29 +108,44 @@ describe('a web server that misbehaves', () => {
     ],
   ];
 
-  it.each(misbehaviours)('and %s is reported, and nothing of it is stored', async (_, code, message, configOf) => {
-    const config = await configOf();
-    stage.run({ limits });
-    const before = process.memoryUsage().rss;
-    await stage.cluster.create('50-bad', config);
-    // Meanwhile others are served.
-    await stage.cluster.create('60-good', remoteFile());
-    await stage.cluster.untilState('60-good', 'ready');
-    const { problems, attempts, retryAt } = await stage.cluster.untilState('50-bad', 'failed');
-    expect(problems).toEqual([
-      { code, field: expect.stringMatching(/^spec\.config\./), message: expect.stringMatching(message) },
-    ]);
-    expect(problems[0]?.message).toContain('MachineConfig 50-bad, ');
-    expect(attempts).toBe(1);
-    expect(Date.parse(retryAt)).toBeGreaterThan(Date.now());
-    expect(await stage.cluster.secretNames('chunk')).toHaveLength(1);
-    expect(sentMebibytes).toBeLessThan(64);
-    expect(process.memoryUsage().rss - before).toBeLessThan(200 * mebibyte);
-    await until(async () => expect(await stage.cluster.reasons('50-bad')).toEqual(['RemoteContentFailed']));
-    // An edit is tried at once, whenever the next attempt would have been.
-    await stage.cluster.edit('50-bad', remoteFile());
-    await stage.cluster.untilState('50-bad', 'ready');
-  });
+  it.each(misbehaviours)(
+    'and %s degrades the pool, is reported, and nothing of it is stored',
+    async (_, code, message, configOf) => {
+      const config = await configOf();
+      stage.run({ limits, render: true });
+      const { client } = stage.cluster;
+      await client.create(machineConfigPools, pool);
+      const renderDegraded = async () => conditionOf(await findPool(client, pool.metadata.name), 'RenderDegraded');
+      const before = process.memoryUsage().rss;
+      await stage.cluster.create('50-bad', config);
+      // Meanwhile others are served.
+      await stage.cluster.create('60-good', remoteFile());
+      await stage.cluster.untilState('60-good', 'ready');
+      const { problems, attempts, retryAt } = await stage.cluster.untilState('50-bad', 'failed');
+      expect(problems).toEqual([
+        { code, field: expect.stringMatching(/^spec\.config\./), message: expect.stringMatching(message) },
+      ]);
+      expect(problems[0]?.message).toContain('MachineConfig 50-bad, ');
+      await until(async () => {
+        const condition = await renderDegraded();
+        expect(condition?.status).toBe('True');
+        expect(condition?.message).toBe(`${problems[0]?.message} [${code}]`);
+      });
+      expect(attempts).toBe(1);
+      expect(Date.parse(retryAt)).toBeGreaterThan(Date.now());
+      expect(await stage.cluster.secretNames('chunk')).toHaveLength(1);
+      expect(sentMebibytes).toBeLessThan(64);
+      expect(process.memoryUsage().rss - before).toBeLessThan(200 * mebibyte);
+      await until(async () => expect(await stage.cluster.reasons('50-bad')).toEqual(['RemoteContentFailed']));
+      // An edit is tried at once, whenever the next attempt would have been.
+      await stage.cluster.edit('50-bad', remoteFile());
+      await stage.cluster.untilState('50-bad', 'ready');
+      await until(async () => expect((await renderDegraded())?.status).toBe('False'));
+      const rendered = await renderedWith(client, pool.metadata.name, '50-bad');
+      expect(filesOf(rendered)['/etc/file']).toMatch(/^data:/);
+      await client.delete(machineConfigPools, pool.metadata, {});
+    },
+  );
 
   it('is asked again by itself, and what it put right is taken', async () => {
     stage.run();

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { machineConfigPools, machineConfigs, poolLabel, secrets } from '@slipway/api';
 import { remoteContentLabel } from '@slipway/controllers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -89,10 +88,16 @@ const converged = async (name: string) => {
   return rendered;
 };
 
-/** A moment after the pool has all it needs: the writes that are left have had their time. */
+/** The last write of all is the status that has seen the pool's newest spec. */
 async function settled(name: string): Promise<'settled'> {
   await converged(name);
-  await setTimeout(500);
+  await vi.waitFor(
+    async () => {
+      const found = await findPool(fleet.admin, name);
+      expect(found?.status?.observedGeneration).toBe(found?.metadata.generation);
+    },
+    { timeout: 20_000 },
+  );
   return 'settled';
 }
 

@@ -1,10 +1,22 @@
-import { crdOf, machineConfigKind, machineConfigs, namespaces, refreshAnnotation, secrets } from '@slipway/api';
-import type { MachineConfig, Secret } from '@slipway/api';
+import {
+  crdOf,
+  machineConfigKind,
+  machineConfigPoolKind,
+  machineConfigPools,
+  machineConfigs,
+  namespaces,
+  refreshAnnotation,
+  roleLabel,
+  secrets,
+} from '@slipway/api';
+import type { MachineConfig, MachineConfigPool, Secret } from '@slipway/api';
 import {
   loadSnapshot,
+  poolStatusController,
   remoteContentController,
   type RemoteContentOptions,
   remoteContentLabel,
+  renderController,
   type SnapshotState,
   snapshotStateOf,
 } from '@slipway/controllers';
@@ -53,7 +65,17 @@ export interface Running {
 export interface Options extends Partial<RemoteContentOptions> {
   /** Asked before each of the controller's writes. */
   guard?: WriteGuard;
+  /** Render the pool as well, and write its status. */
+  render?: boolean;
 }
+
+/** Of every MachineConfig here; no built-in one has it, so that a pool needs nothing else. */
+const role = 'remote';
+
+export const pool: MachineConfigPool = {
+  metadata: { name: role },
+  spec: { machineConfigSelector: { matchLabels: { [roleLabel]: role } } },
+};
 
 /** A control plane of its own: MachineConfigs are the cluster's, and a controller tends all of them. */
 export interface Cluster {
@@ -81,14 +103,19 @@ export async function startCluster(): Promise<Cluster> {
   const controlPlane = await startControlPlane();
   const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
   await client.create(crds, crdOf(machineConfigKind));
+  await client.create(crds, crdOf(machineConfigPoolKind));
   await until(() => client.list(machineConfigs).next());
+  await until(() => client.list(machineConfigPools).next());
   await client.create(namespaces, { metadata: { name: namespace } });
   const cluster: Cluster = {
     controlPlane,
     client,
     run: (options) => run(client, options),
     async create(name, config, annotations = {}) {
-      await client.create(machineConfigs, { metadata: { name, annotations }, spec: { config: { ...config } } });
+      await client.create(machineConfigs, {
+        metadata: { name, annotations, labels: { [roleLabel]: role } },
+        spec: { config: { ...config } },
+      });
     },
     async edit(name, config) {
       const body = [{ op: 'replace', path: '/spec/config', value: config }];
@@ -155,13 +182,16 @@ function contentsIn(config: unknown): Record<string, string | undefined> {
   return Object.fromEntries(files.map(({ path, contents }) => [path, contents?.source]));
 }
 
-function run(client: Client, { guard = () => undefined, ...options }: Options = {}): Running {
+function run(client: Client, { guard = () => undefined, render = false, ...options }: Options = {}): Running {
   const lines: string[] = [];
   const log = createLog({ level: 'debug', pretty: false, write: (line) => lines.push(line) });
   const metrics = createMetrics();
   const manager = createManager({
     client: client.guarded(guard),
-    controllers: [remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] }, ...options })],
+    controllers: [
+      remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] }, ...options }),
+      ...(render ? [renderController({ namespace, controllerVersion: '0.0.0' }), poolStatusController] : []),
+    ],
     events: createRecorder(client, { component: 'slipway-test', log }),
     log,
     metrics,
