@@ -24,7 +24,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
           include: tests('.e2e.test.ts'),
           exclude: ignored,
