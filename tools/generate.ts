@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { crdNameOf, crdOf, kinds, policies, policyObjectsOf, type Kind } from '@slipway/api';
+import { crdNameOf, crdOf, daemonAccess, kinds, policies, policyObjectsOf, type Kind } from '@slipway/api';
 import { stringify } from 'yaml';
 
 const root = join(import.meta.dirname, '..');
@@ -14,7 +14,7 @@ const crdFolders: Record<Kind['install'], string> = {
 };
 
 /** Folders that hold generated files and nothing else. */
-export const generatedFolders = [...Object.values(crdFolders), 'deploy/policies'];
+export const generatedFolders = [...Object.values(crdFolders), 'deploy/policies', 'deploy/rbac'];
 
 const yaml = (objects: readonly object[]): string =>
   header + objects.map((object) => stringify(object, { lineWidth: 120, aliasDuplicateObjects: false })).join('---\n');
@@ -30,6 +30,7 @@ export function generatedFiles(): Map<string, string> {
       `deploy/policies/${policy.name}.yaml`,
       yaml(policyObjectsOf(policy)),
     ]),
+    ['deploy/rbac/daemon.yaml', yaml(daemonAccess())],
   ]);
 }
 

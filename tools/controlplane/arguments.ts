@@ -56,6 +56,8 @@ export function apiServerArguments(at: Layout, port: number, etcdPort: number): 
     `--service-account-key-file=${at.serviceAccountKey}`,
     `--service-account-signing-key-file=${at.serviceAccountKey}`,
     '--authorization-mode=Node,RBAC',
+    // As on any real cluster: a kubelet writes its own Node and what is about it, and no other.
+    '--enable-admission-plugins=NodeRestriction',
     '--allow-privileged=true',
     // New machines join by tokens in kube-system, as on any cluster made with kubeadm.
     '--enable-bootstrap-token-auth=true',

@@ -28,4 +28,11 @@ export type { Problem } from './problem.ts';
 export * from './validate.ts';
 export * from './identity.ts';
 export * from './policies.ts';
-export * from './policy.ts';
+export { policyObjectsOf } from './policy.ts';
+export type {
+  PolicyDefinition,
+  PolicyValidation,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from './policy.ts';
+export * from './rbac.ts';

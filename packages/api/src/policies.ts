@@ -1,16 +1,19 @@
-import { exemptIdentities } from './identity.ts';
+import { daemonUser, defaultNamespace, exemptIdentities } from './identity.ts';
 import { customPoolPolicy } from './machineconfiguration/custom-pool-policy.ts';
 import { builtInConfigPolicy, renderedConfigPolicy } from './machineconfiguration/machine-config-policies.ts';
+import { machineConfigNodePolicy, nodePolicy } from './machineconfiguration/node-policies.ts';
 import { machineConfigurationPolicy } from './operator/machine-configuration-policy.ts';
 import type { PolicyDefinition } from './policy.ts';
 
 /** Every admission policy we install, for controllers that run in `namespace`. */
-export function policies(namespace?: string): PolicyDefinition[] {
+export function policies(namespace: string = defaultNamespace): PolicyDefinition[] {
   const exempt = exemptIdentities(namespace);
   return [
     machineConfigurationPolicy(exempt),
     customPoolPolicy(exempt),
     renderedConfigPolicy(exempt),
     builtInConfigPolicy(exempt),
+    nodePolicy(exempt, daemonUser(namespace)),
+    machineConfigNodePolicy(exempt, daemonUser(namespace)),
   ];
 }

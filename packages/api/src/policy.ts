@@ -18,9 +18,15 @@ export interface PolicyDefinition {
   description: string;
   resource: ResourceName;
   operations: ('CREATE' | 'UPDATE' | 'DELETE')[];
-  /** Which changes are looked at; of the spec alone, unless labels decide something too. */
-  covers?: 'spec' | 'spec and labels';
+  /** Which changes are looked at; of the spec alone, unless labels decide something too, or all is about who writes. */
+  covers?: 'spec' | 'spec and labels' | 'everything';
+  /** Also what is written through this one. Only for policies that cover everything. */
+  subresource?: 'status';
   exempt: readonly Identity[];
+  /** In CEL: the only requests it is about, beside the exempt. */
+  about?: { name: string; expression: string };
+  /** CEL that the validations read as `variables.<name>`; each may use those before it. */
+  variables?: { name: string; expression: string }[];
   validations: PolicyValidation[];
   /** An object that the expressions read as `params`. While it is absent the policy lets everything pass. */
   param?: { resource: ResourceName & Pick<Resource<unknown>, 'kind'>; name: string; namespace?: string };
@@ -38,6 +44,7 @@ export interface ValidatingAdmissionPolicy {
       resourceRules: { apiGroups: string[]; apiVersions: string[]; operations: string[]; resources: string[] }[];
     };
     matchConditions: { name: string; expression: string }[];
+    variables?: { name: string; expression: string }[];
     validations: (PolicyValidation & { reason: 'Forbidden' })[];
   };
 }
@@ -53,16 +60,22 @@ export interface ValidatingAdmissionPolicyBinding {
   };
 }
 
-const celList = (values: string[]): string => `[${values.map((value) => `'${value}'`).join(', ')}]`;
+export const celList = (values: readonly string[]): string => `[${values.map((value) => `'${value}'`).join(', ')}]`;
 
 function notExempt(exempt: readonly Identity[]): string {
   const users = exempt.flatMap((identity) => ('user' in identity ? [identity.user] : []));
-  const groups = exempt.flatMap((identity) => ('group' in identity ? [identity.group] : []));
+  const groups = exempt.filter((identity) => 'group' in identity);
   return [
     `!(request.userInfo.username in ${celList(users)})`,
-    `!(has(request.userInfo.groups) && request.userInfo.groups.exists(group, group in ${celList(groups)}))`,
+    ...groups.map((identity) => `!(${inGroup(identity.group)}${exceptFor(identity.except)})`),
   ].join(' && ');
 }
+
+/** CEL: whoever makes the request is in this group. */
+export const inGroup = (group: string): string => `'${group}' in request.userInfo.?groups.orValue([])`;
+
+const exceptFor = (users: readonly string[] = []): string =>
+  users.length === 0 ? '' : ` && !(request.userInfo.username in ${celList(users)})`;
 
 // With this reason the answer is 403 and not 422: it is about who may do what, not about the form of the object.
 const refusing = (validation: PolicyValidation) => ({ ...validation, reason: 'Forbidden' as const });
@@ -70,6 +83,7 @@ const refusing = (validation: PolicyValidation) => ({ ...validation, reason: 'Fo
 // Annotations and finalizers of an object that was there before the policy can still be changed; its labels too, where
 // they decide nothing.
 const changes = {
+  everything: undefined,
   spec: "request.operation != 'UPDATE' || object.?spec != oldObject.?spec",
   'spec and labels':
     "request.operation != 'UPDATE' || object.?spec != oldObject.?spec || object.metadata.?labels != oldObject.metadata.?labels",
@@ -78,7 +92,8 @@ const changes = {
 const apiVersionOf = ({ group, version }: ResourceName): string => (group === '' ? version : `${group}/${version}`);
 
 function policyOf(definition: PolicyDefinition): ValidatingAdmissionPolicy {
-  const { name, description, resource, operations, exempt, validations, param } = definition;
+  const { name, description, resource, operations, exempt, validations, variables, param, about } = definition;
+  const covered = changes[definition.covers ?? 'spec'];
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicy',
@@ -87,21 +102,26 @@ function policyOf(definition: PolicyDefinition): ValidatingAdmissionPolicy {
       failurePolicy: 'Fail',
       ...(param && { paramKind: { apiVersion: apiVersionOf(param.resource), kind: param.resource.kind } }),
       matchConstraints: {
-        // A request through another version of the kind is the same request. Status is not named, so it is not covered.
+        // A request through another version of the kind is the same request. What is not named is not covered.
         matchPolicy: 'Equivalent',
         resourceRules: [
           {
             apiGroups: [resource.group],
             apiVersions: [resource.version],
             operations,
-            resources: [resource.plural],
+            resources: [
+              resource.plural,
+              ...(definition.subresource === undefined ? [] : [`${resource.plural}/${definition.subresource}`]),
+            ],
           },
         ],
       },
       matchConditions: [
         { name: 'not-exempt', expression: notExempt(exempt) },
-        { name: 'spec-changes', expression: changes[definition.covers ?? 'spec'] },
+        ...(covered === undefined ? [] : [{ name: 'spec-changes', expression: covered }]),
+        ...(about === undefined ? [] : [about]),
       ],
+      ...(variables && { variables }),
       validations: validations.map(refusing),
     },
   };

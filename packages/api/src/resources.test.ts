@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as api from './index.ts';
+import * as light from './resources.ts';
 import type { Kind, Resource } from './index.ts';
 
 const isResource = (value: unknown): value is Resource<unknown> =>
@@ -27,4 +28,11 @@ describe('the resources that controllers use', () => {
       expect(resource.version).toBe(served.includes('v1') ? 'v1' : served[0]);
     },
   );
+});
+
+describe('what a daemon uses without the schemas', () => {
+  it('is the same', () => {
+    expect(Object.entries(light).length).toBeGreaterThan(0);
+    expect(api).toMatchObject({ ...light });
+  });
 });

@@ -35,3 +35,4 @@ export { managedByLabel } from './provisioning/managed-secret.ts';
 export { nextTokens } from './provisioning/next-tokens.ts';
 export { serverAddress } from './provisioning/server-address.ts';
 export { renderedCopiesController } from './render/rendered-copies.ts';
+export { machineConfigNodesController } from './machine-config-nodes/machine-config-nodes.ts';

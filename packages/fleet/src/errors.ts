@@ -53,3 +53,9 @@ export class FleetError extends Error {
 export const updateErrors = {
   SLW_UPDATE_IRRECONCILABLE: 'a config asks for what a running machine cannot become',
 } as const;
+
+/** Codes of why a node has no pool. */
+export const poolErrors = {
+  SLW_POOL_NONE: 'no pool selects a node',
+  SLW_POOL_SEVERAL: 'more than one custom pool selects a node',
+} as const;

@@ -23,6 +23,7 @@ export {
   type RenderRequest,
   type RenderResult,
 } from './render/render-pool.ts';
+export { isRenderedAs, renderedName } from './render/rendered-name.ts';
 export { selectMachineConfigs, selectorProblems } from './render/select.ts';
 export { type ProvisioningToken, readTokens } from './first-boot/provisioning-tokens.ts';
 export { serverSecrets } from './first-boot/secret-names.ts';
@@ -31,11 +32,13 @@ export { firstBootConfig, type JoiningNode } from './first-boot/first-boot-confi
 export { servedConfig } from './first-boot/served-config.ts';
 export { diskOf } from './disk/disk-of.ts';
 export * from './disk/disk-plan.ts';
-export { FleetError, fleetErrors, updateErrors } from './errors.ts';
+export { FleetError, fleetErrors, poolErrors, updateErrors } from './errors.ts';
 export { HIDDEN, isSecretFile, maskedDiff, maskField, type Masking } from './masking.ts';
 export { explain, type Explained, type ExplainedField } from './explain.ts';
 export { diffRendered } from './render/diff.ts';
+export { splitArguments } from './update/kernel-arguments.ts';
 export { planUpdate, type PlannedConfig, type UpdateRequest } from './update/plan-update.ts';
 export type { NodeDisruptionPolicy } from './update/policy.ts';
 export { rollbackOf } from './update/rollback.ts';
 export type * from './update/update-plan.ts';
+export { type ChosenPool, poolOf } from './pool-of.ts';

@@ -3,6 +3,7 @@ import {
   certificatesController,
   defaultPoolsController,
   type FirstBootSettings,
+  machineConfigNodesController,
   poolStatusController,
   provisioningControllers,
   remoteContentController,
@@ -50,6 +51,7 @@ export function controllersOf(namespace: string, settings: ControllerSettings): 
     renderedConfigsController({ keep: keepRendered }),
     renderedCopiesController({ namespace }),
     poolStatusController,
+    machineConfigNodesController,
     certificatesController(firstBoot),
     ...provisioningControllers(firstBoot),
   ];

@@ -5,13 +5,13 @@ import { defaultNamespace } from './namespace.ts';
 
 export const installCommand = (): Command =>
   withClusterOptions(new Command('install'))
-    .summary('install or update CRDs and admission policies in a cluster')
+    .summary('install or update CRDs, admission policies and access control in a cluster')
     .description(
-      'Installs or updates our CRDs and admission policies. CRDs that the platform, Metal3 or Cluster API normally bring are made only where they are absent. Doing it again changes nothing.',
+      'Installs or updates our CRDs, our admission policies and what the daemons on nodes may do. CRDs that the platform, Metal3 or Cluster API normally bring are made only where they are absent. Doing it again changes nothing.',
     )
     .option(
       '--namespace <name>',
-      'where Slipway runs: its service accounts are exempt from its own policies',
+      'where Slipway runs: its controllers are exempt from its own policies',
       defaultNamespace,
     )
     .addOption(new Option('-o, --output <form>', 'how to report').choices(['text', 'json']).default('text'))

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { crdOf, kinds, policyObjectsOf, policies } from '@slipway/api';
+import { crdOf, daemonAccess, kinds, policyObjectsOf, policies } from '@slipway/api';
 import { createClient, isKubeError } from '@slipway/kube';
 import type { Client, KubeObject, Resource } from '@slipway/kube';
 import { terminalProgress } from '@slipway/tools/controlplane';
@@ -22,9 +22,21 @@ const crds: Resource<Crd> = {
   namespaced: false,
 };
 const namespaces: Resource = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
-const policyKinds = {
-  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
-  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
+const rbac = 'rbac.authorization.k8s.io';
+const admission = 'admissionregistration.k8s.io';
+/** The other kinds that are installed, and where the API has them. */
+const manifestKinds = {
+  ServiceAccount: { group: '', plural: 'serviceaccounts', namespaced: true },
+  ClusterRole: { group: rbac, plural: 'clusterroles', namespaced: false },
+  ClusterRoleBinding: { group: rbac, plural: 'clusterrolebindings', namespaced: false },
+  Role: { group: rbac, plural: 'roles', namespaced: true },
+  RoleBinding: { group: rbac, plural: 'rolebindings', namespaced: true },
+  ValidatingAdmissionPolicy: { group: admission, plural: 'validatingadmissionpolicies', namespaced: false },
+  ValidatingAdmissionPolicyBinding: {
+    group: admission,
+    plural: 'validatingadmissionpolicybindings',
+    namespaced: false,
+  },
 } as const;
 
 const fieldManager = 'slipway-install';
@@ -33,6 +45,8 @@ const establishedWithinMs = 60_000;
 export interface Installed {
   crds: { applied: number; created: number; left: number };
   policies: number;
+  /** ServiceAccounts, roles and their bindings. */
+  access: number;
 }
 
 export interface InstallOptions extends ClusterOptions {
@@ -53,10 +67,10 @@ export async function runInstall(options: InstallOptions): Promise<void> {
   }
 }
 
-export const installedText = ({ crds, policies }: Installed): string =>
-  `${crds.applied} CRDs of ours, ${crds.created} added for the platform, ${crds.left} left as they were; ${policies} admission policies`;
+export const installedText = ({ crds, policies, access }: Installed): string =>
+  `${crds.applied} CRDs of ours, ${crds.created} added for the platform, ${crds.left} left as they were; ${policies} admission policies; ${access} objects of access control`;
 
-/** Brings CRDs, policies and our namespace to what this version needs. Doing it again changes nothing. */
+/** Brings CRDs, policies, access control and our namespace to what this version needs. Doing it again changes nothing. */
 export async function install(
   client: Client,
   namespace: string,
@@ -75,25 +89,21 @@ export async function install(
       onProgress(`CRDs ${ready}/${steps.length}`);
     }),
   );
-  const manifests = policies(namespace).flatMap(policyObjectsOf);
+  // Policies before permissions: nobody shall have a right for a moment without what limits it.
+  const access = daemonAccess(namespace);
+  const manifests = [...policies(namespace).flatMap(policyObjectsOf), ...access];
   for (const [index, manifest] of manifests.entries()) {
-    onProgress(`admission policies ${index + 1}/${manifests.length}`);
-    await client.apply(policyResource(manifest.kind), manifest, {}, { fieldManager, force: true });
+    onProgress(`admission policies and access control ${index + 1}/${manifests.length}`);
+    const resource: Resource = { ...manifestKinds[manifest.kind], version: 'v1', kind: manifest.kind };
+    await client.apply(resource, manifest, {}, { fieldManager, force: true });
   }
   const count = (action: CrdStep['action']): number => steps.filter((step) => step.action === action).length;
   return {
     crds: { applied: count('apply'), created: count('create'), left: count('leave') },
     policies: policies(namespace).length,
+    access: access.length,
   };
 }
-
-const policyResource = (kind: keyof typeof policyKinds): Resource => ({
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  kind,
-  plural: policyKinds[kind],
-  namespaced: false,
-});
 
 export async function createNamespace(client: Client, name: string): Promise<void> {
   if ((await client.find(namespaces, { name })) !== undefined) return;

@@ -13,7 +13,24 @@ export const nodeAnnotations = {
   reason: known('reason'),
   desiredDrain: known('desiredDrain'),
   lastAppliedDrain: known('lastAppliedDrain'),
+  postConfigAction: known('post-config-action'),
 } as const;
+
+/** Those that the daemon on the node writes, by its own identity; the others are for controllers. */
+export const daemonAnnotations: readonly string[] = [
+  nodeAnnotations.currentConfig,
+  nodeAnnotations.currentImage,
+  nodeAnnotations.state,
+  nodeAnnotations.reason,
+  nodeAnnotations.desiredDrain,
+  nodeAnnotations.postConfigAction,
+];
+
+/** What these begin with is ours, on whatever object. */
+export const ourPrefixes = [known(''), ours('')] as const;
+
+/** In place of the name of a pool or of a rendered config that is not known yet. */
+export const notYetSet = 'not-yet-set';
 
 /** On every MachineConfig that a controller made: the version of that controller. */
 export const generatedByAnnotation = known('generated-by-controller-version');
@@ -32,6 +49,9 @@ export const remoteContentAnnotation = ours('remote-content');
 export const renderProblemsAnnotation = ours('render-problems');
 /** On a pool: the rendered config its machines are held at, before spec.configuration. Written by the rollout controller. */
 export const targetConfigAnnotation = ours('target-config');
+
+/** On the MachineConfiguration `cluster`: what a node does about drift: `leave`, `heal` or `heal-after=10m`. */
+export const driftPolicyAnnotation = ours('drift-policy');
 
 /** The prefix that only rendered MachineConfigs have. */
 export const renderedPrefix = 'rendered-';

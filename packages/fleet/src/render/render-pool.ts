@@ -1,6 +1,6 @@
 // The MachineConfigs of a pool → one static rendered config with a name that says what is in it.
 import type { MachineConfig } from '@slipway/api';
-import { generatedByAnnotation, renderedPrefix } from '@slipway/api';
+import { generatedByAnnotation } from '@slipway/api';
 import { maskUrl, merge, type Provenance } from '@slipway/ignition';
 import { canonicalJson } from './canonical-json.ts';
 import { conflictProblems } from './conflict.ts';
@@ -17,6 +17,7 @@ import {
 import { fieldOfConfig, firstProblems, nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
 import { RenderProvenance } from './provenance.ts';
 import { remoteReferences } from './remote.ts';
+import { renderedName } from './rendered-name.ts';
 import { compressContents, MAX_SPEC_BYTES, storedSize, storedSizeOf } from './size.ts';
 
 /** A spec as rendered configs have it: one form for one meaning. It is a MachineConfig's spec like any other. */
@@ -60,8 +61,7 @@ export async function renderPool(request: RenderRequest): Promise<RenderResult> 
   return {
     ok: true,
     rendered: {
-      // Over the spec before anything is packed: how gzip packs depends on the engine, and a name must not.
-      name: `${renderedPrefix}${pool}-${(await sha256(bytes)).slice(0, NAME_DIGITS)}`,
+      name: await renderedName(pool, bytes),
       spec: fitted.spec,
       sources: inputs.map((input) => input.reference),
       bytes: fitted.bytes,
@@ -70,8 +70,6 @@ export async function renderPool(request: RenderRequest): Promise<RenderResult> 
     warnings: [...imageWarnings(inputs, osImages), ...inputs.flatMap((input) => input.warnings)],
   };
 }
-
-const NAME_DIGITS = 32;
 
 function refuse(problems: readonly RenderProblem[]): RenderResult {
   return { ok: false, problems: firstProblems(problems) };
@@ -139,8 +137,4 @@ function sizeProblem(pool: string, { spec, bytes }: Fitted, provenance: Provenan
     `the rendered config has ${bytes} bytes with contents packed, and at most ${MAX_SPEC_BYTES} fit into one object of ` +
     `the cluster. The largest: ${largest}. Make these smaller, or bring the content to machines in another way`;
   return problemAt('SLW_RENDER_TOO_LARGE', `MachineConfigPool ${pool}`, '', text);
-}
-
-async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).toHex();
 }

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { daemonAccess } from './rbac.ts';
+
+const rules = daemonAccess('ours').flatMap((object) => ('rules' in object ? object.rules : []));
+const verbsOn = (resource: string): string[] =>
+  [...new Set(rules.filter(({ resources }) => resources.includes(resource)).flatMap(({ verbs }) => verbs))].sort();
+
+describe('what a daemon is permitted', () => {
+  it.each([
+    ['nodes', ['get', 'list', 'patch', 'watch']],
+    ['machineconfigs', ['get']],
+    ['machineconfignodes', ['get', 'list', 'watch']],
+    ['machineconfignodes/status', ['patch']],
+    ['machineconfigurations', ['get', 'list', 'watch']],
+    ['events', ['create', 'patch']],
+  ])('on %s: %j', (resource, verbs) => {
+    expect(verbsOn(resource)).toEqual(verbs);
+  });
+
+  it('is that and no more', () => {
+    expect(new Set(rules.flatMap(({ resources }) => resources)).size).toBe(6);
+    expect(JSON.stringify(rules)).not.toContain('*');
+  });
+
+  it('is for the ServiceAccount of our namespace, which can be another, and for kubelets', () => {
+    const subjects = daemonAccess('elsewhere').flatMap((object) => ('subjects' in object ? object.subjects : []));
+    expect(subjects).toEqual([
+      { kind: 'ServiceAccount', name: 'machine-config-daemon', namespace: 'elsewhere' },
+      { kind: 'ServiceAccount', name: 'machine-config-daemon', namespace: 'elsewhere' },
+      { apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:nodes' },
+    ]);
+  });
+
+  it('names in every binding a role that is there', () => {
+    const objects = daemonAccess();
+    const roles = objects.flatMap((object) => ('rules' in object ? [`${object.kind} ${object.metadata.name}`] : []));
+    const bound = objects.flatMap((object) =>
+      'roleRef' in object ? [`${object.roleRef.kind} ${object.roleRef.name}`] : [],
+    );
+    expect(bound.sort()).toEqual(roles.sort());
+  });
+});

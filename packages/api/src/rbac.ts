@@ -1,0 +1,91 @@
+// What the API server lets our own identities do. What RBAC cannot say, that a node writes only what is about itself, the
+// admission policies say.
+import { daemonAccount, defaultNamespace } from './identity.ts';
+
+interface Rule {
+  apiGroups: string[];
+  resources: string[];
+  verbs: string[];
+}
+
+interface Named {
+  metadata: { name: string; namespace?: string };
+}
+
+interface Binding<K extends 'Role' | 'ClusterRole'> extends Named {
+  apiVersion: 'rbac.authorization.k8s.io/v1';
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io'; kind: K; name: string };
+  subjects: (
+    | { kind: 'ServiceAccount'; name: string; namespace: string }
+    | { apiGroup: 'rbac.authorization.k8s.io'; kind: 'Group'; name: string }
+  )[];
+}
+
+export type AccessObject =
+  | (Named & { apiVersion: 'v1'; kind: 'ServiceAccount' })
+  | (Named & { apiVersion: 'rbac.authorization.k8s.io/v1'; kind: 'Role' | 'ClusterRole'; rules: Rule[] })
+  | (Binding<'Role'> & { kind: 'RoleBinding' })
+  | (Binding<'ClusterRole'> & { kind: 'ClusterRoleBinding' });
+
+const rbac = 'rbac.authorization.k8s.io';
+const rbacVersion = `${rbac}/v1` as const;
+const machineConfiguration = 'machineconfiguration.openshift.io';
+
+/** What a node needs of our kinds. Configs hold secrets: one gets the config it was told the name of, and lists none. */
+const ownKinds: Rule[] = [
+  { apiGroups: [machineConfiguration], resources: ['machineconfigs'], verbs: ['get'] },
+  { apiGroups: [machineConfiguration], resources: ['machineconfignodes'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [machineConfiguration], resources: ['machineconfignodes/status'], verbs: ['patch'] },
+  { apiGroups: ['operator.openshift.io'], resources: ['machineconfigurations'], verbs: ['get', 'list', 'watch'] },
+];
+
+/** The daemons in pods, and those that use the certificate of their kubelet. */
+export function daemonAccess(namespace: string = defaultNamespace): AccessObject[] {
+  const account = { kind: 'ServiceAccount' as const, name: daemonAccount, namespace };
+  const events = `${daemonAccount}-events`;
+  const kubelets = `${daemonAccount}-kubelet`;
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: daemonAccount, namespace } },
+    {
+      apiVersion: rbacVersion,
+      kind: 'ClusterRole',
+      metadata: { name: daemonAccount },
+      rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] }, ...ownKinds],
+    },
+    {
+      apiVersion: rbacVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: daemonAccount },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: daemonAccount },
+      subjects: [account],
+    },
+    // Events about a Node, which is in no namespace, are in this one.
+    {
+      apiVersion: rbacVersion,
+      kind: 'Role',
+      metadata: { name: events, namespace: 'default' },
+      rules: [{ apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] }],
+    },
+    {
+      apiVersion: rbacVersion,
+      kind: 'RoleBinding',
+      metadata: { name: events, namespace: 'default' },
+      roleRef: { apiGroup: rbac, kind: 'Role', name: events },
+      subjects: [account],
+    },
+    // Nodes and events a kubelet may write already.
+    {
+      apiVersion: rbacVersion,
+      kind: 'ClusterRole',
+      metadata: { name: kubelets },
+      rules: ownKinds,
+    },
+    {
+      apiVersion: rbacVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: kubelets },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: kubelets },
+      subjects: [{ apiGroup: rbac, kind: 'Group', name: 'system:nodes' }],
+    },
+  ];
+}

@@ -1,0 +1,52 @@
+// Which pool a node is in.
+import type { MachineConfigPool } from '@slipway/api';
+import type { poolErrors } from './errors.ts';
+import { matchesSelector } from './render/label-selector.ts';
+
+export type ChosenPool =
+  | { readonly ok: true; readonly pool: string }
+  /** The message names the node and the way out. */
+  | { readonly ok: false; readonly code: keyof typeof poolErrors; readonly message: string };
+
+interface NodeIdentity {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+type Selecting = Pick<MachineConfigPool, 'metadata'> & { spec: Pick<MachineConfigPool['spec'], 'nodeSelector'> };
+
+/** The first of these that selects a node has it, whatever custom pools do: nobody turns a control plane into something else. */
+const controlPlane = ['master', 'arbiter'];
+const worker = 'worker';
+
+/** A custom pool goes before worker, because its machines are workers first. The metadata of a Node is what it takes. */
+export function poolOf(node: NodeIdentity, pools: Iterable<Selecting>): ChosenPool {
+  const selecting = [...pools].filter((pool) => selects(pool, node)).map(({ metadata }) => metadata.name);
+  const custom = selecting.filter((name) => name !== worker && !controlPlane.includes(name)).sort();
+  if (custom.length > 1) {
+    return {
+      ok: false,
+      code: 'SLW_POOL_SEVERAL',
+      message: `Node ${node.name} is selected by the pools ${custom.join(' and ')}: expected at most one beside worker. Remove the label of all but one of these roles from the node`,
+    };
+  }
+  const pool = [...controlPlane, ...custom, worker].find((name) => selecting.includes(name));
+  return pool === undefined ? noPool(node) : { ok: true, pool };
+}
+
+/** An empty selector would select every machine there is: for a pool that is never meant. */
+function selects({ spec: { nodeSelector } }: Selecting, { labels = {} }: NodeIdentity): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = nodeSelector ?? {};
+  if (Object.keys(matchLabels).length === 0 && matchExpressions.length === 0) return false;
+  return matchesSelector(nodeSelector, labels);
+}
+
+function noPool({ name, labels = {} }: NodeIdentity): ChosenPool {
+  const roles = Object.keys(labels).filter((label) => label.startsWith('node-role.kubernetes.io/'));
+  const found = roles.length === 0 ? 'no label of a role' : `the labels ${roles.sort().join(', ')}`;
+  return {
+    ok: false,
+    code: 'SLW_POOL_NONE',
+    message: `Node ${name} is selected by no pool: expected the label of a pool's spec.nodeSelector, found ${found}. Label the node, for example node-role.kubernetes.io/worker=`,
+  };
+}
