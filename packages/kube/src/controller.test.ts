@@ -113,6 +113,22 @@ describe('which keys are reconciled', () => {
     expect(keys).toEqual(['all']);
   });
 
+  it('what happens outside of the cluster has a key reconciled, until the controller stops', async () => {
+    const keys: string[] = [];
+    let wake: ((key: string) => void) | undefined;
+    const listen = (heard: (key: string) => void) => {
+      wake = heard;
+      return () => keys.push('no longer listens');
+    };
+    const def = { reads: [], listen, reconcile: record(keys) };
+    const { controller } = setUp(def);
+    controller.start();
+    wake?.('outside');
+    await settle();
+    await controller.stop(1000);
+    expect(keys).toEqual(['outside', 'no longer listens']);
+  });
+
   it('keysOf leads from an object to others: of the old and of the new state', async () => {
     const source = filledByHand(nodes, object('n1', '1', { pool: 'worker' }));
     const keys: string[] = [];

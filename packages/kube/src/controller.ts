@@ -65,6 +65,8 @@ export interface ControllerDef {
   readonly workers?: number;
   /** Keys that are reconciled at every start, also where nothing exists yet that would lead to them. */
   readonly startsWith?: readonly Key[];
+  /** For what happens outside of the cluster: `wake` has a key reconciled. Returns the way to stop listening. */
+  listen?(this: void, wake: (key: Key) => void): () => void;
   /** The feature gate that must be on for this controller to run. */
   readonly gate?: string;
   readonly timeLimitMs?: number;
@@ -172,6 +174,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
         for (const object of informer.store.values()) enqueue(source, [object], true);
       }
       for (const key of def.startsWith ?? []) queue.add(key);
+      if (def.listen !== undefined) unsubscribe.push(def.listen((key) => queue.add(key)));
       unsubscribe.push(metrics.observeQueue(controller, () => queue.depth));
       queue.start();
     },

@@ -27,8 +27,19 @@ describe('the built-in MachineConfigs', () => {
 
   it('bring the service that finishes a first boot, before the kubelet starts', () => {
     for (const units of unitsOf()) {
-      expect(units.map((unit) => unit.name)).toEqual(['machine-config-daemon-firstboot.service']);
+      expect(units.map((unit) => unit.name)).toEqual([
+        'machine-config-daemon-firstboot.service',
+        'machine-config-daemon.service',
+      ]);
       expect(units[0]?.contents).toMatch(/^Before=.*kubelet\.service$/m);
+    }
+  });
+
+  it('bring the daemon, which starts once the first boot is finished, and again whenever it ends', () => {
+    for (const units of unitsOf()) {
+      expect(units[1]).toMatchObject({ name: 'machine-config-daemon.service', enabled: true });
+      expect(units[1]?.contents).toMatch(/^After=.*machine-config-daemon-firstboot\.service$/m);
+      expect(units[1]?.contents).toMatch(/^Restart=always$/m);
     }
   });
 
@@ -38,6 +49,7 @@ describe('the built-in MachineConfigs', () => {
       expect(units.map((unit) => unit.name)).toEqual([
         'machine-config-daemon-pull.service',
         'machine-config-daemon-firstboot.service',
+        'machine-config-daemon.service',
       ]);
       expect(units[0]?.contents).toContain(`podman pull --authfile=/var/lib/kubelet/config.json ${image}\n`);
     }

@@ -1,6 +1,6 @@
 import { builtInLabel, generatedByAnnotation, roleLabel } from '@slipway/api';
 import type { MachineConfig } from '@slipway/api';
-import { firstBootUnit, pullUnit } from './units.ts';
+import { daemonUnit, firstBootUnit, pullUnit } from './units.ts';
 
 /** The roles that every fleet has; machines of other pools are workers first. */
 export const builtInRoles = ['master', 'worker'] as const;
@@ -21,6 +21,7 @@ export function builtInMachineConfigs({ controllerVersion, daemonImage }: BuiltI
       ? []
       : [{ name: 'machine-config-daemon-pull.service', enabled: true, contents: pullUnit(daemonImage) }]),
     { name: 'machine-config-daemon-firstboot.service', enabled: true, contents: firstBootUnit },
+    { name: 'machine-config-daemon.service', enabled: true, contents: daemonUnit },
   ];
   return builtInRoles.map((role) => ({
     metadata: {

@@ -43,3 +43,21 @@ RestartSec=10
 WantedBy=multi-user.target
 RequiredBy=kubelet.service
 `;
+
+/**
+ * A service of the host and not a pod: it has to bring a machine back also when no kubelet starts on it. Its rights are those
+ * of the kubelet's own certificate, which reach one node.
+ */
+export const daemonUnit = `[Unit]
+Description=Machine Config Daemon: keep this machine at its config
+Wants=network-online.target
+After=network-online.target machine-config-daemon-firstboot.service
+
+[Service]
+ExecStart=${program} daemon --node %H --kubeconfig /var/lib/kubelet/kubeconfig
+Restart=always
+RestartSec=5
+
+[Install]
+WantedBy=multi-user.target
+`;

@@ -14,7 +14,7 @@ export function kernelArgumentsChange(
 }
 
 /** One entry of a MachineConfig may hold several; spaces inside double quotes belong to an argument, as for the kernel. */
-function splitArguments(entry: string): string[] {
+export function splitArguments(entry: string): string[] {
   return entry.match(/(?:"[^"]*"?|[^\s"])+/g) ?? [];
 }
 
