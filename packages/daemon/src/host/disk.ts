@@ -1,0 +1,194 @@
+// The machine's disk itself. Calls that end in memory are synchronous: a hundredth of a millisecond each, where a trip
+// through Node's pool of threads takes ten times that. Only fsync, which waits for the disk, goes there.
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
+import { DaemonError } from '../errors.ts';
+import type { FileSystem, Found, NewFile } from './file-system.ts';
+import { createMachinePaths, O_PATH } from './machine-path.ts';
+import { hasSelinux, makeWithLabel, readLabel } from './selinux-label.ts';
+import { ofMachine, systemErrorCode } from './system-error.ts';
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const PERMISSIONS = 0o777;
+const ALL_BITS = 0o7777;
+const FIRST_READ = 16 * 1024;
+
+const syncToDisk = promisify(fsync);
+
+export function createDisk({ root }: { readonly root: string }): FileSystem {
+  const { atPath, atDirectory } = createMachinePaths(root);
+  const labels = root === '/' && hasSelinux();
+  const labelOf = (path: string | undefined) => (labels && path !== undefined ? atPath(path, readLabel) : undefined);
+  return {
+    lookAt: (path) => told('look at', path, () => orNothing(null, () => atPath(path, (place) => found(place)))),
+    read: (path, limit) => told('read', path, () => atPath(path, (place) => readWhole(place, path, limit))),
+    list: (path) =>
+      told('list', path, () => orNothing([], () => atDirectory(path, (place) => readdirSync(place).toSorted()))),
+
+    createFile: (path, file) =>
+      told('create', path, () => {
+        const label = labelOf(file.replaces);
+        atPath(path, (place) => makeWithLabel(label, () => create(place, file)));
+      }),
+    overwrite: (path, offset, bytes) =>
+      told('write', path, () =>
+        atPath(path, (place) => withHandle(place, O_WRONLY, (handle) => writeAt(handle, path, offset, bytes))),
+      ),
+    syncFile: (path) => told('sync', path, () => sync(atPath(path, (place) => openSync(place, READ)))),
+    syncDirectory: (path) =>
+      told('sync', path, () => sync(atDirectory(path, (place) => openSync(place, O_RDONLY | O_DIRECTORY)))),
+    makeDirectory: (path, { mode, uid, gid }) =>
+      told('make the directory', path, () =>
+        atPath(path, (place) => {
+          mkdirSync(place, mode & 0o700);
+          withHandle(place, O_RDONLY | O_DIRECTORY, (handle) => {
+            fchownSync(handle, uid, gid);
+            fchmodSync(handle, mode & ALL_BITS);
+          });
+        }),
+      ),
+    makeLink: (path, { target, uid, gid }) =>
+      told('make the link', path, () =>
+        atPath(path, (place) => {
+          symlinkSync(target, place);
+          lchownSync(place, uid, gid);
+        }),
+      ),
+    makeHardLink: (path, existing) =>
+      told(`link ${existing} to`, path, () => atPath(existing, (from) => atPath(path, (to) => linkSync(from, to)))),
+    rename: (from, to) =>
+      told(`rename ${from} to`, to, () => atPath(from, (old) => atPath(to, (place) => renameSync(old, place)))),
+    remove: (path) => told('remove', path, () => atPath(path, unlinkSync)),
+    removeDirectory: (path) => told('remove the directory', path, () => atPath(path, (place) => rmdirSync(place))),
+    setMode: (path, mode) =>
+      told('set the mode of', path, () =>
+        // Through a handle that is not a link's: chmod itself would follow one.
+        atPath(path, (place) =>
+          withHandle(place, O_PATH, (handle) => chmodSync(`/proc/self/fd/${handle}`, mode & ALL_BITS)),
+        ),
+      ),
+    setOwners: (path, { uid, gid }) =>
+      told('set the owner of', path, () => atPath(path, (place) => lchownSync(place, uid, gid))),
+  };
+}
+
+/** Not to wait for the other end of a pipe that somebody put there. */
+const READ = O_RDONLY | O_NONBLOCK | O_NOFOLLOW;
+
+async function told<T>(operation: string, path: string, act: () => T | Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw ofMachine(error, operation, path);
+  }
+}
+
+function orNothing<T>(nothing: T, look: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return nothing;
+    throw error;
+  }
+}
+
+function withHandle<T>(place: string, flags: number, act: (handle: number) => T): T {
+  const handle = openSync(place, flags | O_NOFOLLOW);
+  try {
+    return act(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+async function sync(handle: number): Promise<void> {
+  try {
+    await syncToDisk(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function found(place: string): Found {
+  const stats = lstatSync(place);
+  const { uid, gid } = stats;
+  if (stats.isSymbolicLink()) return { kind: 'link', target: readlinkSync(place), uid, gid };
+  const mode = stats.mode & ALL_BITS;
+  if (stats.isDirectory()) return { kind: 'directory', mode, uid, gid };
+  if (!stats.isFile()) return { kind: 'other' };
+  return { kind: 'file', mode, uid, gid, size: stats.size, inode: stats.ino, changedMs: stats.ctimeMs };
+}
+
+function readWhole(place: string, path: string, limit: number): Uint8Array {
+  return withHandle(place, READ, (handle) => {
+    const stats = fstatSync(handle);
+    if (!stats.isFile())
+      throw new DaemonError('SLW_DAEMON_PATH', `${path} is no file: remove it, or choose another path`);
+    // Files of /proc and /sys say that they have no bytes: so to the end, whatever the size says.
+    let bytes = Buffer.alloc(Math.min(Math.max(stats.size, FIRST_READ), limit) + 1);
+    let length = 0;
+    for (;;) {
+      const count = readSync(handle, bytes, length, bytes.length - length, null);
+      length += count;
+      if (length > limit) throw tooLarge(path, limit);
+      if (count === 0) return bytes.subarray(0, length);
+      if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * length, limit) + 1);
+    }
+  });
+}
+
+function tooLarge(path: string, limit: number): DaemonError {
+  return new DaemonError(
+    'SLW_DAEMON_FILE_SIZE',
+    `${path} has more than the ${limit} bytes that are read of it: no config has so large a file there; make it smaller or remove it`,
+  );
+}
+
+function create(place: string, { bytes, mode, uid, gid }: NewFile): void {
+  const handle = openSync(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0o600);
+  try {
+    fchownSync(handle, uid, gid);
+    fchmodSync(handle, mode & PERMISSIONS);
+    writeAll(handle, bytes, null);
+    // A change of owner or contents takes the bits above the permissions away.
+    if ((mode & ALL_BITS) !== (mode & PERMISSIONS)) fchmodSync(handle, mode & ALL_BITS);
+  } catch (error) {
+    unlinkSync(place);
+    throw error;
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function writeAt(handle: number, path: string, offset: number, bytes: Uint8Array): void {
+  const { size } = fstatSync(handle);
+  if (offset + bytes.length > size)
+    throw new RangeError(`${path} has ${size} bytes: ${bytes.length} more at ${offset} are not within it`);
+  writeAll(handle, bytes, offset);
+}
+
+function writeAll(handle: number, bytes: Uint8Array, offset: number | null): void {
+  for (let done = 0; done < bytes.length;)
+    done += writeSync(handle, bytes, done, bytes.length - done, offset === null ? null : offset + done);
+}

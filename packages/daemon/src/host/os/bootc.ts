@@ -1,0 +1,125 @@
+// A machine that only bootc can change: without rpm-ostree, or not kept by ostree at all.
+import { posix } from 'node:path';
+import type { FileSystem } from '../file-system.ts';
+import type { Deployment, OSChange, OSState } from '../host.ts';
+import { makeDirectories } from '../make-directories.ts';
+import { ownOwners } from '../own-owners.ts';
+import { readText } from '../read-text.ts';
+import { replaceFile } from '../replace-file.ts';
+import { type BootcEntry, type BootcStatus, parseBootcStatus } from './bootc-status.ts';
+import { checkStaged } from './check-staged.ts';
+import { readCommandLine } from './kernel-arguments.ts';
+import type { ChangingOS } from './changing-os.ts';
+import type { OSRun } from './os-commands.ts';
+import { OSFailure } from './os-failure.ts';
+import type { Podman } from './podman.ts';
+
+const SHORT_MS = 2 * 60_000;
+/** Whose arguments those are, in the entry of the boot loader. */
+const SOURCE = 'slipway';
+
+/** Those of the booted deployment, once others are staged. As bootc's own record of that, it is gone with the next boot. */
+const BOOTED_ARGUMENTS = '/run/slipway/booted-kernel-arguments';
+const MOST_BYTES = 64 * 1024;
+
+export function createBootc(parts: {
+  readonly files: FileSystem;
+  readonly attempt: OSRun;
+  readonly podman: Podman;
+  readonly commandLine: () => Promise<string>;
+}): ChangingOS {
+  const { files, attempt, podman, commandLine } = parts;
+
+  async function status(): Promise<BootcStatus> {
+    const args = ['status', '--format', 'json'];
+    return parseBootcStatus(
+      await attempt({ program: 'bootc', args, timeoutMs: SHORT_MS, failing: 'bootc does not answer' }),
+    );
+  }
+
+  async function switchTo({ image, transport }: { image: string; transport: string }): Promise<void> {
+    const args = ['switch', ...(transport === 'registry' ? [] : ['--transport', transport]), image];
+    await attempt({ program: 'bootc', args, failing: `The OS cannot be brought to the image ${image}` });
+  }
+
+  /** The whole set each time: bootc replaces what this owner had. */
+  async function setArguments(all: string): Promise<void> {
+    const options = all === '' ? [] : ['--options', all];
+    const args = ['loader-entries', 'set-options-for-source', '--source', SOURCE, ...options];
+    await attempt({ program: 'bootc', args, failing: 'The kernel arguments cannot be changed' });
+  }
+
+  async function changeArguments(change: NonNullable<OSChange['kernelArguments']>): Promise<void> {
+    if (change.all === undefined) {
+      throw new OSFailure('unsupported', 'The kernel arguments cannot be changed', 'bootc has to be given all of them');
+    }
+    if ((await files.lookAt(BOOTED_ARGUMENTS)) === null) {
+      await makeDirectories(files, posix.dirname(BOOTED_ARGUMENTS), ownOwners());
+      const bytes = Buffer.from(change.all.before.join(' '));
+      await replaceFile(files, BOOTED_ARGUMENTS, { ...ownOwners(), mode: 0o600, bytes }, { sync: false });
+    }
+    await setArguments(change.all.after.join(' '));
+  }
+
+  async function state(): Promise<OSState> {
+    const { booted, staged } = await status();
+    const kernelArguments = readCommandLine(await commandLine());
+    // bootc does not say which arguments the next boot has: those of this one stand for them.
+    return { booted: asDeployment(booted, kernelArguments), staged: staged && asDeployment(staged, kernelArguments) };
+  }
+
+  /** bootc has no word for that: going back to the booted image makes the next boot the same as this one. */
+  async function discard(): Promise<void> {
+    const { booted, staged } = await status();
+    if (staged === null || !booted?.image) return;
+    await switchTo(booted.image);
+    const before = await readText(files, BOOTED_ARGUMENTS, MOST_BYTES);
+    if (before === undefined) return;
+    await setArguments(before);
+    await files.remove(BOOTED_ARGUMENTS);
+  }
+
+  async function bring(image: string): Promise<void> {
+    if (image === (await state()).booted.image) return;
+    await switchTo({ image, transport: (await podman.hasImage(image)) ? 'containers-storage' : 'registry' });
+    const { booted, staged } = await state();
+    const missing = checkStaged(booted, staged ?? booted, { image });
+    if (missing.length > 0)
+      throw new OSFailure('unknown', 'The OS is not staged as it was asked for', missing.join(' '));
+  }
+
+  return {
+    state,
+    discard,
+    async stage(change) {
+      refusePackages(change);
+      await discard();
+      try {
+        if (change.image !== undefined) await bring(change.image);
+        if (change.kernelArguments !== undefined) await changeArguments(change.kernelArguments);
+      } catch (error) {
+        // The first failure is the one to tell; what is left is discarded before the next try, too.
+        await discard().catch(() => undefined);
+        throw error;
+      }
+    },
+  };
+}
+
+function refusePackages({ extensions, kernelType }: OSChange): void {
+  const asked = [
+    ...(extensions?.after.length ? [`extensions ${extensions.after.join(', ')}`] : []),
+    ...(kernelType !== undefined && kernelType.after !== 'default' ? [`the kernel ${kernelType.after}`] : []),
+  ];
+  if (asked.length === 0) return;
+  throw new OSFailure(
+    'unsupported',
+    `The OS cannot be given ${asked.join(' and ')}`,
+    'packages are added by rpm-ostree, and this machine has none, or its OS is not kept by ostree.',
+  );
+}
+
+function asDeployment(entry: BootcEntry | null, kernelArguments: readonly string[]): Deployment {
+  const { image = '', digest = '', version = '' } = entry?.image ?? {};
+  return { image, digest, version, kernelArguments, packages: [] };
+}

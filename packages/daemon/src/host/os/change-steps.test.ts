@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import type { OSChange } from '../host.ts';
+import { needsPackages, stepsOfChange, type StepsRequest } from './change-steps.ts';
+import type { RpmOstreeDeployment } from './rpm-ostree-status.ts';
+
+const booted: RpmOstreeDeployment = {
+  booted: true,
+  staged: false,
+  image: 'quay.example/os:1',
+  digest: '',
+  version: '',
+  checksum: '',
+  packages: [],
+  removals: [],
+};
+const realtime: RpmOstreeDeployment = {
+  ...booted,
+  packages: ['kernel-rt-core', 'kernel-rt-modules', 'kernel-rt-modules-extra', 'usbguard', 'vim'],
+  removals: ['kernel', 'kernel-core'],
+};
+const image = 'quay.example/os:2';
+const RT = 'kernel-rt-core --install kernel-rt-modules --install kernel-rt-modules-extra';
+const DEFAULT = 'kernel kernel-core kernel-modules kernel-modules-core kernel-modules-extra';
+const RESET =
+  'rpm-ostree override reset kernel kernel-core --uninstall kernel-rt-core --uninstall kernel-rt-modules --uninstall kernel-rt-modules-extra';
+
+function steps(change: OSChange, request: Partial<StepsRequest> = {}): string[] {
+  return stepsOfChange({ booted, imageTool: 'rpm-ostree', isPulled: false, ...request, change }).map(
+    ({ program, args }) => [program, ...args].join(' '),
+  );
+}
+
+describe('the steps of a change', () => {
+  it('of nothing are none', () => {
+    expect(steps({})).toEqual([]);
+    expect(steps({ image: booted.image, kernelArguments: { removed: [], added: [] } })).toEqual([]);
+  });
+
+  it('to another image go through podman’s store if it is there, else to the registry', () => {
+    expect(steps({ image })).toEqual([`rpm-ostree rebase --experimental ostree-unverified-registry:${image}`]);
+    expect(steps({ image }, { isPulled: true })).toEqual([
+      `rpm-ostree rebase --experimental ostree-unverified-image:containers-storage:${image}`,
+    ]);
+    expect(steps({ image }, { imageTool: 'bootc' })).toEqual([`bootc switch ${image}`]);
+    expect(steps({ image }, { imageTool: 'bootc', isPulled: true })).toEqual([
+      `bootc switch --transport containers-storage ${image}`,
+    ]);
+  });
+
+  it('to another image are left to rpm-ostree where there are packages, or will be', () => {
+    const rebase = `rpm-ostree rebase --experimental ostree-unverified-registry:${image}`;
+    const withPackages = { ...booted, packages: ['vim'] };
+    expect(steps({ image }, { imageTool: 'bootc', booted: withPackages })).toEqual([rebase]);
+    expect(steps({ image, extensions: { before: [], after: ['sysstat'] } }, { imageTool: 'bootc' })).toEqual([
+      rebase,
+      'rpm-ostree update --install sysstat',
+    ]);
+  });
+
+  it('of kernel arguments are one call, so that one that is removed and added moves to the end', () => {
+    expect(steps({ kernelArguments: { removed: ['a=1', 'b'], added: ['c', 'b'] } })).toEqual([
+      'rpm-ostree kargs --delete-if-present=a=1 --delete-if-present=b --append=c --append=b',
+    ]);
+  });
+
+  it('of extensions take away only what came with one', () => {
+    const change = { extensions: { before: ['usbguard'], after: ['kerberos'] } };
+    expect(steps(change, { booted: { ...booted, packages: ['usbguard', 'vim'] } })).toEqual([
+      'rpm-ostree update --install krb5-workstation --install libkadm5 --uninstall usbguard',
+    ]);
+  });
+
+  it('to another extensions image have the same packages looked for again', () => {
+    const extensions = { before: ['usbguard'], after: ['usbguard'] };
+    const withPackages = { ...booted, packages: ['usbguard'] };
+    const change = { extensions, extensionsImage: 'quay.example/extensions:2' };
+    expect(steps(change, { booted: withPackages })).toEqual(['rpm-ostree update']);
+    expect(steps({ ...change, image }, { booted: withPackages })).toEqual([
+      `rpm-ostree rebase --experimental ostree-unverified-registry:${image}`,
+    ]);
+    expect(steps({ extensions: { before: [], after: [] }, extensionsImage: 'quay.example/extensions:2' })).toEqual([]);
+  });
+
+  it('to another kernel put it in place of the image’s, and back', () => {
+    expect(steps({ kernelType: { before: 'default', after: 'realtime' } })).toEqual([
+      `rpm-ostree override remove ${DEFAULT} --install ${RT}`,
+    ]);
+    expect(steps({ kernelType: { before: 'realtime', after: 'default' } }, { booted: realtime })).toEqual([RESET]);
+  });
+
+  it('to another image put the image’s kernel back first, and the other one in its place again', () => {
+    expect(steps({ image, kernelArguments: { removed: [], added: ['x'] } }, { booted: realtime })).toEqual([
+      RESET,
+      `rpm-ostree rebase --experimental ostree-unverified-registry:${image}`,
+      'rpm-ostree kargs --append=x',
+      `rpm-ostree override remove ${DEFAULT} --install ${RT}`,
+    ]);
+  });
+
+  it.each<[boolean, string, RpmOstreeDeployment, OSChange]>([
+    [false, 'arguments alone', realtime, { kernelArguments: { removed: [], added: ['x'] } }],
+    [true, 'a new extension', booted, { extensions: { before: [], after: ['sysstat'] } }],
+    [true, 'an extension less, while others stay', realtime, { extensions: { before: ['usbguard'], after: [] } }],
+    [
+      true,
+      'the same extension from elsewhere',
+      realtime,
+      { extensions: { before: ['usbguard'], after: ['usbguard'] } },
+    ],
+    [true, 'another image under packages', realtime, { image }],
+    [false, 'another image', booted, { image }],
+  ])('need packages: %s for %s', (needs, _what, from, change) => {
+    expect(needsPackages({ booted: from, change })).toBe(needs);
+  });
+});

@@ -1,0 +1,96 @@
+// Finds out what is in charge of the machine's OS, and opens that.
+import { readFile } from 'node:fs/promises';
+import type { FileSystem } from '../file-system.ts';
+import type { OperatingSystem } from '../host.ts';
+import { ownOwners } from '../own-owners.ts';
+import type { Run } from '../run-command.ts';
+import { parseBootcStatus } from './bootc-status.ts';
+import { createBootc } from './bootc.ts';
+import { createExtensionsRepository } from './extensions-repository.ts';
+import { createOSRun, DEFAULT_PATIENCE, type Patience } from './os-commands.ts';
+import { describeOS, readOSRelease } from './os-release.ts';
+import { chooseOSTool, type OSTool, type OSToolFacts } from './os-tool.ts';
+import { createPlainOS } from './plain.ts';
+import { createPodman, type Podman } from './podman.ts';
+import { createRpmOstree } from './rpm-ostree.ts';
+
+export interface OSOptions {
+  readonly patience?: Patience;
+  /** What the kernel was started with; that of this machine unless told. */
+  readonly commandLine?: () => Promise<string>;
+}
+
+const SHORT_MS = 60_000;
+const PULL_SECRET = '/var/lib/kubelet/config.json';
+const OSTREE_SECRET = '/run/ostree/auth.json';
+
+export async function openOS(
+  options: OSOptions & { readonly files: FileSystem; readonly run: Run },
+): Promise<{ readonly kind: OSTool; readonly os: OperatingSystem }> {
+  const { files, run, patience = DEFAULT_PATIENCE } = options;
+  const commandLine = options.commandLine ?? (() => readFile('/proc/cmdline', 'utf8'));
+  const facts = await gatherFacts(files, run);
+  const kind = chooseOSTool(facts);
+  const attempt = createOSRun(run, patience);
+  const podman = createPodman({ files, run, attempt });
+  const repository = createExtensionsRepository({ files, run, podman });
+  const open = {
+    plain: () => createPlainOS(commandLine),
+    'rpm-ostree': () => createRpmOstree({ attempt, podman, repository, imageTool: 'rpm-ostree' }),
+    bootc: () =>
+      isOnlyBootc(facts)
+        ? createBootc({ files, attempt, podman, commandLine })
+        : createRpmOstree({ attempt, podman, repository, imageTool: 'bootc' }),
+  };
+  if (kind !== 'plain') await lendPullSecret(files);
+  return { kind, os: { ...open[kind](), ...sameForAll(files, podman) } };
+}
+
+function isOnlyBootc({ hasRpmOstree, bootc }: OSToolFacts): boolean {
+  return !hasRpmOstree || bootc === 'bootc only';
+}
+
+async function gatherFacts(files: FileSystem, run: Run): Promise<OSToolFacts> {
+  const isOstree = (await files.lookAt('/run/ostree-booted')) !== null;
+  const rpmOstree = await run({ program: 'rpm-ostree', args: ['--version'], timeoutMs: SHORT_MS });
+  return {
+    release: await readOSRelease(files),
+    hasRpmOstree: isOstree && rpmOstree.status === 0,
+    bootc: await askBootc(run),
+  };
+}
+
+async function askBootc(run: Run): Promise<OSToolFacts['bootc']> {
+  const { status, stdout } = await run({ program: 'bootc', args: ['status', '--format', 'json'], timeoutMs: SHORT_MS });
+  // One that does not answer, an old one without JSON for example, is of no use.
+  if (status !== 0) return 'absent';
+  const { booted } = parseBootcStatus(stdout);
+  if (booted === null) return 'none';
+  if (booted.incompatible) return 'modified';
+  if (booted.image === null) return 'none';
+  return booted.ostree ? 'image' : 'bootc only';
+}
+
+/** rpm-ostree and bootc look for it there. What somebody else has put there stays. */
+async function lendPullSecret(files: FileSystem): Promise<void> {
+  if ((await files.lookAt(PULL_SECRET)) === null || (await files.lookAt(OSTREE_SECRET)) !== null) return;
+  if ((await files.lookAt('/run/ostree')) === null) {
+    await files.makeDirectory('/run/ostree', { ...ownOwners(), mode: 0o755 });
+  }
+  await files.makeLink(OSTREE_SECRET, { ...ownOwners(), target: PULL_SECRET });
+}
+
+function sameForAll(files: FileSystem, podman: Podman): Pick<OperatingSystem, 'describe' | 'fips' | 'prefetch'> {
+  return {
+    describe: () => describeOS(files),
+
+    async fips() {
+      const text = await readFile('/proc/sys/crypto/fips_enabled', 'utf8').catch(() => undefined);
+      return text === undefined ? undefined : text.trim() === '1';
+    },
+
+    async prefetch(images, onProgress, signal) {
+      for (const image of images) await podman.pull(image, onProgress, signal);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+// An OS that is not made from images: a machine of Debian, say. Its files and units are ours to keep, its OS is not.
+import type { OSChange } from '../host.ts';
+import { readCommandLine } from './kernel-arguments.ts';
+import type { ChangingOS } from './changing-os.ts';
+import { OSFailure } from './os-failure.ts';
+
+export function createPlainOS(commandLine: () => Promise<string>): ChangingOS {
+  return {
+    async state() {
+      const kernelArguments = readCommandLine(await commandLine());
+      return { booted: { image: '', digest: '', version: '', kernelArguments, packages: [] }, staged: null };
+    },
+
+    async stage(change) {
+      const fields = changedFields(change);
+      if (fields.length === 0) return;
+      throw new OSFailure(
+        'unsupported',
+        `${fields.join(', ')} cannot be changed on this machine`,
+        'expected an OS that is made from images, found neither rpm-ostree nor bootc in charge of it.',
+      );
+    },
+
+    discard: async () => undefined,
+  };
+}
+
+function changedFields({ image, kernelArguments, extensions, kernelType }: OSChange): string[] {
+  const changes = { osImageURL: image, kernelArguments, extensions, kernelType };
+  return Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [`spec.${field}`]));
+}

@@ -1,0 +1,66 @@
+import type { FileSystem } from '../file-system.ts';
+import type { Progress } from '../host.ts';
+import type { Run } from '../run-command.ts';
+import type { OSRun } from './os-commands.ts';
+
+const PULL_SECRET = '/var/lib/kubelet/config.json';
+const SHORT_MS = 60_000;
+/** A name of its own: what an earlier try has left is found by it. */
+const CONTAINER = 'slipway-extensions';
+
+export interface Podman {
+  /** False also where there is no podman. */
+  hasImage(image: string): Promise<boolean>;
+  /** Where there is no podman, nothing happens: the OS tool pulls for itself, if later. */
+  pull(image: string, onProgress: (progress: Progress) => void, signal?: AbortSignal): Promise<void>;
+  /** All of an image's files, into a directory of the machine that is there. */
+  copyOut(image: string, directory: string): Promise<void>;
+}
+
+export function createPodman({ files, run, attempt }: { files: FileSystem; run: Run; attempt: OSRun }): Podman {
+  const isThere = once(async () => (await run(podman('--version'))).status === 0);
+
+  async function hasImage(image: string): Promise<boolean> {
+    return (await isThere()) && (await run(podman('image', 'exists', image))).status === 0;
+  }
+
+  return {
+    hasImage,
+
+    async pull(image, onProgress, signal) {
+      if (!(await isThere())) return onProgress({ text: `There is no podman: ${image} is pulled when the OS changes` });
+      if (await hasImage(image)) return onProgress({ text: `${image} is there already` });
+      const hasSecret = (await files.lookAt(PULL_SECRET)) !== null;
+      const pull = ['podman', 'pull', ...(hasSecret ? ['--authfile', PULL_SECRET] : []), image];
+      onProgress({ text: `Pulling ${image}` });
+      // The machine still does its work meanwhile, and that comes first.
+      await attempt({
+        program: 'nice',
+        args: ['--', 'ionice', '-c', '3', ...pull],
+        failing: `The image ${image} cannot be pulled`,
+        onLine: (line) => onProgress({ text: line.slice(0, 200) }),
+        ...(signal && { signal }),
+      });
+    },
+
+    async copyOut(image, directory) {
+      const failing = `The files of the image ${image} cannot be had`;
+      await run(podman('rm', '--force', '--ignore', CONTAINER));
+      await attempt({ program: 'podman', args: ['create', '--net=none', '--name', CONTAINER, image], failing });
+      try {
+        await attempt({ program: 'podman', args: ['cp', `${CONTAINER}:/`, directory], failing });
+      } finally {
+        await run(podman('rm', '--force', '--ignore', CONTAINER));
+      }
+    },
+  };
+}
+
+function podman(...args: string[]) {
+  return { program: 'podman', args, timeoutMs: SHORT_MS };
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  return () => (answer ??= ask());
+}

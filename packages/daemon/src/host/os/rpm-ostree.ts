@@ -1,0 +1,87 @@
+// An OS that ostree keeps. rpm-ostree sees and changes all of it; where the machine is one for bootc, that brings the image.
+import type { Deployment, OSChange, OSState } from '../host.ts';
+import { needsPackages, type OSStep, stepsOfChange, type StepsRequest } from './change-steps.ts';
+import { checkStaged } from './check-staged.ts';
+import type { ExtensionsRepository } from './extensions-repository.ts';
+import { readCommandLine } from './kernel-arguments.ts';
+import type { OSRun } from './os-commands.ts';
+import { OSFailure } from './os-failure.ts';
+import type { ChangingOS } from './changing-os.ts';
+import type { Podman } from './podman.ts';
+import { parseRpmOstreeStatus, type RpmOstreeDeployment, type RpmOstreeStatus } from './rpm-ostree-status.ts';
+
+const SHORT_MS = 2 * 60_000;
+
+export function createRpmOstree(parts: {
+  readonly attempt: OSRun;
+  readonly podman: Podman;
+  readonly repository: ExtensionsRepository;
+  readonly imageTool: StepsRequest['imageTool'];
+}): ChangingOS {
+  const { attempt, podman, repository, imageTool } = parts;
+  const ask = (...args: string[]) =>
+    attempt({ program: 'rpm-ostree', args, timeoutMs: SHORT_MS, failing: 'rpm-ostree does not answer' });
+  const status = async (): Promise<RpmOstreeStatus> => parseRpmOstreeStatus(await ask('status', '--json'));
+
+  async function state(): Promise<OSState> {
+    const { booted, staged } = await status();
+    const bootedArguments = readCommandLine(await ask('kargs', '--import-proc-cmdline'));
+    return {
+      booted: asDeployment(booted, bootedArguments),
+      staged: staged && asDeployment(staged, readCommandLine(await ask('kargs'))),
+    };
+  }
+
+  async function discard(): Promise<void> {
+    await repository.close();
+    await attempt({ program: 'rpm-ostree', args: ['cleanup', '-p'], failing: 'What is staged cannot be discarded' });
+  }
+
+  async function take(step: OSStep, change: OSChange): Promise<void> {
+    try {
+      await attempt(step);
+    } catch (error) {
+      if (!(await isThereAlready(error, change))) throw error;
+    }
+  }
+
+  /** The first deployment has this image: then it has been staged before, by whoever. */
+  async function isThereAlready(error: unknown, change: OSChange): Promise<boolean> {
+    if (!(error instanceof OSFailure) || !error.message.includes('Old and new refs are equal')) return false;
+    const { booted, staged } = await status();
+    return (staged ?? booted).image === change.image;
+  }
+
+  async function carryOut(change: OSChange): Promise<void> {
+    const { booted } = await status();
+    const isPulled = change.image !== undefined && (await podman.hasImage(change.image));
+    const { extensionsImage = '' } = change;
+    if (extensionsImage !== '' && needsPackages({ booted, change })) await repository.open(extensionsImage);
+    for (const step of stepsOfChange({ booted, change, imageTool, isPulled })) await take(step, change);
+    await repository.close();
+    const after = await state();
+    const missing = checkStaged(after.booted, after.staged ?? after.booted, change);
+    if (missing.length > 0)
+      throw new OSFailure('unknown', 'The OS is not staged as it was asked for', missing.join(' '));
+  }
+
+  return {
+    state,
+    discard,
+    async stage(change) {
+      await discard();
+      try {
+        await carryOut(change);
+      } catch (error) {
+        // The first failure is the one to tell; what is left is discarded before the next try, too.
+        await discard().catch(() => undefined);
+        throw error;
+      }
+    },
+  };
+}
+
+function asDeployment(deployment: RpmOstreeDeployment, kernelArguments: readonly string[]): Deployment {
+  const { image, digest, version, checksum, packages } = deployment;
+  return { image, digest, version, checksum, packages, kernelArguments };
+}

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { DaemonError } from '../errors.ts';
+import { noSuchUser, readAccounts, SHADOW } from './account-files.ts';
+import { createDisk } from './disk.ts';
+import type { FileSystem } from './file-system.ts';
+import type { Accounts, Host } from './host.ts';
+import { openOS, type OSOptions } from './os/open-os.ts';
+import { createRealSystemd, type RealSystemdOptions } from './real-systemd.ts';
+import { createRunner, type Run, shorten } from './run-command.ts';
+
+const SHORT_MS = 60_000;
+const REBOOT_UNIT = 'slipway-reboot';
+/** The kernel's, whatever directory the machine's root is mounted at. */
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+
+export interface RealHostOptions {
+  /** '/' on the machine itself; another one in a container that has the machine's root mounted. */
+  readonly root: string;
+  /** Another way to run programs, for tests. */
+  readonly run?: Run;
+  readonly os?: OSOptions;
+  readonly settle?: NonNullable<RealSystemdOptions['settle']>;
+}
+
+export async function createRealHost(options: RealHostOptions): Promise<Host> {
+  const { root, run = createRunner({ root }), settle } = options;
+  const files = createDisk({ root });
+  const { kind, os } = await openOS({ files, run, ...options.os });
+  const finalizes = (await files.lookAt('/run/ostree-booted')) !== null;
+  return {
+    kind,
+    files,
+    os,
+    systemd: createRealSystemd({ files, run, ...(settle && { settle }) }),
+    accounts: realAccounts(files, run),
+    bootId: async () => (await readFile(BOOT_ID, 'utf8')).trim(),
+    reboot: (why) => reboot(run, why, finalizes),
+  };
+}
+
+/** By a unit with a name: a second request finds it there. It outlives this process, which the shutdown ends. */
+async function reboot(run: Run, why: string, finalizes: boolean): Promise<void> {
+  // What is staged is written to the boot loader when this service is stopped, so it has to be running.
+  const finalization = ['Requires', 'After'].flatMap((key) => ['-p', `${key}=ostree-finalize-staged.service`]);
+  const description = `Slipway: ${why.replaceAll(/\s+/g, ' ').slice(0, 200)}`;
+  const asked = await run({
+    program: 'systemd-run',
+    args: [
+      '--collect',
+      `--unit=${REBOOT_UNIT}`,
+      `--description=${description}`,
+      ...(finalizes ? finalization : []),
+      'systemctl',
+      'reboot',
+    ],
+    timeoutMs: SHORT_MS,
+  });
+  if (asked.status === 0 || /already (loaded|exists)|was already/i.test(asked.stderr)) return;
+  const plain =
+    asked.status === null ? await run({ program: 'systemctl', args: ['reboot'], timeoutMs: SHORT_MS }) : asked;
+  if (plain.status === 0) return;
+  throw new DaemonError(
+    'SLW_DAEMON_HOST',
+    `The machine does not reboot: ${shorten(plain.stderr, 1000) || 'systemd said nothing'}. Reboot it by hand; the update ` +
+      'then goes on by itself.',
+  );
+}
+
+function realAccounts(files: FileSystem, run: Run): Accounts {
+  const accounts = readAccounts(files);
+  return {
+    ...accounts,
+    async setPasswordHash(user, hash) {
+      const before = await accounts.passwordHash(user);
+      if (before === undefined) throw noSuchUser(user);
+      if (before === hash) return;
+      if (/[:\s]/.test(hash))
+        throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password hash of ${user} has a colon or a space in it.`);
+      // Not as an argument: those of every process can be seen by all users.
+      const set = await run({ program: 'chpasswd', args: ['-e'], input: `${user}:${hash}\n`, timeoutMs: SHORT_MS });
+      if (set.status !== 0) {
+        const said =
+          set.status === null ? 'there is no chpasswd on this machine' : shorten(set.stderr.replaceAll(hash, '…'), 500);
+        throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password of ${user} could not be set: ${said}.`);
+      }
+      await files.syncFile(SHADOW);
+      await files.syncDirectory('/etc');
+    },
+  };
+}

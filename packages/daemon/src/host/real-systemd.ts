@@ -1,0 +1,142 @@
+// systemd by its command line. What concerns links is done by systemctl itself, without the running systemd: that does the same
+// on every version, also of a unit whose file is gone, and needs no D-Bus.
+import { posix } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { DaemonError } from '../errors.ts';
+import type { FileSystem } from './file-system.ts';
+import type { Systemd } from './host.ts';
+import { type CommandResult, type Run, shorten } from './run-command.ts';
+import { judgeRestart, parseProperties } from './unit-state.ts';
+
+const UNIT_DIRECTORY = '/etc/systemd/system';
+const DEPENDENCIES = /\.(wants|requires|upholds)$/;
+const SHORT_MS = 60_000;
+/** A unit may take its TimeoutStartSec, and that of what it needs. */
+const START_MS = 10 * 60_000;
+const NOT_THERE = /does not exist|No such file or directory|not found|is masked|not-found/i;
+const LOG_LINES = 20;
+const MOST_LOG = 2000;
+/** A unit that systemd lacks on some hosts, and what does the same there. */
+const INSTEAD: Readonly<Record<string, string>> = { 'coreos-update-ca-trust.service': 'update-ca-trust' };
+
+export interface RealSystemdOptions {
+  readonly files: FileSystem;
+  readonly run: Run;
+  /** How long a unit that counts as started at once is watched, and how often it is looked at. */
+  readonly settle?: { readonly forMs: number; readonly everyMs: number };
+}
+
+export function createRealSystemd(options: RealSystemdOptions): Systemd {
+  const { files, run } = options;
+  const settle = options.settle ?? { forMs: 2000, everyMs: 200 };
+  const systemctl = (args: readonly string[], timeoutMs = SHORT_MS) =>
+    run({ program: 'systemctl', args, timeoutMs }).then(mustBeThere);
+  const changeLinks = async (verb: string, units: readonly string[]) => {
+    const result = await systemctl(['--root=/', verb, '--', ...units]);
+    await syncLinks(files);
+    return result;
+  };
+
+  async function start(verb: 'reload' | 'restart', unit: string): Promise<void> {
+    const { stdout } = await systemctl(['show', '--property=NeedDaemonReload', '--', unit]);
+    // Else it would run with the file from before, and systemd would only warn of that.
+    if (parseProperties(stdout)['NeedDaemonReload'] === 'yes')
+      expectDone(await systemctl(['daemon-reload']), 'reload', '');
+    const result = await systemctl([verb, '--', unit], START_MS);
+    if (result.status !== 0) throw await failed(run, verb, unit, result.stderr);
+  }
+
+  async function watchStarted(unit: string): Promise<void> {
+    const names = 'Type,ActiveState,SubState,Result,NRestarts,RemainAfterExit';
+    for (let watched = 0; ; watched += settle.everyMs) {
+      const { stdout } = await systemctl(['show', `--property=${names}`, '--', unit]);
+      const verdict = judgeRestart(parseProperties(stdout));
+      if (verdict.kind === 'failed') throw await failed(run, 'restart', unit, verdict.why);
+      if (verdict.kind === 'done' || watched >= settle.forMs) return;
+      await wait(settle.everyMs);
+    }
+  }
+
+  return {
+    async enablement(unit) {
+      const { stdout, stderr } = await systemctl(['is-enabled', '--', unit]);
+      const state = stdout.trim().split('\n')[0] ?? '';
+      if (state !== '') return state;
+      // Before systemd 253 there is nothing on stdout.
+      if (NOT_THERE.test(stderr)) return 'not-found';
+      throw new DaemonError('SLW_DAEMON_UNIT', `Cannot tell whether ${unit} is enabled: ${shorten(stderr, MOST_LOG)}`);
+    },
+
+    async enable(units) {
+      if (units.length > 0) expectDone(await changeLinks('enable', units), 'enable', units.join(', '));
+    },
+
+    async disable(units) {
+      for (const unit of units) expectDone(await changeLinks('disable', [unit]), 'disable', unit, NOT_THERE);
+    },
+
+    async preset(units) {
+      for (const unit of units) expectDone(await changeLinks('preset', [unit]), 'preset', unit, NOT_THERE);
+    },
+
+    async daemonReload() {
+      expectDone(await systemctl(['daemon-reload']), 'reload', 'systemd');
+    },
+
+    reload: (unit) => start('reload', unit),
+
+    async restart(unit) {
+      const instead = INSTEAD[unit];
+      try {
+        await start('restart', unit);
+      } catch (error) {
+        const result =
+          instead === undefined ? undefined : await run({ program: instead, args: [], timeoutMs: START_MS });
+        if (result?.status !== 0) throw error;
+        return;
+      }
+      await watchStarted(unit);
+    },
+  };
+}
+
+function mustBeThere(result: CommandResult): CommandResult {
+  if (result.status !== null) return result;
+  throw new DaemonError(
+    'SLW_DAEMON_HOST',
+    'This machine has no systemctl: expected a machine that runs systemd. Is the root directory that of the machine?',
+  );
+}
+
+function expectDone({ status, stderr }: CommandResult, verb: string, units: string, unless?: RegExp): void {
+  if (status === 0 || unless?.test(stderr) === true) return;
+  throw new DaemonError(
+    'SLW_DAEMON_UNIT',
+    `systemd did not ${verb} ${units}. It said: ${shorten(stderr, MOST_LOG) || `nothing, status ${status}`}`,
+  );
+}
+
+/** Units write what they like into their logs: few lines, and short ones. */
+async function failed(run: Run, verb: string, unit: string, why: string): Promise<DaemonError> {
+  const args = ['--no-pager', '--output=cat', `--lines=${LOG_LINES}`, `--unit=${unit}`];
+  const log = await run({ program: 'journalctl', args, timeoutMs: SHORT_MS }).catch(() => undefined);
+  const lines = (log?.stdout ?? '')
+    .trim()
+    .split('\n')
+    .map((line) => line.slice(0, 200));
+  return new DaemonError(
+    'SLW_DAEMON_UNIT',
+    `Cannot ${verb} ${unit}: ${shorten(why, 500)} Its last lines of log, of which \`journalctl -u ${unit}\` on the machine ` +
+      `has all:\n${shorten(lines.join('\n'), MOST_LOG) || '(none)'}`,
+  );
+}
+
+/** systemctl makes links and does not wait until they are on the disk. */
+async function syncLinks(files: FileSystem): Promise<void> {
+  const names = await files.list(UNIT_DIRECTORY);
+  for (const name of names.filter((name) => DEPENDENCIES.test(name))) {
+    const path = posix.join(UNIT_DIRECTORY, name);
+    if ((await files.lookAt(path))?.kind === 'directory') await files.syncDirectory(path);
+  }
+  if ((await files.lookAt(UNIT_DIRECTORY))?.kind === 'directory') await files.syncDirectory(UNIT_DIRECTORY);
+}

@@ -1,0 +1,101 @@
+// What a simulated machine is booted with and what its next boot brings: one file, so that a boot is one step.
+import { randomUUID } from 'node:crypto';
+import { posix } from 'node:path';
+import { DaemonError } from '../../errors.ts';
+import type { FileSystem, Owners } from '../file-system.ts';
+import type { Deployment, OSState } from '../host.ts';
+import { digestOf } from '../os/image-name.ts';
+import { makeDirectories } from '../make-directories.ts';
+import { readText } from '../read-text.ts';
+import { replaceFile } from '../replace-file.ts';
+
+export interface MachineState extends OSState {
+  readonly bootId: string;
+  readonly fips: boolean;
+}
+
+const STATE = '/var/lib/slipway-simulated/os.json';
+const MOST_BYTES = 1024 * 1024;
+
+export function freshState(options: {
+  readonly osImage?: string;
+  readonly kernelArguments?: readonly string[];
+  readonly fips?: boolean;
+}): MachineState {
+  const image = options.osImage ?? '';
+  return {
+    bootId: randomUUID(),
+    fips: options.fips ?? false,
+    booted: {
+      image,
+      digest: digestOf(image),
+      version: 'simulated',
+      kernelArguments: ['root=UUID=simulated', ...(options.kernelArguments ?? [])],
+      packages: [],
+      checksum: '',
+    },
+    staged: null,
+  };
+}
+
+export async function hasState(files: FileSystem): Promise<boolean> {
+  return (await files.lookAt(STATE)) !== null;
+}
+
+export async function readState(files: FileSystem): Promise<MachineState> {
+  const text = await readText(files, STATE, MOST_BYTES);
+  if (text === undefined) {
+    throw new DaemonError(
+      'SLW_DAEMON_HOST',
+      `There is no simulated machine here: ${STATE} is missing. Make one first.`,
+    );
+  }
+  const state = parseState(text);
+  if (state !== undefined) return state;
+  throw new DaemonError(
+    'SLW_DAEMON_HOST',
+    `${STATE} of the simulated machine cannot be read: expected the JSON that Slipway wrote. Make the machine anew.`,
+  );
+}
+
+export async function writeState(files: FileSystem, owners: Owners, state: MachineState): Promise<void> {
+  await makeDirectories(files, posix.dirname(STATE), owners);
+  const bytes = Buffer.from(`${JSON.stringify(state, undefined, 2)}\n`);
+  await replaceFile(files, STATE, { ...owners, bytes, mode: 0o644 });
+}
+
+function parseState(text: string): MachineState | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return isState(value) ? value : undefined;
+}
+
+function isState(value: unknown): value is MachineState {
+  return (
+    isRecord(value) &&
+    typeof value['bootId'] === 'string' &&
+    typeof value['fips'] === 'boolean' &&
+    isDeployment(value['booted']) &&
+    (value['staged'] === null || isDeployment(value['staged']))
+  );
+}
+
+function isDeployment(value: unknown): value is Deployment {
+  return (
+    isRecord(value) &&
+    ['image', 'digest', 'version'].every((key) => typeof value[key] === 'string') &&
+    ['kernelArguments', 'packages'].every((key) => isTexts(value[key]))
+  );
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

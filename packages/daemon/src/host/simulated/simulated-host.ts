@@ -1,0 +1,80 @@
+// The only simulated thing of Slipway: a machine that is a directory, with a boot id, a set of units and an OS image. All that
+// it keeps goes through the one way to the disk, so a test that cuts that off cuts off the machine.
+import { randomUUID } from 'node:crypto';
+import { noSuchUser, readAccounts, SHADOW, withPasswordHash } from '../account-files.ts';
+import { createDisk } from '../disk.ts';
+import { emptyDirectory } from '../empty-directory.ts';
+import type { FileSystem, Owners } from '../file-system.ts';
+import type { Accounts, Host } from '../host.ts';
+import { ownOwners } from '../own-owners.ts';
+import { readText } from '../read-text.ts';
+import { replaceFile } from '../replace-file.ts';
+import { readState, writeState } from './machine-state.ts';
+import { createSimulatedOS } from './simulated-os.ts';
+import { createSimulatedSystemd } from './simulated-systemd.ts';
+
+const MOST_BYTES = 4 * 1024 * 1024;
+
+export interface SimulatedHostOptions {
+  readonly root: string;
+  /** Another way to that directory, such as one that fails. */
+  readonly files?: FileSystem;
+  /** The machine is down and up again; who runs the daemon starts it anew. */
+  readonly onReboot?: () => void;
+}
+
+/** Of a machine that makeSimulatedMachine has made. */
+export function createSimulatedHost(options: SimulatedHostOptions): Host {
+  const files = options.files ?? createDisk({ root: options.root });
+  const owners = ownOwners();
+  return {
+    kind: 'simulated',
+    files,
+    systemd: createSimulatedSystemd(files, owners),
+    os: createSimulatedOS(files, owners),
+    accounts: simulatedAccounts(files, owners),
+    bootId: async () => (await readState(files)).bootId,
+    async reboot() {
+      await bootSimulatedMachine(files, 'shut down in order');
+      options.onReboot?.();
+    },
+  };
+}
+
+/** What was staged is booted into only after an orderly shutdown: a power cut loses it. */
+export async function bootSimulatedMachine(
+  files: FileSystem,
+  after: 'shut down in order' | 'power cut',
+): Promise<void> {
+  await emptyDirectory(files, '/run');
+  const state = await readState(files);
+  const staged = after === 'power cut' ? null : state.staged;
+  await writeState(files, ownOwners(), {
+    ...state,
+    bootId: randomUUID(),
+    booted: staged ?? state.booted,
+    staged: null,
+  });
+}
+
+function simulatedAccounts(files: FileSystem, owners: Owners): Accounts {
+  const accounts = readAccounts(files);
+  // Without root's rights nothing can be given to anybody else, so there everybody is who runs the simulation.
+  const seen = (numbers: Owners): Owners => (owners.uid === 0 ? numbers : owners);
+  return {
+    passwordHash: accounts.passwordHash,
+    owners: async (user, group) => seen(await accounts.owners(user, group)),
+
+    async home(user) {
+      const home = await accounts.home(user);
+      return home && { ...home, ...seen(home) };
+    },
+
+    async setPasswordHash(user, hash) {
+      const shadow = (await readText(files, SHADOW, MOST_BYTES)) ?? '';
+      const changed = withPasswordHash(shadow, user, hash);
+      if (changed === undefined) throw noSuchUser(user);
+      if (changed !== shadow) await replaceFile(files, SHADOW, { ...owners, bytes: Buffer.from(changed), mode: 0o600 });
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { FileSystem, Owners } from '../file-system.ts';
+import type { Deployment, OperatingSystem, OSChange } from '../host.ts';
+import { digestOf } from '../os/image-name.ts';
+import { changeKernelArguments } from '../os/kernel-arguments.ts';
+import { changePackages } from '../os/packages.ts';
+import { describeOS } from '../os/os-release.ts';
+import { noteDone } from './done.ts';
+import { readState, writeState } from './machine-state.ts';
+
+export function createSimulatedOS(files: FileSystem, owners: Owners): OperatingSystem {
+  async function setStaged(staged: Deployment | null): Promise<void> {
+    const state = await readState(files);
+    if (!isDeepStrictEqual(state.staged, staged)) await writeState(files, owners, { ...state, staged });
+  }
+
+  return {
+    describe: () => describeOS(files),
+
+    async state() {
+      const { booted, staged } = await readState(files);
+      return { booted, staged };
+    },
+
+    fips: async () => (await readState(files)).fips,
+
+    async prefetch(images, onProgress, signal) {
+      for (const [index, image] of images.entries()) {
+        signal.throwIfAborted();
+        onProgress({ text: `Pulling ${image}`, done: index, total: images.length });
+        await noteDone(files, owners, { what: 'prefetch', name: image });
+      }
+    },
+
+    async stage(change) {
+      const { booted } = await readState(files);
+      const next = changeDeployment(booted, change);
+      await setStaged(isDeepStrictEqual(next, booted) ? null : next);
+    },
+
+    discard: () => setStaged(null),
+  };
+}
+
+function changeDeployment(booted: Deployment, change: OSChange): Deployment {
+  const image = change.image ?? booted.image;
+  const packages = changePackages(booted.packages, change);
+  // Those of another extensions image are other packages, though of the same names.
+  const checksum = packages.length === 0 ? '' : (change.extensionsImage ?? booted.checksum ?? '');
+  return {
+    ...booted,
+    checksum,
+    image,
+    digest: image === booted.image ? booted.digest : digestOf(image),
+    kernelArguments: changeKernelArguments(
+      booted.kernelArguments,
+      change.kernelArguments ?? { removed: [], added: [] },
+    ),
+    packages,
+  };
+}

@@ -1,0 +1,87 @@
+// A disk that fails, or a program that ends, at one call.
+import { constants } from 'node:os';
+import { getSystemErrorMessage } from 'node:util';
+import type { FileSystem } from '../file-system.ts';
+import { aroundCalls, carryOut, isChange, type Call, type Change } from './calls.ts';
+
+export type Fault =
+  /** The program ends: no call after it is carried out, and none returns. */
+  | { readonly kind: 'stop'; readonly when: 'before' | 'half way' | 'after' }
+  /** This call fails, once; of a file that is being made, nothing is left. */
+  | { readonly kind: 'error'; readonly code: 'ENOSPC' | 'EIO' }
+  /** From this call on, for good: `EROFS` every change, `ENOSPC` all that needs space. */
+  | { readonly kind: 'from there on'; readonly code: 'EROFS' | 'ENOSPC' };
+
+export interface FaultyDisk {
+  readonly files: FileSystem;
+  /** Calls of the kind that is counted, so far. */
+  readonly calls: () => number;
+  /** The call at which it happened. */
+  readonly hit: () => Call | undefined;
+  /** Resolves when the program has ended. */
+  readonly stopped: Promise<void>;
+}
+
+/** `at` counts changes, or calls that only look, from 0 on. */
+export function createFaultyDisk(
+  disk: FileSystem,
+  { at, of, fault }: { readonly at: number; readonly of: 'changes' | 'looks'; readonly fault: Fault },
+): FaultyDisk {
+  const stop = Promise.withResolvers<void>();
+  let calls = 0;
+  let hit: Call | undefined;
+  let ended = false;
+
+  const files = aroundCalls(disk, async (call, run) => {
+    if (ended) return never();
+    const isIt = isCounted(call, of, fault) && calls++ === at;
+    if (isIt) hit = call;
+    if (hit === undefined) return run();
+    if (fault.kind === 'stop') {
+      ended = true;
+      // A call that fails has also been made.
+      if (fault.when !== 'before')
+        await Promise.allSettled([fault.when === 'half way' ? carryOutHalf(disk, call) : run()]);
+      stop.resolve();
+      return never();
+    }
+    if (fault.kind === 'error' ? isIt : isRefused(fault.code, call)) throw systemError(fault.code, call);
+    return run();
+  });
+  return { files, calls: () => calls, hit: () => hit, stopped: stop.promise };
+}
+
+/** Half way is only within calls that write. */
+function isCounted(call: Call, of: 'changes' | 'looks', fault: Fault): boolean {
+  if (fault.kind === 'stop' && fault.when === 'half way') return canBeHalfDone(call);
+  return isChange(call) === (of === 'changes');
+}
+
+/** Nobody waits for it: who does is no longer there. */
+function never<T>(): Promise<T> {
+  return new Promise<T>(() => {});
+}
+
+const NEED_SPACE: ReadonlySet<Call['operation']> = new Set(['createFile', 'makeDirectory', 'makeLink', 'makeHardLink']);
+
+function isRefused(code: 'EROFS' | 'ENOSPC', call: Call): boolean {
+  return code === 'EROFS' ? isChange(call) && !call.operation.startsWith('sync') : NEED_SPACE.has(call.operation);
+}
+
+function canBeHalfDone(call: Call): call is Extract<Change, { operation: 'createFile' | 'overwrite' }> {
+  return call.operation === 'createFile' || call.operation === 'overwrite';
+}
+
+async function carryOutHalf(disk: FileSystem, call: Call): Promise<void> {
+  if (!canBeHalfDone(call)) return;
+  if (call.operation === 'overwrite')
+    return carryOut(disk, { ...call, bytes: call.bytes.subarray(0, call.bytes.length >> 1) });
+  const { bytes } = call.file;
+  return carryOut(disk, { ...call, file: { ...call.file, bytes: bytes.subarray(0, bytes.length >> 1) } });
+}
+
+function systemError(code: 'ENOSPC' | 'EIO' | 'EROFS', { operation, path }: Call): Error {
+  const errno = -constants.errno[code];
+  const text = `${code}: ${getSystemErrorMessage(errno)}, ${operation} ${path}`;
+  return Object.assign(new Error(text), { code, errno, path });
+}

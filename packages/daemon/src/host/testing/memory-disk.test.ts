@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createDisk } from '../disk.ts';
+import type { FileSystem } from '../file-system.ts';
+import { aroundCalls, carryOut, type Change } from './calls.ts';
+import { emptyImage } from './disk-image.ts';
+import { createMemoryDisk } from './memory-disk.ts';
+
+const me = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+
+const path = fc.oneof(
+  fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 3 }).map((names) => `/${names.join('/')}`),
+  fc.constantFrom('/', '/..', '/a/..', '/a/../b', 'a', '/a/../../b'),
+);
+const target = fc.constantFrom('a', '/b', '../c', '/a/b', '..', '../../d', '/d/../..', 'c/d', '/');
+const bytes = fc.uint8Array({ minLength: 1, maxLength: 8 });
+const mode = fc.constantFrom(0o600, 0o644, 0o755, 0o700, 0o1777, 0o4755);
+
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({
+    operation: fc.constant('createFile' as const),
+    path,
+    file: fc.record({ bytes, mode, uid: fc.constant(me.uid), gid: fc.constant(me.gid) }),
+  }),
+  fc.record({
+    operation: fc.constant('makeDirectory' as const),
+    path,
+    directory: fc.record({ mode, uid: fc.constant(me.uid), gid: fc.constant(me.gid) }),
+  }),
+  fc.record({
+    operation: fc.constant('makeLink' as const),
+    path,
+    link: fc.record({ target, uid: fc.constant(me.uid), gid: fc.constant(me.gid) }),
+  }),
+  fc.record({ operation: fc.constant('makeHardLink' as const), path, existing: path }),
+  fc.record({ operation: fc.constant('rename' as const), path, from: path }),
+  fc.record({ operation: fc.constant('overwrite' as const), path, offset: fc.nat(6), bytes }),
+  fc.record({ operation: fc.constant('setMode' as const), path, mode }),
+  fc.record({ operation: fc.constant('setOwners' as const), path, owners: fc.constant(me) }),
+  fc.record({
+    operation: fc.constantFrom(
+      'remove' as const,
+      'removeDirectory' as const,
+      'syncFile' as const,
+      'syncDirectory' as const,
+    ),
+    path,
+  }),
+);
+
+it('a disk in memory does what a real one does, and refuses what it refuses', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 30 }), path, async (changes, seen) => {
+      const root = mkdtempSync(join(tmpdir(), 'slipway-memory-'));
+      try {
+        const [real, memory] = [createDisk({ root }), createMemoryDisk(emptyImage(me))];
+        for (const each of changes)
+          expect([each, await outcomeOf(carryOut(memory, each))]).toEqual([
+            each,
+            await outcomeOf(carryOut(real, each)),
+          ]);
+        expect(await whatIsAt(memory, seen)).toEqual(await whatIsAt(real, seen));
+        expect(await whatIsAt(memory, '/')).toEqual(await whatIsAt(real, '/'));
+      } finally {
+        rmSync(root, { recursive: true });
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('a call is the same through a wrapper that lets everything pass', async () => {
+  const files = aroundCalls(createMemoryDisk(emptyImage(me)), (_, run) => run());
+  await files.makeDirectory('/etc', { mode: 0o755, ...me });
+  await files.createFile('/etc/a', { bytes: Buffer.from('12'), mode: 0o644, ...me });
+  await files.rename('/etc/a', '/etc/b');
+  await files.overwrite('/etc/b', 1, Buffer.from('3'));
+  expect(await files.list('/etc')).toEqual(['b']);
+  expect(Buffer.from(await files.read('/etc/b', 10)).toString()).toBe('13');
+});
+
+/** Which of several errors comes first is the kernel's business; that there is one is not. */
+async function outcomeOf(call: Promise<unknown>): Promise<'done' | 'refused'> {
+  return call.then(
+    () => 'done' as const,
+    () => 'refused' as const,
+  );
+}
+
+async function whatIsAt(files: FileSystem, at: string): Promise<unknown> {
+  const found = await files.lookAt(at).catch(() => 'refused');
+  if (found === null || typeof found === 'string' || found.kind === 'other') return found;
+  if (found.kind === 'link') return found;
+  const { uid, gid, mode: bits } = found;
+  if (found.kind === 'file') return { uid, gid, bits, bytes: [...(await files.read(at, 100))] };
+  // The root itself is made by who makes the disk.
+  const own = at === '/' ? {} : { uid, gid, bits };
+  const names = await files.list(at);
+  return { ...own, below: await Promise.all(names.map(async (name) => [name, await whatIsAt(files, join(at, name))])) };
+}

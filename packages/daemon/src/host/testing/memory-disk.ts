@@ -1,0 +1,287 @@
+// The port on a disk image, with a note of what each call did to which inode: a power cut is made from those notes.
+// A property test beside holds it against the real disk.
+import { constants } from 'node:os';
+import { DaemonError } from '../../errors.ts';
+import type { FileSystem, Found, Owners } from '../file-system.ts';
+import { ROOT, type DiskImage, type Inode } from './disk-image.ts';
+
+/** One note for each thing that a disk may or may not have kept when the power went. */
+export type Note =
+  /** Names that came or went (null) together: a rename is never half done. */
+  | { readonly kind: 'names'; readonly set: readonly NameSet[] }
+  /** A new inode, or other contents, mode or owners of one that was there. */
+  | { readonly kind: 'inode'; readonly number: number; readonly before: Inode | null; readonly after: Inode }
+  | { readonly kind: 'sync'; readonly number: number };
+
+export interface NameSet {
+  readonly directory: number;
+  readonly name: string;
+  readonly inode: number | null;
+}
+
+interface Place {
+  readonly directory: number;
+  readonly name: string;
+  readonly inode: number | undefined;
+}
+
+interface Walk {
+  readonly path: string;
+  readonly trail: number[];
+  readonly ahead: string[];
+  links: number;
+}
+
+type File = Extract<Inode, { kind: 'file' }>;
+type Directory = Extract<Inode, { kind: 'directory' }>;
+
+const MOST_LINKS = 40;
+const ALL_BITS = 0o7777;
+
+export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = () => {}): FileSystem {
+  const { inodes } = image;
+  let next = Math.max(...inodes.keys()) + 1;
+  let clock = 0;
+
+  const inodeOf = (number: number): Inode => {
+    const inode = inodes.get(number);
+    if (inode === undefined) throw new Error(`inode ${number} is not on the disk`);
+    return inode;
+  };
+  const directoryOf = (number: number): Directory => {
+    const inode = inodeOf(number);
+    if (inode.kind !== 'directory') throw failure('ENOTDIR');
+    return inode;
+  };
+  const put = (number: number, after: Inode): void => {
+    note({ kind: 'inode', number, before: inodes.get(number) ?? null, after });
+    inodes.set(number, after);
+  };
+  const name = (...set: NameSet[]): void => {
+    if (set.some((each) => each.name === '.')) throw failure('EBUSY');
+    note({ kind: 'names', set });
+    setNames(image, set);
+  };
+  const add = (path: string, inode: Inode): void => {
+    const { directory, name: last, inode: there } = find(path);
+    if (there !== undefined) throw failure('EEXIST');
+    const number = next++;
+    put(number, inode);
+    name({ directory, name: last, inode: number });
+  };
+
+  /** undefined: there is no such directory. */
+  function walk(path: string, names: readonly string[]): number | undefined {
+    const state: Walk = { path, trail: [ROOT], ahead: names.toReversed(), links: 0 };
+    for (let each = state.ahead.pop(); each !== undefined; each = state.ahead.pop()) {
+      if (!step(state, each)) return undefined;
+    }
+    return state.trail.at(-1) ?? ROOT;
+  }
+  function step(state: Walk, each: string): boolean {
+    const { path, trail, ahead } = state;
+    if (each === '..') {
+      if (trail.length === 1) throw refusal(path);
+      trail.pop();
+      return true;
+    }
+    const number = directoryOf(trail.at(-1) ?? ROOT).names.get(each);
+    if (number === undefined) return false;
+    const inode = inodeOf(number);
+    if (inode.kind === 'file' || (inode.kind === 'link' && ++state.links > MOST_LINKS)) throw refusal(path);
+    if (inode.kind === 'directory') trail.push(number);
+    else {
+      if (inode.target.startsWith('/')) trail.splice(1);
+      ahead.push(...split(inode.target).toReversed());
+    }
+    return true;
+  }
+  function lookUp(path: string): Place | undefined {
+    const names = checked(path);
+    const last = names.at(-1);
+    if (last === undefined) return { directory: ROOT, name: '.', inode: ROOT };
+    if (last === '..') throw refusal(path);
+    const directory = walk(path, names.slice(0, -1));
+    return directory === undefined
+      ? undefined
+      : { directory, name: last, inode: directoryOf(directory).names.get(last) };
+  }
+  function find(path: string): Place {
+    const place = lookUp(path);
+    if (place === undefined) throw failure('ENOENT');
+    return place;
+  }
+  function existing(path: string): Place & { readonly inode: number } {
+    const place = find(path);
+    if (place.inode === undefined) throw failure('ENOENT');
+    return { ...place, inode: place.inode };
+  }
+  function fileAt(path: string): { readonly number: number; readonly file: File } {
+    const { inode: number } = existing(path);
+    const file = inodeOf(number);
+    if (file.kind === 'link') throw failure('ELOOP');
+    if (file.kind === 'directory') throw refusal(path);
+    return { number, file };
+  }
+  function rename(from: string, to: string): void {
+    const old = existing(from);
+    const place = find(to);
+    if (old.name === '.' || place.name === '.') throw failure('EBUSY');
+    if (old.inode === place.inode) return;
+    refuseRename(inodeOf(old.inode), place.inode === undefined ? undefined : inodeOf(place.inode));
+    if (isInside(image, place.directory, old.inode)) throw failure('EINVAL');
+    name({ ...old, inode: null }, { directory: place.directory, name: place.name, inode: old.inode });
+  }
+
+  return {
+    lookAt: settle((path) => {
+      const number = lookUp(path)?.inode;
+      return number === undefined ? null : foundOf(number, inodeOf(number));
+    }),
+    read: settle((path: string, limit: number) => {
+      const { bytes } = fileAt(path).file;
+      if (bytes.length > limit) throw new DaemonError('SLW_DAEMON_FILE_SIZE', `${path} has more than ${limit} bytes`);
+      return new Uint8Array(bytes);
+    }),
+    list: settle((path) => {
+      const number = walk(path, checked(path));
+      return number === undefined ? [] : [...directoryOf(number).names.keys()].toSorted();
+    }),
+    createFile: settle((path, { bytes, mode, uid, gid }) =>
+      add(path, { kind: 'file', bytes: new Uint8Array(bytes), mode: mode & ALL_BITS, uid, gid, changed: ++clock }),
+    ),
+    overwrite: settle((path, offset, bytes) => {
+      const { number, file } = fileAt(path);
+      if (offset + bytes.length > file.bytes.length) throw new RangeError(`not within ${path}`);
+      const all = new Uint8Array(file.bytes);
+      all.set(bytes, offset);
+      put(number, { ...file, bytes: all, changed: ++clock });
+    }),
+    syncFile: settle((path) => {
+      const { inode: number } = existing(path);
+      if (inodeOf(number).kind === 'link') throw failure('ELOOP');
+      note({ kind: 'sync', number });
+    }),
+    syncDirectory: settle((path) => {
+      const number = walk(path, checked(path));
+      if (number === undefined) throw failure('ENOENT');
+      note({ kind: 'sync', number });
+    }),
+    makeDirectory: settle((path, { mode, uid, gid }) =>
+      add(path, { kind: 'directory', mode: mode & ALL_BITS, names: new Map(), uid, gid }),
+    ),
+    makeLink: settle((path, { target, uid, gid }) => add(path, { kind: 'link', target, uid, gid })),
+    makeHardLink: settle((path, from) => {
+      const { inode: number } = existing(from);
+      const { directory, name: last, inode } = find(path);
+      if (inode !== undefined) throw failure('EEXIST');
+      if (inodeOf(number).kind === 'directory') throw failure('EPERM');
+      name({ directory, name: last, inode: number });
+    }),
+    rename: settle(rename),
+    remove: settle((path) => {
+      const place = existing(path);
+      if (inodeOf(place.inode).kind === 'directory') throw failure('EISDIR');
+      name({ ...place, inode: null });
+    }),
+    removeDirectory: settle((path) => {
+      const place = existing(path);
+      if (directoryOf(place.inode).names.size > 0) throw failure('ENOTEMPTY');
+      name({ ...place, inode: null });
+    }),
+    setMode: settle((path, mode) => {
+      const { inode: number } = existing(path);
+      const inode = inodeOf(number);
+      if (inode.kind === 'link') throw failure('EOPNOTSUPP');
+      put(number, changed({ ...inode, mode: mode & ALL_BITS }, ++clock));
+    }),
+    setOwners: settle((path, { uid, gid }) => {
+      const { inode: number } = existing(path);
+      put(number, changed(withOwners(inodeOf(number), { uid, gid }), ++clock));
+    }),
+  };
+}
+
+export function setNames({ inodes }: DiskImage, set: readonly NameSet[]): void {
+  for (const { directory, name, inode } of set) {
+    const there = inodes.get(directory);
+    if (there?.kind !== 'directory') throw new Error(`inode ${directory} is no directory`);
+    const names = new Map(there.names);
+    if (inode === null) names.delete(name);
+    else names.set(name, inode);
+    inodes.set(directory, { ...there, names });
+  }
+}
+
+/** Of what it throws, a promise: a caller of the port sees nothing else. */
+function settle<A extends unknown[], T>(act: (...args: A) => T): (...args: A) => Promise<T> {
+  return (...args) => {
+    try {
+      return Promise.resolve(act(...args));
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+}
+
+function changed(inode: Inode, clock: number): Inode {
+  return inode.kind === 'file' ? { ...inode, changed: clock } : inode;
+}
+
+/** Linux takes the bits away that would let a file run as its new owner. */
+function withOwners(inode: Inode, owners: Owners): Inode {
+  if (inode.kind !== 'file') return { ...inode, ...owners };
+  const lost = 0o4000 | ((inode.mode & 0o010) === 0 ? 0 : 0o2000);
+  return { ...inode, ...owners, mode: inode.mode & ~lost };
+}
+
+function foundOf(number: number, inode: Inode): Found {
+  const { uid, gid } = inode;
+  if (inode.kind === 'link') return { kind: 'link', target: inode.target, uid, gid };
+  if (inode.kind === 'directory') return { kind: 'directory', mode: inode.mode, uid, gid };
+  return {
+    kind: 'file',
+    mode: inode.mode,
+    size: inode.bytes.length,
+    inode: number,
+    changedMs: inode.changed,
+    uid,
+    gid,
+  };
+}
+
+function refuseRename(moved: Inode, replaced: Inode | undefined): void {
+  if (replaced === undefined) return;
+  if (moved.kind === 'directory' && replaced.kind !== 'directory') throw failure('ENOTDIR');
+  if (moved.kind !== 'directory' && replaced.kind === 'directory') throw failure('EISDIR');
+  if (replaced.kind === 'directory' && replaced.names.size > 0) throw failure('ENOTEMPTY');
+}
+
+function isInside({ inodes }: DiskImage, number: number, top: number): boolean {
+  if (number === top) return true;
+  const inode = inodes.get(top);
+  return inode?.kind === 'directory' && [...inode.names.values()].some((child) => isInside({ inodes }, number, child));
+}
+
+/** The same paths come again and again. */
+const known = new Map<string, readonly string[]>();
+
+function checked(path: string): readonly string[] {
+  const names = known.get(path);
+  if (names !== undefined) return names;
+  if (!path.startsWith('/') || path.includes('\0')) throw refusal(path);
+  known.set(path, split(path));
+  return split(path);
+}
+
+function split(path: string): string[] {
+  return path.split('/').filter((name) => name !== '' && name !== '.');
+}
+
+function refusal(path: string): DaemonError {
+  return new DaemonError('SLW_DAEMON_PATH', `${path} is no path of this machine`);
+}
+
+function failure(code: keyof typeof constants.errno): Error {
+  return Object.assign(new Error(code), { code, errno: -constants.errno[code] });
+}

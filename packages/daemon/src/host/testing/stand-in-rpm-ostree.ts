@@ -1,0 +1,191 @@
+// The part of the stand-in that is called as rpm-ostree.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Answer, Failed } from './stand-in-answer.ts';
+import { argumentsOf, checksumOf, type StandInDeployment, type StandInState } from './stand-in-state.ts';
+
+const QUEUED = 'Changes queued for next boot. Run "systemctl reboot" to start a reboot\n';
+const STORAGE = 'ostree-unverified-image:containers-storage:';
+const REGISTRY = 'ostree-unverified-registry:';
+const REPOSITORY = '/etc/yum.repos.d/coreos-extensions.repo';
+
+type Verb = (state: StandInState, args: readonly string[]) => Answer;
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  '--version': () => ({
+    stdout:
+      "rpm-ostree:\n Version: '2026.2'\n Git: stand-in, this is not rpm-ostree\n Features:\n  - rust\n  - container\n",
+  }),
+  status,
+  rebase,
+  kargs,
+  cleanup,
+  override,
+  update,
+};
+
+export function runRpmOstree(state: StandInState, [verb = '', ...args]: readonly string[]): Answer {
+  const run = VERBS[verb];
+  if (run === undefined) throw new Failed(`Unknown command '${verb}'`);
+  if (state.isComposefs && verb !== '--version') throw new Failed('This system was not booted via libostree.');
+  return run(state, args);
+}
+
+const first = ({ staged, booted }: StandInState): StandInDeployment => staged ?? booted;
+
+function stage(state: StandInState, staged: StandInDeployment, stdout = ''): Answer {
+  return { stdout: `${stdout}Staging deployment...done\n${QUEUED}`, state: { ...state, staged } };
+}
+
+function status(state: StandInState, args: readonly string[]): Answer {
+  const { booted, staged } = state;
+  const deployments = [...(staged === null ? [] : [describe(staged, 'staged')]), describe(booted, 'booted')];
+  return {
+    stdout: JSON.stringify({
+      'stand-in': 'this is not rpm-ostree',
+      deployments,
+      transaction: null,
+      'cached-update': null,
+      'update-driver': null,
+    }),
+    status: args.includes('--pending-exit-77') && staged !== null ? 77 : 0,
+  };
+}
+
+function describe(deployment: StandInDeployment, is: 'booted' | 'staged'): object {
+  const digest = /sha256:[0-9a-f]+$/.exec(deployment.reference)?.[0];
+  const checksum = checksumOf(deployment);
+  return {
+    id: `rhcos-${checksum}.0`,
+    osname: 'rhcos',
+    checksum,
+    serial: 0,
+    booted: is === 'booted',
+    staged: is === 'staged',
+    pinned: false,
+    unlocked: 'none',
+    version: deployment.version,
+    timestamp: 1_767_225_600,
+    'container-image-reference': deployment.reference,
+    ...(digest !== undefined && { 'container-image-reference-digest': digest }),
+    'base-commit-meta': {},
+    packages: deployment.packages,
+    'requested-packages': deployment.packages,
+    'requested-base-removals': deployment.removals,
+    'base-remote-replacements': {},
+    'regenerate-initramfs': false,
+  };
+}
+
+function rebase(state: StandInState, args: readonly string[]): Answer {
+  const reference = args.find((argument) => !argument.startsWith('--')) ?? '';
+  if (reference === first(state).reference) throw new Failed(`Old and new refs are equal: ${reference}`);
+  const stdout = `Pulling manifest: ${reference}\n`;
+  const staged = { ...first(state), reference, version: pulledVersion(state, reference) };
+  needPackages(state, staged.packages);
+  return stage(state, staged, stdout);
+}
+
+function pulledVersion(state: StandInState, reference: string): string {
+  const stored = reference.startsWith(STORAGE);
+  const image = reference.slice((stored ? STORAGE : REGISTRY).length);
+  const found = state.registry[image];
+  if (found === undefined || (stored && !state.pulled.includes(image))) {
+    throw new Failed(
+      `Creating importer: failed to invoke method OpenImage: failed to invoke method OpenImage: reading manifest ${image}: manifest unknown`,
+    );
+  }
+  if (!found.bootable) {
+    throw new Failed('Preparing import: Fetching manifest: Target image does not have ostree.bootable label');
+  }
+  return `9.6.${image.slice(-8)}`;
+}
+
+/** Only from the repository that there is at this moment. */
+function needPackages(state: StandInState, packages: readonly string[]): void {
+  const path = join(state.root, REPOSITORY);
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const directory = /^baseurl=(.*)$/m.exec(text)?.[1];
+  const missing = packages.filter(
+    (name) => directory === undefined || !existsSync(join(state.root, directory, `${name}.rpm`)),
+  );
+  if (missing.length > 0) throw new Failed(`Packages not found: ${missing.join(', ')}`);
+}
+
+function kargs(state: StandInState, args: readonly string[]): Answer {
+  if (args.includes('--import-proc-cmdline')) {
+    return { stdout: `BOOT_IMAGE=(hd0,gpt3)/vmlinuz ${argumentsOf(state.booted).join(' ')}\n` };
+  }
+  const before = first(state);
+  const values = (option: string) =>
+    args.filter((argument) => argument.startsWith(`${option}=`)).map((argument) => argument.slice(option.length + 1));
+  const [removed, added] = [values('--delete-if-present'), values('--append')];
+  if (args.length === 0) return { stdout: `${argumentsOf(before).join(' ')}\n` };
+  // Whatever their order on the command line: added first, and removed is only what was there before this call.
+  const after = [...before.kernelArguments, ...added];
+  for (const argument of removed) {
+    if (before.kernelArguments.includes(argument)) after.splice(after.indexOf(argument), 1);
+  }
+  if (added.length === 0 && after.length === before.kernelArguments.length) {
+    return { stdout: 'No changes.\n', status: args.includes('--unchanged-exit-77') ? 77 : 0 };
+  }
+  return stage(state, { ...before, kernelArguments: after });
+}
+
+function cleanup(state: StandInState, args: readonly string[]): Answer {
+  if (args.length === 0) throw new Failed('cleanup: At least one cleanup option must be specified');
+  if (!args.includes('-p') || state.staged === null) return { stdout: 'Deployments unchanged.\n' };
+  return { stdout: 'Freed: 12.3 MB (pkgcache branches: 0)\n', state: { ...state, staged: null } };
+}
+
+function override(state: StandInState, [verb = '', ...args]: readonly string[]): Answer {
+  const { names, installed, uninstalled } = readPackages(args);
+  const before = first(state);
+  const again = names.find((name) => before.removals.includes(name) === (verb === 'remove'));
+  if (again !== undefined) {
+    throw new Failed(
+      verb === 'remove' ? `Override already exists for package '${again}'` : `No overrides for package '${again}'`,
+    );
+  }
+  const removals =
+    verb === 'remove' ? [...before.removals, ...names] : before.removals.filter((name) => !names.includes(name));
+  return stage(state, { ...before, removals, packages: changePackages(state, before, installed, uninstalled) });
+}
+
+function update(state: StandInState, args: readonly string[]): Answer {
+  const { installed, uninstalled } = readPackages(args);
+  if (installed.length + uninstalled.length === 0) return { stdout: 'No upgrade available.\n' };
+  const before = first(state);
+  return stage(state, { ...before, packages: changePackages(state, before, installed, uninstalled) });
+}
+
+function changePackages(
+  state: StandInState,
+  before: StandInDeployment,
+  installed: readonly string[],
+  uninstalled: readonly string[],
+): string[] {
+  const twice = installed.find((name) => before.packages.includes(name));
+  if (twice !== undefined) throw new Failed(`Package/capability '${twice}' is already requested`);
+  const absent = uninstalled.find((name) => !before.packages.includes(name));
+  if (absent !== undefined) throw new Failed(`Package/capability '${absent}' is not currently requested`);
+  const packages = [...before.packages.filter((name) => !uninstalled.includes(name)), ...installed];
+  needPackages(state, installed);
+  return packages;
+}
+
+function readPackages(args: readonly string[]): { names: string[]; installed: string[]; uninstalled: string[] } {
+  const read: { names: string[]; installed: string[]; uninstalled: string[] } = {
+    names: [],
+    installed: [],
+    uninstalled: [],
+  };
+  const lists: Readonly<Record<string, string[]>> = { '--install': read.installed, '--uninstall': read.uninstalled };
+  let list = read.names;
+  for (const argument of args) {
+    const next = lists[argument];
+    if (next === undefined) list.push(argument);
+    list = next ?? read.names;
+  }
+  return read;
+}
