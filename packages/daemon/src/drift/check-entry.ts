@@ -1,0 +1,77 @@
+// One path of the config: looked at, and compared.
+import type { Owner } from '@slipway/fleet';
+import { DaemonError } from '../errors.ts';
+import type { Host } from '../host/host.ts';
+import { systemErrorCode } from '../host/system-error.ts';
+import { compareEntry, type Difference, type EntryFacts } from './compare-entry.ts';
+import { shown } from './drift.ts';
+import type { ExpectedEntry } from './expected.ts';
+import type { VerifyMemory } from './verify-memory.ts';
+
+/** One round over the machine. */
+export interface Check {
+  readonly host: Host;
+  readonly memory: VerifyMemory;
+  /** By name, since looking one up reads a file of the machine. */
+  readonly owners: Map<string, number>;
+}
+
+export async function checkEntry(check: Check, entry: ExpectedEntry): Promise<Difference[]> {
+  try {
+    return compareEntry(entry, await factsOf(check, entry));
+  } catch (error) {
+    if (error instanceof DaemonError) return [unreadable(entry, error.message)];
+    const code = systemErrorCode(error);
+    if (code === undefined) throw error;
+    return [unreadable(entry, `it cannot be looked at: ${code}`)];
+  }
+}
+
+async function factsOf(check: Check, entry: ExpectedEntry): Promise<EntryFacts> {
+  const { files } = check.host;
+  const found = await files.lookAt(entry.path);
+  const target = entry.kind === 'hard link' ? await files.lookAt(entry.target) : null;
+  return {
+    found,
+    hasContents: entry.kind === 'file' && found?.kind === 'file' && (await hasContents(check, entry, found)),
+    owners:
+      entry.kind === 'hard link'
+        ? { uid: null, gid: null }
+        : { uid: await numberOf(check, 'user', entry.user), gid: await numberOf(check, 'group', entry.group) },
+    targetInode: target?.kind === 'file' ? target.inode : null,
+  };
+}
+
+async function hasContents(
+  { host, memory }: Check,
+  { path, contents, keepsExisting }: Extract<ExpectedEntry, { kind: 'file' }>,
+  found: Extract<EntryFacts['found'], { kind: 'file' }>,
+): Promise<boolean> {
+  if (keepsExisting ? found.size < contents.size : found.size !== contents.size) return false;
+  const tail = keepsExisting ? contents.size : undefined;
+  return (await memory.contents(host.files, path, found, tail)).sha256 === contents.sha256;
+}
+
+const ROOT: Owner = { id: 0 };
+
+/** Also numbers are asked for: a simulated machine may have other ones. */
+async function numberOf({ host, owners }: Check, kind: 'user' | 'group', owner: Owner | null): Promise<number | null> {
+  if (owner === null) return null;
+  const key = `${kind} ${JSON.stringify(owner)}`;
+  const known = owners.get(key);
+  if (known !== undefined) return known;
+  const { uid, gid } = await host.accounts.owners(kind === 'user' ? owner : ROOT, kind === 'user' ? ROOT : owner);
+  const number = kind === 'user' ? uid : gid;
+  owners.set(key, number);
+  return number;
+}
+
+/** A path that leads elsewhere, an owner that is not there, a sector that cannot be read: the machine is not as it should be. */
+function unreadable(entry: ExpectedEntry, text: string): Difference {
+  return {
+    kind: entry.kind === 'hard link' ? 'link' : entry.kind,
+    name: entry.path,
+    message: `${entry.kind} ${shown(entry.path)}: ${text.slice(0, 500)}`,
+    canHeal: false,
+  };
+}

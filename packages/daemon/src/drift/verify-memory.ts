@@ -1,0 +1,75 @@
+// What is known from earlier checks, so that a check of a machine that did not change reads no file and asks nobody.
+import type { FileSystem, Found } from '../host/file-system.ts';
+import type { StoredConfig } from '../stored-config.ts';
+import type { OSFacts } from './compare-os.ts';
+import { type Contents, contentsOf, type Expected, expectedOf } from './expected.ts';
+
+type FoundFile = Extract<Found, { kind: 'file' }>;
+
+export interface VerifyMemory {
+  expected(config: StoredConfig): Promise<Expected>;
+  /** Of the whole file, or of its last `tail` bytes. */
+  contents(files: FileSystem, path: string, found: FoundFile, tail?: number): Promise<Contents>;
+  enablement(unit: string, ask: (unit: string) => Promise<string>): Promise<string>;
+  /** It stays the same until the next boot, and with it this process ends. */
+  os(ask: () => Promise<OSFacts>): Promise<OSFacts>;
+  /** Something was said to have happened to this path. */
+  forget(path: string): void;
+  forgetUnits(): void;
+}
+
+/** Far above what a rendered config can hold. */
+const MOST_BYTES = 64 * 1024 * 1024;
+/**
+ * A file that changed this short a time before it was read may change again within the same tick of the file system's
+ * clock, and would look the same.
+ */
+const TICK_MS = 100;
+
+export function createVerifyMemory(now: () => number = Date.now): VerifyMemory {
+  const files = new Map<string, { found: FoundFile; contents: Contents }>();
+  const enablements = new Map<string, string>();
+  let latest: { config: StoredConfig; expected: Promise<Expected> } | null = null;
+  let booted: OSFacts | null = null;
+  return {
+    expected(config) {
+      if (latest?.config !== config) latest = { config, expected: expectedOf(config) };
+      return latest.expected;
+    },
+
+    async contents(disk, path, found, tail) {
+      const known = files.get(path);
+      if (known !== undefined && known.contents.size === (tail ?? found.size) && isSameFile(known.found, found)) {
+        return known.contents;
+      }
+      files.delete(path);
+      const bytes = await disk.read(path, MOST_BYTES);
+      const contents = contentsOf(tail === undefined ? bytes : bytes.subarray(Math.max(0, bytes.length - tail)));
+      if (now() - found.changedMs > TICK_MS) files.set(path, { found, contents });
+      return contents;
+    },
+
+    async enablement(unit, ask) {
+      const state = enablements.get(unit) ?? (await ask(unit));
+      enablements.set(unit, state);
+      return state;
+    },
+
+    async os(ask) {
+      booted ??= await ask();
+      return booted;
+    },
+
+    forget(path) {
+      files.delete(path);
+    },
+
+    forgetUnits() {
+      enablements.clear();
+    },
+  };
+}
+
+function isSameFile(a: FoundFile, b: FoundFile): boolean {
+  return a.inode === b.inode && a.changedMs === b.changedMs && a.size === b.size && a.mode === b.mode;
+}

@@ -1,0 +1,392 @@
+import { chmodSync, chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createLog, silentLog } from '@slipway/kube';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { StoredConfig } from '../stored-config.ts';
+import type { Clock } from './clock.ts';
+import { createDirectoryWatcher, type DirectoryWatcher } from './directory-watcher.ts';
+import type { DriftPolicy } from './drift-policy.ts';
+import type { DriftReport } from './drift-report.ts';
+import type { Drift } from './drift.ts';
+import {
+  bringTo,
+  packedFile,
+  sampleConfig,
+  sampleFile,
+  sampleMachine,
+  type SampleMachine,
+  SERVICE,
+} from './sample-machine.ts';
+import { type DriftWatch, type DriftWatchOptions, watchDrift } from './watch-drift.ts';
+
+const isRoot = process.getuid?.() === 0;
+const HEAL: DriftPolicy = { type: 'heal', afterMs: 0 };
+const FOUND_WITHIN_MS = 2000;
+
+const earlier = sampleConfig('rendered-worker-0', { files: [sampleFile('/etc/old/gone.conf', 'x\n')] });
+
+async function sample(): Promise<StoredConfig> {
+  return sampleConfig('rendered-worker-1', {
+    files: [
+      sampleFile('/etc/chrony.conf', 'server a\nserver b\n'),
+      sampleFile('/etc/deep/er/file.conf', 'x\n'),
+      await packedFile('/etc/packed.txt', 'line 1\nline 2\n'),
+    ],
+    units: [
+      { name: 'sample.service', enabled: true, contents: SERVICE },
+      { name: 'crio.service', enabled: true, dropins: [{ name: '10-a.conf', contents: '[Service]\n' }] },
+    ],
+  });
+}
+
+interface Watched extends SampleMachine {
+  readonly config: StoredConfig;
+  readonly watch: DriftWatch;
+  readonly reports: DriftReport[];
+  /** The first report, from now on, that is like this. */
+  readonly next: (is: (report: DriftReport) => boolean, withinMs?: number) => Promise<DriftReport>;
+}
+
+async function watched(options: Partial<DriftWatchOptions> = {}): Promise<Watched> {
+  const machine = await sampleMachine();
+  await bringTo(machine.host, earlier);
+  rmSync(machine.at('/etc/old/gone.conf'));
+  const config = await bringTo(machine.host, await sample(), earlier);
+  const reports: DriftReport[] = [];
+  const waiting = new Set<() => void>();
+  const watch = watchDrift({
+    host: machine.host,
+    watcher: createDirectoryWatcher({ root: machine.root }),
+    config,
+    log: silentLog(),
+    onDrift(report) {
+      reports.push(report);
+      for (const look of waiting) look();
+    },
+    ...options,
+  });
+  onTestFinished(() => watch.close());
+  const next: Watched['next'] = async (is, withinMs = 10_000) => {
+    const start = reports.length;
+    const { promise, resolve, reject } = Promise.withResolvers<DriftReport>();
+    const look = () => {
+      const found = reports.slice(start).find(is);
+      if (found !== undefined) resolve(found);
+    };
+    waiting.add(look);
+    const timer = setTimeout(() => {
+      reject(new Error(`nothing like it within ${withinMs} ms; told was ${JSON.stringify(reports.slice(start))}`));
+    }, withinMs);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      waiting.delete(look);
+    });
+  };
+  return { ...machine, config, watch, reports, next };
+}
+
+/** And the first check is done: the machine is as it should be. */
+async function watchedQuietly(options: Partial<DriftWatchOptions> = {}): Promise<Watched> {
+  const machine = await watched(options);
+  if (machine.reports.length === 0) await machine.next(() => true);
+  expect(machine.reports[0]).toMatchObject({ config: 'rendered-worker-1', drifts: [], healed: [], text: '' });
+  return machine;
+}
+
+interface DriftCase {
+  readonly name: string;
+  readonly change: (at: (path: string) => string) => void;
+  readonly expected: Partial<Drift>;
+  readonly needsRoot?: true;
+}
+
+const cases: readonly DriftCase[] = [
+  {
+    name: 'file',
+    change: (at) => writeFileSync(at('/etc/chrony.conf'), 'server a\nserver c\n'),
+    expected: { kind: 'file', name: '/etc/chrony.conf', diff: expect.stringContaining('-server b\n+server c\n') },
+  },
+  {
+    name: 'permission',
+    change: (at) => chmodSync(at('/etc/chrony.conf'), 0o600),
+    expected: { kind: 'permission', message: 'file /etc/chrony.conf: expected mode 0644, found 0600' },
+  },
+  {
+    name: 'owner',
+    change: (at) => chownSync(at('/etc/chrony.conf'), 12, 34),
+    expected: { kind: 'owner', message: 'file /etc/chrony.conf: expected owner 0:0, found 12:34' },
+    needsRoot: true,
+  },
+  {
+    name: 'deleted',
+    change: (at) => rmSync(at('/etc/chrony.conf')),
+    expected: { kind: 'missing', name: '/etc/chrony.conf' },
+  },
+  {
+    name: 'drop-in',
+    change: (at) => writeFileSync(at('/etc/systemd/system/crio.service.d/99-b.conf'), '[Service]\nNice=1\n'),
+    expected: {
+      kind: 'extra',
+      name: '/etc/systemd/system/crio.service.d/99-b.conf',
+      diff: expect.stringContaining('+Nice=1'),
+    },
+  },
+  {
+    name: 'drop-in, in a directory that is new',
+    change: (at) => write(at('/etc/systemd/system/sample.service.d/99-b.conf'), '[Service]\nNice=1\n'),
+    expected: { kind: 'extra', name: '/etc/systemd/system/sample.service.d/99-b.conf' },
+  },
+  {
+    name: 'new unit',
+    change: (at) => writeFileSync(at('/etc/systemd/system/crio.service'), SERVICE),
+    expected: { kind: 'extra', name: '/etc/systemd/system/crio.service', diff: expect.stringContaining('+[Service]') },
+  },
+  {
+    name: 'unit that is no longer enabled',
+    change: (at) => rmSync(at('/etc/systemd/system/multi-user.target.wants/sample.service')),
+    expected: { kind: 'unit', name: 'sample.service' },
+  },
+  {
+    name: 'compressed content',
+    change: (at) => writeFileSync(at('/etc/packed.txt'), 'line 1\nline 3\n'),
+    expected: { kind: 'file', name: '/etc/packed.txt', diff: expect.stringContaining('-line 2\n+line 3\n') },
+  },
+  {
+    name: 'file added where none should be',
+    change: (at) => writeFileSync(at('/etc/old/gone.conf'), 'back\n'),
+    expected: { kind: 'extra', name: '/etc/old/gone.conf', diff: expect.stringContaining('+back') },
+  },
+  {
+    name: 'file in a directory that was replaced',
+    change(at) {
+      renameSync(at('/etc/deep'), at('/etc/deep.old'));
+      write(at('/etc/deep/er/file.conf'), 'y\n');
+    },
+    expected: { kind: 'file', name: '/etc/deep/er/file.conf' },
+  },
+];
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+describe('drift is found within 2 s and told, and put back where the policy says so', { timeout: 20_000 }, () => {
+  for (const { name, change, expected, needsRoot } of cases) {
+    const isSkipped = needsRoot === true && !isRoot;
+    it.skipIf(isSkipped)(`${name}${isSkipped ? ' (SKIPPED: only root can change owners)' : ''}`, async () => {
+      const { at, next, watch, config } = await watchedQuietly();
+      change(at);
+      const told = await next(({ drifts }) => drifts.length > 0, FOUND_WITHIN_MS);
+      expect(told.drifts).toHaveLength(1);
+      expect(told.drifts[0]).toMatchObject(expected);
+      expect(told.text).toContain(`not as ${config.name} says`);
+      watch.setPolicy(HEAL);
+      const healed = await next((report) => report.healed.length > 0);
+      expect(healed.drifts).toEqual([]);
+      expect(healed.healed[0]).toMatchObject(expected);
+    });
+  }
+});
+
+describe('a directory that is new, or was replaced', () => {
+  it('is watched from then on', { timeout: 20_000 }, async () => {
+    const { at, next } = await watchedQuietly();
+    // All as it should be, but in other directories than those that were watched.
+    renameSync(at('/etc/deep'), at('/etc/deep.old'));
+    write(at('/etc/deep/er/file.conf'), 'x\n');
+    mkdirSync(at('/etc/systemd/system/sample.service.d'));
+    writeFileSync(at('/etc/chrony.conf'), 'a check takes place\n');
+    await next(({ drifts }) => drifts.length === 1);
+    writeFileSync(at('/etc/deep/er/file.conf'), 'y\n');
+    await next(({ drifts }) => drifts.length === 2, FOUND_WITHIN_MS);
+    writeFileSync(at('/etc/systemd/system/sample.service.d/mine.conf'), '[Service]\n');
+    const { drifts } = await next((report) => report.drifts.length === 3, FOUND_WITHIN_MS);
+    expect(drifts.map(({ kind }) => kind)).toEqual(['file', 'file', 'extra']);
+  });
+});
+
+describe('what is no drift', () => {
+  it('is a file that is rewritten with the same bytes', async () => {
+    const { at, next, reports } = await watchedQuietly();
+    writeFileSync(at('/etc/chrony.conf'), readFileSync(at('/etc/chrony.conf')));
+    writeFileSync(at('/etc/packed.txt'), 'other\n');
+    await next(({ drifts }) => drifts.length > 0);
+    expect(reports.flatMap(({ drifts }) => drifts).map(({ name }) => name)).toEqual(['/etc/packed.txt']);
+  });
+
+  it('is what an update itself writes', async () => {
+    const { at, host, config, watch, next, reports } = await watchedQuietly({ policy: HEAL });
+    await watch.pause();
+    const updated = sampleConfig('rendered-worker-2', { files: [sampleFile('/etc/chrony.conf', 'server z\n')] });
+    await bringTo(host, updated, config);
+    watch.resume(updated);
+    await next(({ config: name }) => name === 'rendered-worker-2');
+    expect(reports.flatMap(({ drifts, healed }) => drifts.concat(healed))).toEqual([]);
+    expect(readFileSync(at('/etc/chrony.conf'), 'utf8')).toBe('server z\n');
+  });
+
+  it('is anything that happens while it is paused, until it is resumed', async () => {
+    const { at, config, watch, next, reports } = await watchedQuietly();
+    await watch.pause();
+    writeFileSync(at('/etc/chrony.conf'), 'half\n');
+    const count = reports.length;
+    watch.resume(config);
+    const told = await next(() => true);
+    expect(reports).toHaveLength(count + 1);
+    expect(told.drifts).toMatchObject([{ name: '/etc/chrony.conf' }]);
+  });
+});
+
+describe('drift that ends', () => {
+  it('is told as ended when somebody puts it back by hand', async () => {
+    const { at, next } = await watchedQuietly();
+    writeFileSync(at('/etc/chrony.conf'), 'x\n');
+    await next(({ drifts }) => drifts.length > 0);
+    writeFileSync(at('/etc/chrony.conf'), 'server a\nserver b\n');
+    expect(await next(({ drifts }) => drifts.length === 0)).toMatchObject({ healed: [], text: '' });
+  });
+});
+
+/** Time passes when the test says so. */
+function fakeClock() {
+  let now = 0;
+  const timers = new Map<symbol, { at: number; fire: () => void }>();
+  const clock: Clock = {
+    now: () => now,
+    setTimer(ms, fire) {
+      const id = Symbol('timer');
+      timers.set(id, { at: now + ms, fire });
+      return () => timers.delete(id);
+    },
+  };
+  const waits = () => [...timers.values()].map(({ at }) => at - now);
+  /** Once what is under way has come to its end and waits. */
+  const advance = async (ms: number) => {
+    await until(() => timers.size > 0);
+    now += ms;
+    for (const [id, { at, fire }] of timers) {
+      if (at > now) continue;
+      timers.delete(id);
+      fire();
+    }
+  };
+  return { ...clock, advance, waits };
+}
+
+/** Bounded: a turn of the event loop at a time. */
+async function until(is: () => boolean): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!is()) {
+    if (performance.now() > end) throw new Error('it did not come to that within 10 s');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const MINUTE = 60_000;
+const unseeing: DirectoryWatcher = { watch: () => ({ close() {} }) };
+
+describe('heal-after', () => {
+  it('leaves drift alone until it has lasted that long, and then puts it back', async () => {
+    const clock = fakeClock();
+    const policy: DriftPolicy = { type: 'heal', afterMs: 10 * MINUTE };
+    const { at, next, reports } = await watched({ clock, policy, watcher: unseeing });
+    writeFileSync(at('/etc/chrony.conf'), 'mine\n');
+    const found = next(({ drifts }) => drifts.length > 0);
+    await clock.advance(0);
+    await found;
+    await clock.advance(5 * MINUTE);
+    await clock.advance(5 * MINUTE - 1);
+    expect(reports).toHaveLength(1);
+    expect(readFileSync(at('/etc/chrony.conf'), 'utf8')).toBe('mine\n');
+    const healed = next((report) => report.healed.length > 0);
+    await clock.advance(1);
+    expect(await healed).toMatchObject({ drifts: [], healed: [{ name: '/etc/chrony.conf' }] });
+    expect(readFileSync(at('/etc/chrony.conf'), 'utf8')).toBe('server a\nserver b\n');
+  });
+});
+
+describe('a heal that does not hold', () => {
+  it('stops after five times, and says so', { timeout: 30_000 }, async () => {
+    const { at, next, reports, watch, config } = await watchedQuietly({ policy: HEAL });
+    for (let times = 1; times <= 5; times += 1) {
+      writeFileSync(at('/etc/chrony.conf'), 'theirs\n');
+      await next(({ healed }) => healed.length > 0);
+    }
+    writeFileSync(at('/etc/chrony.conf'), 'theirs\n');
+    const given = await next(({ givenUp }) => givenUp.length > 0);
+    expect(given).toMatchObject({ drifts: [{ name: '/etc/chrony.conf' }], healed: [] });
+    expect(given.text).toMatch(/^\/etc\/chrony.conf does not stay as the config says after 5 tries within 10 minutes/);
+    expect(reports.filter(({ healed }) => healed.length > 0)).toHaveLength(5);
+    // Other things are still put back.
+    rmSync(at('/etc/packed.txt'));
+    expect(await next(({ healed }) => healed.length > 0)).toMatchObject({
+      healed: [{ name: '/etc/packed.txt' }],
+      drifts: [{ name: '/etc/chrony.conf' }],
+    });
+    // With another config, it begins anew.
+    await watch.pause();
+    watch.resume({ ...config, name: 'rendered-worker-2' });
+    expect(await next(({ healed }) => healed.length > 0)).toMatchObject({ drifts: [], config: 'rendered-worker-2' });
+  });
+
+  it('is tried again at the next look at everything where it failed', async () => {
+    const clock = fakeClock();
+    const { at, next } = await watched({ clock, watcher: unseeing, policy: HEAL });
+    rmSync(at('/etc/chrony.conf'));
+    // What is in the way is not ours to delete.
+    write(at('/etc/chrony.conf/theirs'), 'x\n');
+    const failed = next(({ problems }) => problems.length > 0);
+    await clock.advance(0);
+    expect((await failed).problems[0]?.message).toContain('it cannot be put back: ENOTEMPTY');
+    rmSync(at('/etc/chrony.conf'), { recursive: true });
+    const healed = next((report) => report.healed.length > 0);
+    await clock.advance(5 * MINUTE);
+    expect(await healed).toMatchObject({ drifts: [] });
+  });
+});
+
+describe('without notices from the operating system', () => {
+  it('everything is looked at every five minutes, and nothing in between', async () => {
+    const clock = fakeClock();
+    const { at, next } = await watched({ clock, watcher: unseeing });
+    const first = next(() => true);
+    await clock.advance(0);
+    await first;
+    await until(() => clock.waits().length > 0);
+    expect(clock.waits()).toEqual([5 * MINUTE]);
+    rmSync(at('/etc/systemd/system/multi-user.target.wants/sample.service'));
+    writeFileSync(at('/etc/chrony.conf'), 'x\n');
+    const told = next(({ drifts }) => drifts.length > 0);
+    await clock.advance(5 * MINUTE);
+    expect((await told).drifts.map(({ name }) => name)).toEqual(['/etc/chrony.conf', 'sample.service']);
+  });
+
+  it('the machine is looked at every two seconds where there are no more watches, with a warning that says what to do', async () => {
+    const clock = fakeClock();
+    const lines: string[] = [];
+    const watcher: DirectoryWatcher = {
+      watch() {
+        throw Object.assign(new Error('ENOSPC: System limit for number of file watchers reached'), {
+          code: 'ENOSPC',
+          errno: -28,
+        });
+      },
+    };
+    const log = createLog({ pretty: false, write: (line) => lines.push(line) });
+    const { at, next } = await watched({ clock, watcher, log });
+    const first = next(() => true);
+    await clock.advance(0);
+    await first;
+    for (let times = 0; times < 3; times += 1) {
+      await until(() => clock.waits().length > 0);
+      expect(clock.waits()).toEqual([2000]);
+      await clock.advance(2000);
+    }
+    writeFileSync(at('/etc/chrony.conf'), 'x\n');
+    const told = next(({ drifts }) => drifts.length > 0);
+    await clock.advance(2000);
+    await told;
+    expect(lines.filter((line) => line.includes('fs.inotify.max_user_watches'))).toHaveLength(1);
+  });
+});

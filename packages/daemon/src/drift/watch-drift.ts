@@ -1,0 +1,233 @@
+// Keeps an eye on the machine: drift is told within two seconds, and put back where the policy says so.
+import type { Log } from '@slipway/kube';
+import type { Host } from '../host/host.ts';
+import type { StoredConfig } from '../stored-config.ts';
+import { readBaseline } from './baseline.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { decideHealing } from './decide-healing.ts';
+import type { DirectoryWatcher } from './directory-watcher.ts';
+import { type DriftReport, reportOf } from './drift-report.ts';
+import { type DriftPolicy, LEAVE } from './drift-policy.ts';
+import { type Drift, itemOf } from './drift.ts';
+import { CORE } from './expected.ts';
+import { heal } from './heal.ts';
+import { createHealingHistory } from './healing-history.ts';
+import { type Interest, interestOf, type Meaning } from './interest.ts';
+import { createVerifyMemory } from './verify-memory.ts';
+import { verifyMachine } from './verify-machine.ts';
+import { createWatches } from './watches.ts';
+
+export interface DriftWatchOptions {
+  readonly host: Host;
+  readonly watcher: DirectoryWatcher;
+  /** What the machine is to be like. Absent: it waits for `resume`. */
+  readonly config?: StoredConfig;
+  readonly policy?: DriftPolicy;
+  /** After the first check, and whenever something else was found or done than the last time. */
+  readonly onDrift: (report: DriftReport) => void | Promise<void>;
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+export interface DriftWatch {
+  /** Resolves when nothing is read or written any more: an update may begin, and its changes are no drift. */
+  pause(): Promise<void>;
+  /** The machine has this config from now on. Everything is checked at once. */
+  resume(config: StoredConfig): void;
+  setPolicy(policy: DriftPolicy): void;
+  close(): Promise<void>;
+}
+
+/** Several changes that belong together, such as those of an editor, are looked at once. */
+const SETTLE_MS = 200;
+/** A check takes at most a tenth of the time, whoever writes how often; but drift is found within two seconds. */
+const REST = 9;
+const LONGEST_GAP_MS = 500;
+/**
+ * Notices can be lost when very many come at once, and a directory behind a link may be replaced unseen; so everything is
+ * looked at from time to time. Five minutes cost less than a thousandth of a core.
+ */
+const ALL_MS = 5 * 60_000;
+/** Where the operating system gives no watches. */
+const WITHOUT_WATCHES_MS = 2000;
+const AFTER_ERROR_MS = 30_000;
+
+export function watchDrift(options: DriftWatchOptions): DriftWatch {
+  const { host, log, clock = systemClock, onDrift } = options;
+  const memory = createVerifyMemory();
+  const history = createHealingHistory();
+  const watches = createWatches(host.files, options.watcher, notice);
+  let config: StoredConfig | null = null;
+  let policy = options.policy ?? LEAVE;
+  let interest: Interest | null = null;
+  let isBlind = false;
+  let rewatch: string | null = null;
+  let lookAtAllAt = 0;
+  let told = '';
+  let running: Promise<void> | null = null;
+  /** Something came while a check was under way, which may have been past it. */
+  let isDue = false;
+  let timer: { readonly at: number; cancel(): void } | null = null;
+  let notBefore = 0;
+
+  function notice(meaning: Meaning): void {
+    if (!meaning.check) return;
+    if (meaning.path !== null) memory.forget(meaning.path);
+    if (meaning.units) memory.forgetUnits();
+    // Two at different places: all of them, which is rare and costs little.
+    if (meaning.rewatch !== null) rewatch = rewatch === null || rewatch === meaning.rewatch ? meaning.rewatch : '/';
+    schedule(SETTLE_MS);
+  }
+
+  function schedule(ms: number): void {
+    if (config === null) return;
+    const now = clock.now();
+    const at = Math.max(now + ms, notBefore);
+    if (timer !== null && timer.at <= at) return;
+    timer?.cancel();
+    timer = { at, cancel: clock.setTimer(at - now, start) };
+  }
+
+  function start(): void {
+    timer = null;
+    if (config === null) return;
+    if (running !== null) {
+      isDue = true;
+      return;
+    }
+    const since = clock.now();
+    running = round(config).finally(() => {
+      const now = clock.now();
+      running = null;
+      notBefore = now + Math.min(REST * (now - since), LONGEST_GAP_MS);
+      if (isDue) schedule(0);
+      isDue = false;
+    });
+    void running;
+  }
+
+  async function round(current: StoredConfig): Promise<void> {
+    try {
+      await prepare(current);
+      const report = await check(current);
+      if (report !== null) await tell(report);
+      schedule(Math.max(0, lookAtAllAt - clock.now()));
+      if (isBlind) schedule(WITHOUT_WATCHES_MS);
+    } catch (error) {
+      log.error(
+        { err: error, config: current.name },
+        'drift of the machine could not be looked for or told; trying again in 30 seconds',
+      );
+      schedule(AFTER_ERROR_MS);
+    }
+  }
+
+  /** Watches come before the check: what happens after it is then not missed. */
+  async function prepare(current: StoredConfig): Promise<void> {
+    if (clock.now() >= lookAtAllAt) {
+      memory.forgetUnits();
+      interest = interestOf(await memory.expected(current), await readBaseline(host.files), await accountFiles(host));
+      rewatch = '/';
+      lookAtAllAt = clock.now() + ALL_MS;
+    }
+    if (interest === null || rewatch === null) return;
+    const at = rewatch;
+    rewatch = null;
+    try {
+      await watches.renew(interest, at);
+      isBlind = false;
+    } catch (error) {
+      watches.close();
+      if (!isBlind) log.warn({ err: error }, WHY_BLIND);
+      isBlind = true;
+    }
+  }
+
+  async function check(current: StoredConfig): Promise<DriftReport | null> {
+    const found = await verifyMachine(host, current, { memory });
+    const now = clock.now();
+    history.noteDrifts(found, now);
+    const decision = decideHealing({ ...history, policy, drifts: found, now });
+    history.noteGivenUp(decision.giveUp);
+    if (decision.waitMs !== null) schedule(decision.waitMs);
+    // An update waits: whatever is not right is its business now.
+    if (config !== current) return null;
+    const { drifts, problems } =
+      decision.heal.length === 0 ? { drifts: found, problems: [] } : await putBack(current, decision.heal);
+    const left = new Set(drifts.map(itemOf));
+    return reportOf({
+      config: current.name,
+      drifts,
+      healed: decision.heal.filter((drift) => !left.has(itemOf(drift))),
+      givenUp: drifts.filter((drift) => history.givenUp.has(itemOf(drift))),
+      problems,
+    });
+  }
+
+  async function putBack(current: StoredConfig, drifts: readonly Drift[]) {
+    const problems = await heal(host, current, drifts);
+    history.noteHeals(drifts, clock.now());
+    memory.forgetUnits();
+    for (const { name } of drifts) memory.forget(name);
+    const left = await verifyMachine(host, current, { memory });
+    history.noteDrifts(left, clock.now());
+    // More may be possible now, such as to enable a unit whose file is there again. What failed waits for the next look.
+    if (problems.length === 0 && left.length > 0) schedule(SETTLE_MS);
+    return { drifts: left, problems };
+  }
+
+  async function tell(report: DriftReport): Promise<void> {
+    const { drifts, healed } = report;
+    const now = JSON.stringify([report.config, drifts, report.givenUp, report.problems]);
+    if (now === told && healed.length === 0) return;
+    if (report.text !== '') log.warn({ config: report.config, diffs: diffsOf([...drifts, ...healed]) }, report.text);
+    await onDrift(report);
+    told = now;
+  }
+
+  function resume(next: StoredConfig): void {
+    if (config?.name !== next.name) history.clear();
+    config = next;
+    told = '';
+    lookAtAllAt = 0;
+    schedule(0);
+  }
+
+  async function pause(): Promise<void> {
+    config = null;
+    timer?.cancel();
+    timer = null;
+    await running;
+    watches.close();
+  }
+
+  if (options.config !== undefined) resume(options.config);
+  return {
+    pause,
+    resume,
+    setPolicy(next) {
+      policy = next;
+      schedule(0);
+    },
+    close: pause,
+  };
+}
+
+const WHY_BLIND =
+  'The operating system gives no more watches on directories, so the machine is looked at every 2 seconds, which costs ' +
+  'more. Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, or stop what uses them';
+
+/** Files that the config's users are in; it does not name them by path. */
+async function accountFiles({ accounts }: Host): Promise<string[]> {
+  const home = (await accounts.home(CORE))?.path;
+  const keys = home === undefined ? [] : [`${home}/.ssh/authorized_keys.d/ignition`, `${home}/.ssh/authorized_keys`];
+  return ['/etc/shadow', ...keys];
+}
+
+/** A line of a log is not the place for more. */
+const MOST_LOGGED = 5;
+
+function diffsOf(drifts: readonly Drift[]): string[] {
+  const diffs = drifts.map(({ diff }) => diff).filter((diff) => diff !== '');
+  return diffs.slice(0, MOST_LOGGED);
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { annotationsOf, changedAnnotations, stateOf } from './node-annotations.ts';
+import type { NodeSnapshot, SnapshotProblem } from './snapshot.ts';
+
+const prefix = 'machineconfiguration.openshift.io/';
+const snapshot: NodeSnapshot = {
+  currentConfig: 'rendered-worker-1',
+  desiredConfig: 'rendered-worker-1',
+  phase: 'idle',
+  update: null,
+  problem: null,
+  desiredDrain: null,
+  irreconcilable: [],
+};
+const problem: SnapshotProblem = { state: 'Degraded', code: 'SLW_DAEMON_X', message: 'it broke' };
+
+describe('the state of a node', () => {
+  it.each<[string, Partial<NodeSnapshot>, string]>([
+    ['has nothing to do', {}, 'Done'],
+    ['prepares', { phase: 'preparing' }, 'Working'],
+    ['waits for its drain', { phase: 'draining' }, 'Working'],
+    ['reboots', { phase: 'rebooting' }, 'Rebooting'],
+    ['waits for its pods', { phase: 'uncordoning' }, 'Done'],
+    ['has a problem', { problem }, 'Degraded'],
+    ['has a problem in the middle of an update', { phase: 'applying files', problem }, 'Degraded'],
+    [
+      'is told what it cannot become',
+      { phase: 'preparing', problem: { ...problem, state: 'Unreconcilable' } },
+      'Unreconcilable',
+    ],
+    ['undoes an update', { phase: 'applying files', problem: { ...problem, undo: 'under way' } }, 'Working'],
+    ['undoes an update with a reboot', { phase: 'rebooting', problem: { ...problem, undo: 'under way' } }, 'Rebooting'],
+    ['has undone it', { phase: 'applying files', problem: { ...problem, undo: 'done' } }, 'Degraded'],
+  ])('that %s', (_, more, state) => {
+    expect(stateOf({ ...snapshot, ...more })).toBe(state);
+  });
+});
+
+describe('the annotations of a node', () => {
+  it('say what it runs, that all is well, and no more than is known', () => {
+    expect(annotationsOf(snapshot)).toEqual({
+      [`${prefix}currentConfig`]: 'rendered-worker-1',
+      [`${prefix}state`]: 'Done',
+      [`${prefix}reason`]: '',
+    });
+    expect(annotationsOf({ ...snapshot, currentConfig: null })).not.toHaveProperty([`${prefix}currentConfig`]);
+  });
+
+  it('ask for a drain, and say the image', () => {
+    expect(annotationsOf({ ...snapshot, desiredDrain: 'drain-x', currentImage: 'example.com/os' })).toMatchObject({
+      [`${prefix}desiredDrain`]: 'drain-x',
+      [`${prefix}currentImage`]: 'example.com/os',
+    });
+  });
+
+  it('give the reason with its code, which stays whole where a message is far too long', () => {
+    expect(annotationsOf({ ...snapshot, problem })[`${prefix}reason`]).toBe('it broke [SLW_DAEMON_X]');
+    const long = annotationsOf({ ...snapshot, problem: { ...problem, message: 'ü'.repeat(9000) } });
+    const reason = long[`${prefix}reason`] ?? '';
+    expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(8192);
+    expect(Buffer.byteLength(reason)).toBeGreaterThan(8180);
+    expect(reason).toMatch(/^ü+… \[SLW_DAEMON_X\]$/);
+  });
+
+  it('are written only where they differ', () => {
+    const wanted = annotationsOf(snapshot);
+    expect(changedAnnotations({ ...wanted, other: 'x' }, wanted)).toEqual({});
+    expect(changedAnnotations({ ...wanted, [`${prefix}state`]: 'Working' }, wanted)).toEqual({
+      [`${prefix}state`]: 'Done',
+    });
+  });
+});

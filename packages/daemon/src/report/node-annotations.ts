@@ -1,0 +1,44 @@
+// What a node says of itself in the annotations of its Node.
+import { nodeAnnotations } from '@slipway/api/names';
+import type { NodeSnapshot, SnapshotProblem } from './snapshot.ts';
+
+export type NodeState = 'Working' | 'Done' | 'Degraded' | 'Rebooting' | 'Unreconcilable';
+type Annotations = Readonly<Record<string, string>>;
+
+/** All annotations of a Node together may have 256 KiB. */
+const maxReasonBytes = 8192;
+
+export function stateOf({ phase, problem }: NodeSnapshot): NodeState {
+  if (problem !== null && problem.undo !== 'under way') return problem.state;
+  // The machine has its config; that its pods may come back is for the controller.
+  if (['idle', 'uncordoning', 'resumed'].includes(phase)) return 'Done';
+  return phase === 'rebooting' ? 'Rebooting' : 'Working';
+}
+
+export function annotationsOf(snapshot: NodeSnapshot): Annotations {
+  const { currentConfig, currentImage = null, desiredDrain, problem } = snapshot;
+  return {
+    ...(currentConfig !== null && { [nodeAnnotations.currentConfig]: currentConfig }),
+    ...(currentImage !== null && { [nodeAnnotations.currentImage]: currentImage }),
+    ...(desiredDrain !== null && { [nodeAnnotations.desiredDrain]: desiredDrain }),
+    [nodeAnnotations.state]: stateOf(snapshot),
+    [nodeAnnotations.reason]: problem === null ? '' : reasonOf(problem),
+  };
+}
+
+/** Those of `wanted` that are not there, or otherwise. */
+export function changedAnnotations(there: Annotations, wanted: Annotations): Annotations {
+  return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => there[name] !== value));
+}
+
+function reasonOf({ code, message }: SnapshotProblem): string {
+  const end = ` [${code}]`;
+  return cut(message, maxReasonBytes - Buffer.byteLength(end)) + end;
+}
+
+function cut(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
+  const head = Buffer.from(text).subarray(0, bytes - 3);
+  // A character that was cut in two is a replacement character at the end.
+  return `${head.toString('utf8').replace(/\uFFFD$/, '')}…`;
+}

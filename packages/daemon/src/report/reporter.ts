@@ -1,0 +1,86 @@
+// Tells the cluster what a node does: annotations of its Node, status of its MachineConfigNode, events, metrics.
+import { isDeepStrictEqual } from 'node:util';
+import { machineConfigNodes, nodes } from '@slipway/api/resources';
+import { type Client, isKubeError, type KubeObject, type Log, type Recorder } from '@slipway/kube';
+import type { DaemonMetrics } from './metrics.ts';
+import { annotationsOf, changedAnnotations } from './node-annotations.ts';
+import { eventsOf, type NodeEvent, nodeEvent } from './node-events.ts';
+import type { NodeSnapshot } from './snapshot.ts';
+import { statusOf } from './status.ts';
+
+export interface ReporterOptions {
+  readonly client: Client;
+  readonly events: Recorder;
+  readonly nodeName: string;
+  readonly log: Log;
+  readonly metrics?: DaemonMetrics;
+}
+
+export interface Reporter {
+  /**
+   * Resolves when the cluster says what the snapshot says; nothing is written where it does already. Rejects as the client
+   * does: the cluster may then say part of it, and reporting again goes on.
+   */
+  report(snapshot: NodeSnapshot): Promise<void>;
+  /** Never throws and never waits. */
+  event(reason: NodeEvent, message: string): void;
+}
+
+const fieldManager = 'machine-config-daemon';
+const attempts = 3;
+
+export function createReporter({ client, events, nodeName, log, metrics }: ReporterOptions): Reporter {
+  const name = { name: nodeName };
+  /** What events are about; with the UID once the Node has been seen. */
+  let about: KubeObject = { metadata: name };
+
+  async function reportNode(snapshot: NodeSnapshot): Promise<void> {
+    const node = await client.get(nodes, name);
+    about = { metadata: { ...name, uid: node.metadata.uid } };
+    const there = node.metadata.annotations ?? {};
+    const annotations = changedAnnotations(there, annotationsOf(snapshot));
+    if (Object.keys(annotations).length === 0) return;
+    // No resource version: nobody else writes these, and kubelets change a Node all the time.
+    const { uid } = node.metadata;
+    await client.patch(nodes, name, { type: 'merge', body: { metadata: { annotations } } }, { uid }, { fieldManager });
+    for (const happening of eventsOf(there, annotations)) events.record(nodes, about, happening);
+  }
+
+  async function reportStatus(snapshot: NodeSnapshot): Promise<void> {
+    const found = await client.find(machineConfigNodes, name);
+    if (found === undefined) {
+      log.debug({ node: nodeName }, 'there is no MachineConfigNode yet: the controller makes it');
+      return;
+    }
+    const { uid, resourceVersion } = found.metadata;
+    const status = statusOf(found, snapshot, new Date());
+    const { observedGeneration, conditions, configVersion, irreconcilableChanges = null } = found.status ?? {};
+    if (isDeepStrictEqual(status, { observedGeneration, conditions, configVersion, irreconcilableChanges })) return;
+    // A merge patch puts a list whole in the place of the old one: so it has to be the one that was read.
+    const body = { status };
+    await client.patch(
+      machineConfigNodes,
+      name,
+      { type: 'merge', body },
+      { uid, resourceVersion },
+      { subresource: 'status', fieldManager },
+    );
+  }
+
+  return {
+    async report(snapshot) {
+      metrics?.observe(snapshot);
+      await reportNode(snapshot);
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          await reportStatus(snapshot);
+          return;
+        } catch (error) {
+          // The controller wrote the spec meanwhile.
+          if (attempt === attempts || !isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
+        }
+      }
+    },
+    event: (reason, message) => events.record(nodes, about, nodeEvent(reason, message)),
+  };
+}
