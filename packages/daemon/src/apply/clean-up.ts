@@ -1,0 +1,102 @@
+// The end of an update: what was kept for the other way goes, and then its journal.
+import { posix } from 'node:path';
+import type { FileSystem } from '../host/file-system.ts';
+import { systemErrorCode } from '../host/system-error.ts';
+import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node-paths.ts';
+import type { Journal } from './journal.ts';
+import { kindAt } from './look.ts';
+import { asideOf, KEPT_DIRECTORY, type Move, temporaryOf } from './move.ts';
+import { syncDirectories } from './synced.ts';
+
+/** A journal under this name is none: it takes one rename for an update to be over. */
+const RETIRED = `${STATE_DIRECTORY}/update-over`;
+
+/** The machine is old, be it that nothing was changed yet or that it was taken back. */
+export async function cleanUpOld(files: FileSystem, journal: Journal): Promise<void> {
+  const touched = new Set<string>();
+  for (const move of [...journal.moves, journal.commit]) {
+    for (const path of leftBy(move)) await discard(files, path, touched);
+  }
+  for (const path of journal.madeOriginals) await discard(files, path, touched);
+  for (const directory of journal.madeDirectories.toReversed()) await discard(files, directory, touched);
+  await syncDirectories(files, touched);
+  await retire(files);
+}
+
+/** The machine is new. All that was made ready is in its place by now. */
+export async function cleanUpNew(files: FileSystem, journal: Journal): Promise<void> {
+  const touched = new Set<string>();
+  const kept = new Set(await files.list(KEPT_DIRECTORY));
+  for (const move of [...journal.moves, journal.commit]) {
+    if (move.held === 'nothing' || kept.has(String(move.number))) continue;
+    await discard(files, asideOf(move), touched);
+    await putBackIfInUse(files, move, touched);
+  }
+  for (const path of journal.endedOriginals) await discard(files, path, touched);
+  await syncDirectories(files, touched);
+  await retire(files);
+}
+
+/** Only the directory of the journal is there, and nothing was made. */
+export async function retire(files: FileSystem): Promise<void> {
+  if ((await files.lookAt(UPDATE_DIRECTORY)) === null) return;
+  await sweep(files);
+  await files.rename(UPDATE_DIRECTORY, RETIRED);
+  await files.syncDirectory(STATE_DIRECTORY);
+  await sweep(files);
+}
+
+/** What a crash left of an update that was over. */
+export async function sweep(files: FileSystem): Promise<void> {
+  if ((await files.lookAt(RETIRED)) !== null) await removeTree(files, RETIRED);
+}
+
+function leftBy(move: Move): string[] {
+  return move.kind === 'put' ? [temporaryOf(move), move.stagedAt, asideOf(move)] : [asideOf(move)];
+}
+
+/** A file or a link, or directories with nothing but directories in them. What is not there is no matter. */
+async function discard(files: FileSystem, path: string, touched: Set<string>): Promise<void> {
+  const kind = await kindAt(files, path);
+  if (kind === undefined) return;
+  if (kind === 'directory') await removeEmpty(files, path);
+  else await files.remove(path);
+  touched.add(posix.dirname(path));
+}
+
+async function removeEmpty(files: FileSystem, directory: string): Promise<void> {
+  for (const name of await files.list(directory)) {
+    const path = posix.join(directory, name);
+    if ((await kindAt(files, path)) === 'directory') await removeEmpty(files, path);
+  }
+  try {
+    await files.removeDirectory(directory);
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOTEMPTY') throw error;
+  }
+}
+
+/** A directory that went, and that somebody put something in at the same moment, stays. */
+async function putBackIfInUse(files: FileSystem, move: Move, touched: Set<string>): Promise<void> {
+  if (move.held !== 'directory' || (await kindAt(files, asideOf(move))) === undefined) return;
+  if ((await kindAt(files, move.path)) !== undefined) return;
+  await files.rename(asideOf(move), move.path);
+  touched.add(posix.dirname(move.path));
+}
+
+/** Nearly all in it are files: to look at each first would cost as much again. */
+async function removeTree(files: FileSystem, directory: string): Promise<void> {
+  for (const name of await files.list(directory)) {
+    const path = posix.join(directory, name);
+    try {
+      await files.remove(path);
+    } catch (error) {
+      if (!IS_DIRECTORY.has(systemErrorCode(error))) throw error;
+      await removeTree(files, path);
+    }
+  }
+  await files.removeDirectory(directory);
+}
+
+/** Linux says the first, POSIX the second. */
+const IS_DIRECTORY: ReadonlySet<string | undefined> = new Set(['EISDIR', 'EPERM']);

@@ -1,0 +1,20 @@
+// An update of 20 files and 3 units that is taken back, because a service does not start with its new files.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { disturbances } from './testing/crash.ts';
+import { expectExact } from './testing/expect-exact.ts';
+import { makeSample, type Sample } from './testing/sample.ts';
+
+const LONG = 120_000;
+
+describe('a rollback that is disturbed at any call leaves the machine exactly old', () => {
+  let sample: Sample;
+  beforeAll(async () => {
+    sample = await makeSample('update that fails');
+  });
+
+  for (const disturbance of disturbances)
+    it(`by ${disturbance.name}`, { timeout: LONG }, async () => {
+      const tally = await expectExact(sample, disturbance, { tryAgainAfterOneOf: 5 });
+      expect(tally.old).toBe(tally.tried);
+    });
+});

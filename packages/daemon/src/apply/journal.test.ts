@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { ownOwners } from '../host/own-owners.ts';
+import { emptyImage } from '../host/testing/disk-image.ts';
+import { createMemoryDisk } from '../host/testing/memory-disk.ts';
+import { UPDATE_DIRECTORY } from '../node-paths.ts';
+import { createJournal, decodeJournal, encodeJournal, type Journal, openJournal } from './journal.ts';
+import { makeUpdateDirectory } from './stage.ts';
+
+const config = (name: string) => ({ name, spec: { config: { ignition: { version: '3.5.0' } } } });
+
+const journal: Journal = {
+  from: config('rendered-worker-a'),
+  to: config('rendered-worker-b'),
+  changes: [],
+  actions: [{ type: 'Reboot' }],
+  moves: [{ kind: 'drop', number: 0, path: '/etc/a', held: 'entry' }],
+  commit: { kind: 'put', what: 'entry', number: 1, path: '/etc/c', stagedAt: '/etc/.slipway-new-1', held: 'nothing' },
+  madeDirectories: [],
+  madeOriginals: [],
+  endedOriginals: [],
+  units: [],
+  oldPasswordHash: '$6$secret',
+  oldOS: null,
+};
+
+async function disk() {
+  const files = createMemoryDisk(emptyImage(ownOwners()));
+  await files.makeDirectory('/etc', { ...ownOwners(), mode: 0o755 });
+  return files;
+}
+
+async function diskWithJournal(change: (bytes: Uint8Array) => Uint8Array = (bytes) => bytes) {
+  const files = await disk();
+  await makeUpdateDirectory(files);
+  const open = await createJournal(files, journal, '1.2.3');
+  const path = `${UPDATE_DIRECTORY}/configs.json`;
+  const bytes = change(await files.read(path, 100_000));
+  await files.remove(path);
+  await files.createFile(path, { ...ownOwners(), mode: 0o600, bytes });
+  return { files, open };
+}
+
+describe('the journal of an update', () => {
+  it('is read as it was written, with its log', async () => {
+    const { files, open } = await diskWithJournal();
+    await open.write({ state: 'changing', attempt: 1, bootId: 'one' });
+    await open.write({ state: 'changed' });
+    const found = await openJournal(files);
+    expect(found).toMatchObject({
+      found: 'journal',
+      journal: { ...journal, records: [{ state: 'changing', attempt: 1, bootId: 'one' }, { state: 'changed' }] },
+    });
+  });
+
+  it('is for root alone: the old password hash is in it', async () => {
+    const { files } = await diskWithJournal();
+    expect(await files.lookAt(UPDATE_DIRECTORY)).toMatchObject({ mode: 0o700 });
+    for (const name of ['configs.json', 'log']) {
+      expect(await files.lookAt(`${UPDATE_DIRECTORY}/${name}`)).toMatchObject({ mode: 0o600 });
+    }
+  });
+
+  it('is nothing where there is none', async () => {
+    expect(await openJournal(await disk())).toEqual({ found: 'nothing' });
+  });
+
+  it('that is not whole and has no log was only begun', async () => {
+    const { files } = await diskWithJournal((bytes) => bytes.subarray(0, bytes.length - 1));
+    expect(await openJournal(files)).toEqual({ found: 'beginning' });
+  });
+
+  it('that is damaged while the machine was changing cannot be used, and says which update it was', async () => {
+    const { files, open } = await diskWithJournal((bytes) => bytes.with(bytes.length - 2, 0));
+    await open.write({ state: 'changing', attempt: 1, bootId: 'one' });
+    expect(await openJournal(files)).toMatchObject({
+      found: 'unusable',
+      from: 'rendered-worker-a',
+      to: 'rendered-worker-b',
+      why: expect.stringContaining('checksum'),
+    });
+  });
+
+  it.each([[0], [1]])('of a newer program cannot be used, with %i records in its log', async (count) => {
+    const newer = (bytes: Uint8Array) => Buffer.from(Buffer.from(bytes).toString().replace('"format":1', '"format":2'));
+    const { files, open } = await diskWithJournal(newer);
+    if (count > 0) await open.write({ state: 'changing', attempt: 1, bootId: 'one' });
+    const found = await openJournal(files);
+    expect(found).toMatchObject({ found: 'unusable', to: 'rendered-worker-b' });
+    expect(found).toMatchObject({ why: expect.stringContaining('version 1.2.3') });
+  });
+
+  it('is refused at every byte that differs from what was written', () => {
+    const bytes = encodeJournal(journal, '1.2.3');
+    const header = bytes.indexOf(10);
+    for (let at = header + 1; at < bytes.length; at += 1) {
+      expect(decodeJournal(bytes.with(at, (bytes[at] ?? 0) ^ 1)).ok).toBe(false);
+    }
+  });
+});

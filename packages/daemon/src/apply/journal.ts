@@ -1,0 +1,170 @@
+// The record of an update that is under way: what it is, written once before anything is touched, and a log of how far it
+// is. Both are on the disk when a promise of this file resolves.
+import { createHash } from 'node:crypto';
+import type { Change, NodeAction } from '@slipway/fleet';
+import { DaemonError } from '../errors.ts';
+import type { FileSystem } from '../host/file-system.ts';
+import { UPDATE_DIRECTORY } from '../node-paths.ts';
+import { ownOwners } from '../host/own-owners.ts';
+import type { StoredConfig } from '../stored-config.ts';
+import { decodeLog, encodeRecord, LOG_BYTES, type LogRecord } from './log-record.ts';
+import type { Move, Put } from './move.ts';
+import type { UnitStep } from './units.ts';
+
+/** All that is needed to go on or back, also for a program that was upgraded meanwhile. */
+export interface Journal {
+  readonly from: StoredConfig;
+  readonly to: StoredConfig;
+  readonly changes: readonly Change[];
+  readonly actions: readonly NodeAction[];
+  readonly moves: readonly Move[];
+  /** The new `currentconfig`: in place only when all the rest is. */
+  readonly commit: Put;
+  /** Directories that had to be made on the way, from the top down. */
+  readonly madeDirectories: readonly string[];
+  /** Files below orig and noorig that were made for this update; and those that have no use after it. */
+  readonly madeOriginals: readonly string[];
+  readonly endedOriginals: readonly string[];
+  readonly units: readonly UnitStep[];
+  /** The hash that the user core had, where the update changes it. Secret. */
+  readonly oldPasswordHash: string | null;
+  /** The deployment that the machine ran before, where the update changes the OS. */
+  readonly oldOS: string | null;
+}
+
+export interface OpenJournal extends Journal {
+  /** The version of the program that began the update. */
+  readonly program: string;
+  readonly records: readonly LogRecord[];
+  write(record: LogRecord): Promise<void>;
+}
+
+const CONFIGS = `${UPDATE_DIRECTORY}/configs.json`;
+const LOG = `${UPDATE_DIRECTORY}/log`;
+const FORMAT = 1;
+/** Two configs of at most 1.5 MB, as text in text, and the list of changes: far less. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+export async function createJournal(files: FileSystem, journal: Journal, programVersion: string): Promise<OpenJournal> {
+  const configs = encodeJournal(journal, programVersion);
+  await createSynced(files, CONFIGS, configs);
+  await createSynced(files, LOG, new Uint8Array(LOG_BYTES));
+  await files.syncDirectory(UPDATE_DIRECTORY);
+  return open(files, journal, programVersion, new Uint8Array());
+}
+
+async function createSynced(files: FileSystem, path: string, bytes: Uint8Array): Promise<void> {
+  await files.createFile(path, { ...ownOwners(), mode: 0o600, bytes });
+  await files.syncFile(path);
+}
+
+export type FoundJournal =
+  | { readonly found: 'nothing' }
+  /** It was cut off before it said all that it was to say, and so before anything else was made. */
+  | { readonly found: 'beginning' }
+  | { readonly found: 'journal'; readonly journal: OpenJournal }
+  /** `from` and `to` are '' where even that is not to be read. */
+  | { readonly found: 'unusable'; readonly from: string; readonly to: string; readonly why: string };
+
+/** Rejects with the error of the operating system where the disk cannot be read. */
+export async function openJournal(files: FileSystem): Promise<FoundJournal> {
+  if ((await files.lookAt(UPDATE_DIRECTORY)) === null) return { found: 'nothing' };
+  const log = await readOr(files, LOG, LOG_BYTES);
+  const begun = decodeLog(log).records.length > 0;
+  const decoded = decodeJournal(await readOr(files, CONFIGS, MAX_BYTES));
+  if (decoded.ok) return { found: 'journal', journal: open(files, decoded.journal, decoded.program, log) };
+  if (!begun && decoded.damaged) return { found: 'beginning' };
+  return { found: 'unusable', ...decoded };
+}
+
+async function readOr(files: FileSystem, path: string, limit: number): Promise<Uint8Array> {
+  return (await files.lookAt(path)) === null ? new Uint8Array() : files.read(path, limit);
+}
+
+function open(files: FileSystem, journal: Journal, program: string, log: Uint8Array): OpenJournal {
+  const decoded = decodeLog(log);
+  const records = [...decoded.records];
+  let { end } = decoded;
+  return {
+    ...journal,
+    program,
+    records,
+    async write(record) {
+      const bytes = encodeRecord(record, records.length);
+      if (end + bytes.length > LOG_BYTES) throw new DaemonError('SLW_DAEMON_JOURNAL', `${LOG} is full. ${LEFT_ALONE}`);
+      await files.overwrite(LOG, end, bytes);
+      await files.syncFile(LOG);
+      records.push(record);
+      end += bytes.length;
+    },
+  };
+}
+
+interface Header {
+  readonly format: number;
+  /** The program that wrote it. */
+  readonly program: string;
+  readonly from: string;
+  readonly to: string;
+  /** Of all after the first line. */
+  readonly sha256: string;
+}
+
+/** A line that programs of all versions can read, then what only those that know the format can. */
+export function encodeJournal(journal: Journal, program: string): Uint8Array {
+  const body = JSON.stringify(journal);
+  const header: Header = {
+    format: FORMAT,
+    program,
+    from: journal.from.name,
+    to: journal.to.name,
+    sha256: sha256(body),
+  };
+  return new TextEncoder().encode(`${JSON.stringify(header)}\n${body}`);
+}
+
+export type DecodedJournal =
+  | { readonly ok: true; readonly program: string; readonly journal: Journal }
+  | {
+      readonly ok: false;
+      /** Not whole, in difference to one of another program. */
+      readonly damaged: boolean;
+      readonly from: string;
+      readonly to: string;
+      readonly why: string;
+    };
+
+export function decodeJournal(bytes: Uint8Array): DecodedJournal {
+  const text = new TextDecoder().decode(bytes);
+  const end = text.indexOf('\n');
+  const header = end < 0 ? null : parseHeader(text.slice(0, end));
+  if (header === null) return { ok: false, damaged: true, from: '', to: '', why: damaged('its first line') };
+  const { format, program, from, to } = header;
+  if (format !== FORMAT) {
+    const why = `${CONFIGS} was written by version ${program} of the program in format ${format}; this one knows format ${FORMAT}. Let that version, or a newer one, end the update. ${LEFT_ALONE}`;
+    return { ok: false, damaged: false, from, to, why };
+  }
+  const body = text.slice(end + 1);
+  if (sha256(body) !== header.sha256) return { ok: false, damaged: true, from, to, why: damaged('its contents') };
+  return { ok: true, program, journal: JSON.parse(body) as Journal };
+}
+
+const LEFT_ALONE = 'The machine is left as it is';
+
+const damaged = (part: string): string =>
+  `${CONFIGS}: expected ${part} as the daemon wrote them, found other bytes (the checksum differs), so how the machine was before is not known. ${LEFT_ALONE}: install it anew`;
+
+function parseHeader(line: string): Header | null {
+  try {
+    const header = JSON.parse(line) as Partial<Header> | null;
+    if (typeof header?.format !== 'number' || typeof header.sha256 !== 'string') return null;
+    const { format, sha256, program = '', from = '', to = '' } = header;
+    return { format, sha256, program, from, to };
+  } catch {
+    return null;
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

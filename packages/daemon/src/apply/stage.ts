@@ -1,0 +1,199 @@
+// Makes everything ready that an update needs, beside what the machine uses, so that the update itself needs no space and the
+// way back neither. Nothing that the machine uses changes.
+import { posix } from 'node:path';
+import type { UpdatePlan } from '@slipway/fleet';
+import { encodeStoredConfig } from '../current-config.ts';
+import type { FileSystem } from '../host/file-system.ts';
+import type { Host } from '../host/host.ts';
+import { systemErrorCode } from '../host/system-error.ts';
+import { CURRENT_CONFIG, STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node-paths.ts';
+import { ownOwners } from '../host/own-owners.ts';
+import type { StoredConfig } from '../stored-config.ts';
+import { createJournal, type Journal, type OpenJournal } from './journal.ts';
+import { asideOf, KEPT_DIRECTORY, keptOf, type Move, type Put, temporaryOf } from './move.ts';
+import { noOriginalPath, originalPath } from './originals.ts';
+import { markOf, osChangeOf } from './os-change.ts';
+import { forEachAtOnce } from './pool.ts';
+import type { Make, Survey, SurveyedMove } from './site.ts';
+import { SYNCS_AT_ONCE, syncDirectories } from './synced.ts';
+import { unitSteps } from './units.ts';
+import type { Wanted } from './wanted.ts';
+
+export interface UpdateRequest {
+  readonly from: StoredConfig;
+  readonly to: StoredConfig;
+  readonly plan: Pick<UpdatePlan, 'changes' | 'actions' | 'irreconcilable'>;
+}
+
+/** What is to be done, as it will stand in the journal: from here on the plan is not asked again. */
+export async function drawUp(
+  host: Host,
+  { from, to, plan: { changes, actions } }: UpdateRequest,
+  survey: Survey,
+  wanted: Wanted,
+): Promise<Journal> {
+  const moves = survey.moves.map(({ move }) => move);
+  const isOSChanged = osChangeOf(changes, from.spec, to.spec) !== null;
+  return {
+    from,
+    to,
+    changes,
+    actions: actions.filter(({ type }) => type !== 'Drain'),
+    moves,
+    commit: await commitOf(host.files, moves.length),
+    madeDirectories: survey.directories.map(({ path }) => path),
+    madeOriginals: survey.originals.map(({ path, isThere }) => (isThere ? originalPath(path) : noOriginalPath(path))),
+    endedOriginals: survey.endedOriginals,
+    units: await unitSteps(changes, wanted.disk, (unit) => host.systemd.enablement(unit)),
+    oldPasswordHash: survey.oldPasswordHash,
+    oldOS: isOSChanged ? markOf((await host.os.state()).booted) : null,
+  };
+}
+
+async function commitOf(files: FileSystem, number: number): Promise<Put> {
+  const path = CURRENT_CONFIG;
+  const held = (await files.lookAt(path)) === null ? 'nothing' : 'entry';
+  return { kind: 'put', what: 'entry', number, path, stagedAt: temporaryOf({ path, number }), held };
+}
+
+export async function makeUpdateDirectory(files: FileSystem): Promise<void> {
+  if ((await files.lookAt(STATE_DIRECTORY)) === null) {
+    await files.makeDirectory(STATE_DIRECTORY, { ...ownOwners(), mode: 0o755 });
+    await files.syncDirectory(posix.dirname(STATE_DIRECTORY));
+  }
+  await files.makeDirectory(UPDATE_DIRECTORY, { ...ownOwners(), mode: 0o700 });
+  await files.makeDirectory(KEPT_DIRECTORY, { ...ownOwners(), mode: 0o700 });
+  await files.syncDirectory(STATE_DIRECTORY);
+}
+
+/** The update directory is there. What was made before a failure is in the journal, and the caller removes it. */
+export async function stage(
+  files: FileSystem,
+  journal: Journal,
+  survey: Survey,
+  programVersion: string,
+): Promise<OpenJournal> {
+  const opened = await createJournal(files, journal, programVersion);
+  for (const { path, ...directory } of survey.directories) await files.makeDirectory(path, directory);
+  await makeReady(files, survey.moves);
+  const bytes = new TextEncoder().encode(encodeStoredConfig(journal.to));
+  await makeAt(files, journal.commit, { kind: 'file', mode: 0o600, ...ownOwners(), bytes });
+  for (const move of [...journal.moves, journal.commit]) await keep(files, move);
+  await keepOriginals(files, survey);
+  await syncDirectories(files, touchedBy(journal));
+  return opened;
+}
+
+/** Second names of files that come themselves are made when those are. */
+async function makeReady(files: FileSystem, moves: readonly SurveyedMove[]): Promise<void> {
+  const puts = moves.flatMap(({ move, make }) => (move.kind === 'put' && make !== null ? [{ move, make }] : []));
+  const staged = new Map(puts.map(({ move }) => [move.path, move.stagedAt]));
+  await forEachAtOnce(puts, SYNCS_AT_ONCE, async ({ move, make }) => {
+    if (make.kind !== 'hard link') await makeAt(files, move, make);
+  });
+  for (const { move, make } of puts) {
+    if (make.kind !== 'hard link') continue;
+    await fresh(files, move.stagedAt, (path) => files.makeHardLink(path, staged.get(make.target) ?? make.target));
+  }
+}
+
+async function makeAt(files: FileSystem, move: Put, make: Exclude<Make, { kind: 'hard link' }>): Promise<void> {
+  const replaces = move.held === 'entry' ? { replaces: move.path } : {};
+  switch (make.kind) {
+    case 'directory':
+      return undefined;
+    case 'link':
+      return fresh(files, move.stagedAt, (path) => files.makeLink(path, make));
+    case 'original':
+      return fresh(files, move.stagedAt, (path) => copy(files, make.at, path, replaces));
+    case 'file': {
+      const { mode, uid, gid, bytes } = make;
+      await fresh(files, move.stagedAt, (path) => files.createFile(path, { mode, uid, gid, bytes, ...replaces }));
+      return files.syncFile(move.stagedAt);
+    }
+  }
+}
+
+/** What the machine has gets a second name, so that the first can be given away. */
+async function keep(files: FileSystem, move: Move): Promise<void> {
+  if (move.held !== 'entry') return;
+  try {
+    await files.makeHardLink(keptOf(move), move.path);
+  } catch (error) {
+    if (systemErrorCode(error) !== 'EXDEV') throw error;
+    await fresh(files, asideOf(move), (path) => files.makeHardLink(path, move.path));
+  }
+}
+
+async function keepOriginals(files: FileSystem, { originals }: Survey): Promise<void> {
+  const made = new Set<string>();
+  if (originals.length > 0) made.add(STATE_DIRECTORY);
+  for (const { path, isThere } of originals) {
+    const original = isThere ? originalPath(path) : noOriginalPath(path);
+    await makeParents(files, posix.dirname(original), made);
+    await fresh(files, original, (at) => (isThere ? keepOriginal(files, path, at) : createEmpty(files, at)));
+  }
+  await syncDirectories(files, made);
+}
+
+async function keepOriginal(files: FileSystem, path: string, at: string): Promise<void> {
+  try {
+    await files.makeHardLink(at, path);
+  } catch (error) {
+    if (systemErrorCode(error) !== 'EXDEV') throw error;
+    await copy(files, path, at);
+  }
+}
+
+async function createEmpty(files: FileSystem, path: string): Promise<void> {
+  await files.createFile(path, { ...ownOwners(), mode: 0o600, bytes: new Uint8Array() });
+}
+
+/** Originals of files that only root may read are among them. */
+async function makeParents(files: FileSystem, directory: string, made: Set<string>): Promise<void> {
+  if (made.has(directory)) return;
+  await makeParents(files, posix.dirname(directory), made);
+  if ((await files.lookAt(directory)) === null) await files.makeDirectory(directory, { ...ownOwners(), mode: 0o700 });
+  made.add(directory);
+}
+
+const MAX_ORIGINAL_BYTES = 256 * 1024 * 1024;
+
+async function copy(
+  files: FileSystem,
+  from: string,
+  to: string,
+  replaces: { readonly replaces?: string } = {},
+): Promise<void> {
+  const found = await files.lookAt(from);
+  if (found?.kind === 'link') return files.makeLink(to, found);
+  if (found?.kind !== 'file')
+    throw new Error(`expected a file or a link at ${from}, found ${found?.kind ?? 'nothing'}`);
+  const { mode, uid, gid } = found;
+  const bytes = await files.read(from, MAX_ORIGINAL_BYTES);
+  await files.createFile(to, { mode, uid, gid, bytes, ...replaces });
+  await files.syncFile(to);
+}
+
+/** A name that is only ever ours: what is there was left by an update whose journal is lost. */
+async function fresh(files: FileSystem, path: string, make: (path: string) => Promise<void>): Promise<void> {
+  try {
+    await make(path);
+  } catch (error) {
+    if (systemErrorCode(error) !== 'EEXIST') throw error;
+    await files.remove(path);
+    await make(path);
+  }
+}
+
+function* touchedBy({ moves, commit, madeDirectories }: Journal): Generator<string> {
+  yield KEPT_DIRECTORY;
+  for (const directory of madeDirectories) {
+    yield posix.dirname(directory);
+    yield directory;
+  }
+  for (const move of [...moves, commit]) {
+    if (move.kind === 'put') yield posix.dirname(move.stagedAt);
+    if (move.held === 'entry') yield posix.dirname(move.path);
+  }
+}

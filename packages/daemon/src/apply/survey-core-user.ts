@@ -1,0 +1,65 @@
+// Keys and password of the user core.
+import { posix } from 'node:path';
+import type { PasswordChange, SshKeys, SshKeysChange } from '@slipway/fleet';
+import { DaemonError } from '../errors.ts';
+import type { Accounts } from '../host/host.ts';
+import type { Site } from './site.ts';
+
+/** The file that the keys of configs have for themselves, so that those of others are left alone. */
+const KEYS = '.ssh/authorized_keys.d/ignition';
+/** There is no password: not the empty one, with which anybody could log in. */
+export const NO_PASSWORD = '*';
+
+export async function surveySshKeys(site: Site, { user, after }: SshKeysChange): Promise<void> {
+  const home = await site.accounts.home(user);
+  if (home !== undefined) return surveyKeysIn(site, home, after === null ? undefined : site.wanted.core?.sshKeys);
+  if (after === null) return undefined;
+  throw refusal(
+    `expected the user ${user} on the machine, found none: install the machine anew, or take the keys back`,
+  );
+}
+
+async function surveyKeysIn(site: Site, home: Home, keys: SshKeys | undefined): Promise<void> {
+  await mustBeDirectories(site, home.path);
+  const path = posix.join(home.path, KEYS);
+  const found = await site.files.lookAt(path);
+  if (found?.kind === 'directory' || found?.kind === 'other') throw refusal(`expected ${path} to be a file: remove it`);
+  if (keys === undefined) {
+    if (found !== null) site.drop(path, 'entry');
+    return;
+  }
+  const { uid, gid } = home;
+  const place = await site.parents.placeFor(posix.dirname(path), { mode: 0o700, uid, gid });
+  const { mode, bytes } = keys;
+  site.put(path, found === null ? 'nothing' : 'entry', { kind: 'file', mode, uid, gid, bytes }, place);
+}
+
+type Home = NonNullable<Awaited<ReturnType<Accounts['home']>>>;
+
+/** All of it is the user's to change: a link in it would let them choose where root writes. */
+async function mustBeDirectories({ files }: Site, home: string): Promise<void> {
+  if ((await files.lookAt(home)) === null) throw refusal(`expected the home directory ${home}, found none: make it`);
+  for (const path of [posix.join(home, '.ssh'), posix.join(home, posix.dirname(KEYS))]) {
+    const found = await files.lookAt(path);
+    if (found === null) return;
+    if (found.kind !== 'directory') {
+      throw refusal(
+        `expected ${path} to be a directory, found a ${found.kind}: put one there that belongs to the user`,
+      );
+    }
+  }
+}
+
+export async function surveyPassword(site: Site, { user, after }: PasswordChange): Promise<void> {
+  const hash = await site.accounts.passwordHash(user);
+  if (hash === undefined && after === 'set') {
+    throw refusal(
+      `expected the user ${user} on the machine, found none: install the machine anew, or take the password back`,
+    );
+  }
+  site.notes.oldPasswordHash = hash ?? null;
+}
+
+function refusal(why: string): DaemonError {
+  return new DaemonError('SLW_DAEMON_PREFLIGHT', why);
+}

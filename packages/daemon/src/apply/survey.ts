@@ -1,0 +1,68 @@
+// What an update comes to on this machine: looked at before anything is touched. Whatever is in the way is found here.
+import { type Change, UNIT_DIRECTORY } from '@slipway/fleet';
+import type { Host } from '../host/host.ts';
+import { surveyPassword, surveySshKeys } from './survey-core-user.ts';
+import { surveyHardLinks, surveyPath } from './survey-path.ts';
+import { openSite, type Site, type Survey } from './site.ts';
+import { problemOf, type UpdateProblem } from './problem.ts';
+import type { Wanted } from './wanted.ts';
+
+/** One file in the way tells enough; a hundred fill a condition. */
+const MAX_PROBLEMS = 10;
+
+export async function surveyUpdate(
+  host: Pick<Host, 'files' | 'accounts'>,
+  changes: readonly Change[],
+  { config, wanted }: { readonly config: string; readonly wanted: Wanted },
+): Promise<Survey> {
+  const site = openSite(host, wanted);
+  const problems: UpdateProblem[] = [];
+  for (const change of changes) {
+    try {
+      await surveyChange(site, change);
+    } catch (error) {
+      problems.push(problemOf(error, `MachineConfig ${config}, ${nameOf(change)}`));
+      if (problems.length === MAX_PROBLEMS) break;
+    }
+  }
+  if (problems.length === 0) await surveyHardLinks(site);
+  return { ...site.notes, directories: site.parents.made, problems };
+}
+
+async function surveyChange(site: Site, change: Change): Promise<void> {
+  switch (change.kind) {
+    case 'path':
+      return surveyPath(site, change);
+    case 'unit':
+      return change.after.unmasked ? removeForeignMask(site, change.unit) : undefined;
+    case 'ssh keys':
+      return surveySshKeys(site, change);
+    case 'password':
+      return surveyPassword(site, change);
+    default:
+      return undefined;
+  }
+}
+
+async function removeForeignMask(site: Site, unit: string): Promise<void> {
+  const path = `${UNIT_DIRECTORY}/${unit}`;
+  if (site.wanted.entries.has(path) || site.hasMove(path)) return;
+  const found = await site.files.lookAt(path);
+  if (found?.kind === 'link' && found.target === '/dev/null') site.drop(path, 'entry');
+}
+
+function nameOf(change: Change): string {
+  switch (change.kind) {
+    case 'path':
+      return `${change.after?.of ?? change.before?.of ?? 'path'} ${change.path.slice(0, 300)}`;
+    case 'unit':
+      return `unit ${change.unit}`;
+    case 'ssh keys':
+    case 'password':
+      return `${change.kind} of the user ${change.user}`;
+    case 'setting':
+      return change.setting;
+    default:
+      return change.kind;
+  }
+}

@@ -1,0 +1,18 @@
+import type { FileSystem } from '../host/file-system.ts';
+import { isNoDirectory } from './look.ts';
+import { forEachAtOnce } from './pool.ts';
+
+/** As many as Node's pool has threads. */
+export const SYNCS_AT_ONCE = 4;
+
+/** The names that came to and went from these directories are on the disk. */
+export async function syncDirectories(files: FileSystem, directories: Iterable<string>): Promise<void> {
+  await forEachAtOnce(new Set(directories), SYNCS_AT_ONCE, async (directory) => {
+    try {
+      await files.syncDirectory(directory);
+    } catch (error) {
+      // It went away itself, which its own parent knows.
+      if (!isNoDirectory(error)) throw error;
+    }
+  });
+}

@@ -1,0 +1,77 @@
+// A sample update with the machine before it and what it must be after it, and the judgement of a machine that was disturbed.
+import { readCurrentConfig } from '../../current-config.ts';
+import type { FileSystem } from '../../host/file-system.ts';
+import { ownOwners } from '../../host/own-owners.ts';
+import { copyImage, emptyImage, type DiskImage } from '../../host/testing/disk-image.ts';
+import { createMemoryDisk } from '../../host/testing/memory-disk.ts';
+import { UPDATE_DIRECTORY } from '../../node-paths.ts';
+import type { UpdateResult } from '../updater.ts';
+import { makeSampleMachine, updateToEnd } from './sample-machine.ts';
+import { sampleUpdate, type SampleName, type SampleUpdate } from './sample-update.ts';
+import { differences, takeSnapshot, type Snapshot } from './snapshot.ts';
+
+export interface Sample {
+  readonly update: SampleUpdate;
+  readonly image: DiskImage;
+  readonly old: Snapshot;
+  /** Null where the update never ends there. */
+  readonly next: Snapshot | null;
+}
+
+export async function makeSample(name: SampleName): Promise<Sample> {
+  const update = await sampleUpdate(name);
+  const image = emptyImage(ownOwners());
+  await makeSampleMachine(createMemoryDisk(image), update);
+  const old = await takeSnapshot(createMemoryDisk(image));
+  const files = createMemoryDisk(copyImage(image));
+  const result = await updateToEnd(files, update);
+  if (result.outcome !== update.endsAt) throw new Error(`${name}, undisturbed, ends so: ${JSON.stringify(result)}`);
+  const end = await takeSnapshot(files);
+  return { update, image, old, next: update.endsAt === 'new' ? end : null };
+}
+
+export interface Verdict {
+  readonly at: 'old' | 'new' | 'a mix';
+  /** Empty: it is exactly what the result says, and nothing of the update is left. */
+  readonly problems: readonly string[];
+}
+
+/** Is the machine exactly what the result says, and nothing left of the update? */
+export async function judge(files: FileSystem, sample: Sample, result: UpdateResult): Promise<Verdict> {
+  const verdict = await judgeConfig(files, sample, result);
+  if (verdict.at === 'a mix' || (await files.lookAt(UPDATE_DIRECTORY)) === null) return verdict;
+  return mix([`${UPDATE_DIRECTORY} is still there`]);
+}
+
+/** The same of a machine whose disk fails: what the update kept for either way may still be there, and nothing else. */
+export async function judgeAtOnce(files: FileSystem, sample: Sample, result: UpdateResult): Promise<Verdict> {
+  return judgeConfig(files, sample, result, (path) => /\/\.slipway-(old|new)-\d+$/.test(path));
+}
+
+async function judgeConfig(
+  files: FileSystem,
+  { update, old, next }: Sample,
+  result: UpdateResult,
+  isNoMatter: (path: string) => boolean = () => false,
+): Promise<Verdict> {
+  if (result.outcome === 'stuck' || result.outcome === 'rebooting')
+    return mix([`it does not come to an end: ${JSON.stringify(result)}`]);
+  const said = result.outcome === 'none' ? (await readCurrentConfig(files))?.name : result.config;
+  const at = said === update.to.name ? 'new' : 'old';
+  const expected = at === 'new' ? next : old;
+  if (expected === null) return mix([`it says that the machine is at ${said}`]);
+  const found = [...(await takeSnapshot(files))].filter(([path]) => !isNoMatter(path));
+  const problems = differences(expected, new Map(found));
+  return problems.length > 0 ? mix(problems) : { at, problems };
+}
+
+/** The same, where only one end is right. */
+export async function judgeEnd(files: FileSystem, sample: Sample, result: UpdateResult): Promise<Verdict> {
+  const verdict = await judge(files, sample, result);
+  const { endsAt } = sample.update;
+  return verdict.at === 'a mix' || verdict.at === endsAt ? verdict : mix([`it ends at ${verdict.at}, not ${endsAt}`]);
+}
+
+function mix(problems: readonly string[]): Verdict {
+  return { at: 'a mix', problems };
+}

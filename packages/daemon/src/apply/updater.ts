@@ -1,0 +1,281 @@
+// Brings a machine from one config to another, or back, and goes on where it was cut off. Whatever happens, the machine ends
+// exactly old or exactly new, and the result says which.
+import type { NodeAction } from '@slipway/fleet';
+import { DaemonError } from '../errors.ts';
+import type { Host } from '../host/host.ts';
+import { STATE_DIRECTORY } from '../node-paths.ts';
+import type { StoredConfig } from '../stored-config.ts';
+import { cleanUpNew, cleanUpOld, retire, sweep } from './clean-up.ts';
+import { carryOut } from './flip.ts';
+import { openJournal, type Journal, type OpenJournal } from './journal.ts';
+import { partsBack, partsForward, partsOfActions, runsOldOS } from './machine-change.ts';
+import type { LogRecord } from './log-record.ts';
+import { nextStep, type NextStep } from './next-step.ts';
+import { markOf } from './os-change.ts';
+import { problemOf, type UpdateProblem, withMore } from './problem.ts';
+import { firstProblem } from './part.ts';
+import { prepare } from './prepare.ts';
+import type { UpdateRequest } from './stage.ts';
+import { isAt, old, stuck, stuckOnTheWayBack, type UpdateResult } from './update-result.ts';
+
+export type { UpdateProblem } from './problem.ts';
+export type { UpdateResult } from './update-result.ts';
+export type { UpdateRequest } from './stage.ts';
+
+export interface UpdateStep {
+  readonly step: 'going on' | 'staged' | 'files' | 'os' | 'post action' | 'reboot' | 'verified' | 'rolling back';
+  readonly text: string;
+}
+
+export interface UpdaterOptions {
+  readonly host: Host;
+  readonly programVersion: string;
+  readonly onStep?: (step: UpdateStep) => void | Promise<void>;
+  /** Differences between the machine and a config; none: it is exactly that. */
+  readonly verify: (config: StoredConfig) => Promise<readonly { readonly message: string }[]>;
+}
+
+export interface Updater {
+  apply(request: UpdateRequest): Promise<UpdateResult>;
+  /** Ends what an earlier run was cut off in. */
+  recover(): Promise<UpdateResult>;
+}
+
+export function createUpdater({ host, programVersion, verify, onStep = () => {} }: UpdaterOptions): Updater {
+  const { files } = host;
+
+  async function apply(request: UpdateRequest): Promise<UpdateResult> {
+    const { from, to } = request;
+    const before = await recover();
+    if (!isAt(before, from.name)) return before;
+    const prepared = await prepare(host, request, programVersion);
+    if (prepared.ok) {
+      await tell({ step: 'staged', text: `${prepared.journal.moves.length} changes of the disk are ready` });
+      try {
+        return await goForward(prepared.journal, 1);
+      } catch (error) {
+        return stuck({ from, to }, problemOf(error, 'carrying out the update'));
+      }
+    }
+    const { problem, isLeftOver } = prepared;
+    if (isLeftOver) return stuck({ from, to }, problem);
+    return { outcome: 'old', config: from.name, target: to.name, problem, rebooting: false };
+  }
+
+  async function recover(): Promise<UpdateResult> {
+    try {
+      await sweep(files);
+      const found = await openJournal(files);
+      switch (found.found) {
+        case 'nothing':
+          return { outcome: 'none' };
+        case 'beginning':
+          await retire(files);
+          return { outcome: 'none' };
+        case 'unusable': {
+          const problem = { code: 'SLW_DAEMON_JOURNAL', message: found.why };
+          return { outcome: 'stuck', from: found.from, to: found.to, problem };
+        }
+        case 'journal':
+          return await goOn(found.journal);
+      }
+    } catch (error) {
+      return { outcome: 'stuck', from: '', to: '', problem: problemOf(error, 'reading the record of the last update') };
+    }
+  }
+
+  async function goOn(journal: OpenJournal): Promise<UpdateResult> {
+    const { records, program, to } = journal;
+    const begunBy =
+      program === programVersion ? '' : `, which version ${program} of the program began; this is ${programVersion}`;
+    await tell({ step: 'going on', text: `going on with the update to ${to.name}${begunBy}` });
+    try {
+      const mark = journal.oldOS === null ? '' : markOf((await host.os.state()).booted);
+      const runsOld = await runsOldOS(host, journal);
+      return await take(journal, nextStep({ records, mark, runsOldOS: runsOld, bootId: await host.bootId() }));
+    } catch (error) {
+      return stuck(journal, problemOf(error, 'going on with an update that was cut off'));
+    }
+  }
+
+  async function take(journal: OpenJournal, next: NextStep): Promise<UpdateResult> {
+    switch (next.step) {
+      case 'discard':
+        await cleanUpOld(files, journal);
+        return { outcome: 'none' };
+      case 'go forward':
+        return goForward(journal, next.attempt);
+      case 'reboot':
+        await host.reboot(`update to ${journal.to.name}`);
+        return { outcome: 'rebooting', config: journal.to.name };
+      case 'confirm':
+        return confirm(journal);
+      case 'go back':
+        return goBack(journal, next.problem);
+      case 'reboot back':
+        await host.reboot(`back to ${journal.from.name}`);
+        return old(journal, next.problem, true);
+      case 'give up':
+        return stuck(journal, next.problem);
+      case 'clean up old':
+        await cleanUpOld(files, journal);
+        return old(journal, next.problem, false);
+      case 'clean up new':
+        await cleanUpNew(files, journal);
+        return { outcome: 'new', config: journal.to.name };
+    }
+  }
+
+  async function goForward(journal: OpenJournal, attempt: number): Promise<UpdateResult> {
+    const problem = await firstProblem([
+      {
+        name: 'noting that the update begins',
+        act: async () => journal.write({ state: 'changing', attempt, bootId: await host.bootId() }),
+      },
+      ...partsForward(host, journal),
+    ]);
+    if (problem !== null) return goBack(journal, problem);
+    await tell({ step: 'files', text: `the disk is as ${journal.to.name} has it` });
+    if (journal.oldOS !== null) await tell({ step: 'os', text: 'the OS is staged for the next boot' });
+    return needsReboot(journal) ? reboot(journal) : tellServices(journal);
+  }
+
+  async function reboot(journal: OpenJournal): Promise<UpdateResult> {
+    const { to } = journal;
+    await tell({ step: 'reboot', text: `the machine reboots into ${to.name}` });
+    const problem = await firstProblem([
+      {
+        name: 'noting that the machine reboots',
+        async act() {
+          const staged = journal.oldOS !== null && (await host.os.state()).staged !== null;
+          await journal.write({ state: 'rebooting', bootId: await host.bootId(), staged });
+        },
+      },
+      { name: 'rebooting', act: () => host.reboot(`update to ${to.name}`) },
+    ]);
+    return problem === null ? { outcome: 'rebooting', config: to.name } : goBack(journal, problem);
+  }
+
+  async function tellServices(journal: OpenJournal): Promise<UpdateResult> {
+    const { actions } = journal;
+    if (actions.length === 0) return confirm(journal);
+    const problem = await firstProblem([
+      { name: 'noting that services are told', act: () => journal.write({ state: 'changed' }) },
+      ...partsOfActions(host, actions),
+    ]);
+    if (problem !== null) return goBack(journal, problem);
+    await tell({ step: 'post action', text: `${actions.length} post actions are done` });
+    return confirm(journal);
+  }
+
+  async function confirm(journal: OpenJournal): Promise<UpdateResult> {
+    const { to, commit } = journal;
+    const problem = await firstProblem([
+      { name: `verifying ${to.name}`, act: async () => mustBeNone(await verify(to)) },
+      {
+        name: 'noting the new config',
+        async act() {
+          await carryOut(files, commit);
+          await files.syncDirectory(STATE_DIRECTORY);
+          await journal.write({ state: 'done' });
+        },
+      },
+    ]);
+    if (problem !== null) return goBack(journal, problem);
+    await tell({ step: 'verified', text: `the machine is exactly as ${to.name} has it` });
+    const left = await firstProblem([{ name: 'cleaning up', act: () => cleanUpNew(files, journal) }]);
+    return left === null
+      ? { outcome: 'new', config: to.name }
+      : stuck(journal, withMore(left, `The machine is at ${to.name}`));
+  }
+
+  async function goBack(journal: OpenJournal, problem: UpdateProblem): Promise<UpdateResult> {
+    await tell({ step: 'rolling back', text: problem.message });
+    const isNoted = journal.records.some(({ state }) => state === 'back');
+    let hasRun = false;
+    const failed = await firstProblem([
+      {
+        name: 'noting that the update is taken back',
+        act: () => (isNoted ? Promise.resolve() : journal.write({ state: 'back', problem })),
+      },
+      ...partsBack(host, journal),
+      {
+        name: 'finding out what has run with the new files',
+        async act() {
+          hasRun = haveSeenNew(journal.records, await host.bootId());
+        },
+      },
+    ]);
+    if (failed !== null) return stuckOnTheWayBack(journal, failed, problem);
+    if (!hasRun) return returned(journal, problem);
+    if (needsReboot(journal)) return rebootBack(journal, problem);
+    return returned(journal, await tellServicesAgain(journal, problem));
+  }
+
+  async function rebootBack(journal: OpenJournal, problem: UpdateProblem): Promise<UpdateResult> {
+    const failed = await firstProblem([
+      {
+        name: 'noting that the machine reboots back',
+        async act() {
+          const mark = journal.oldOS === null ? '' : markOf((await host.os.state()).booted);
+          await journal.write({ state: 'rebooting back', bootId: await host.bootId(), mark });
+        },
+      },
+      { name: 'rebooting back', act: () => host.reboot(`back to ${journal.from.name}`) },
+    ]);
+    return failed === null ? old(journal, problem, true) : stuckOnTheWayBack(journal, failed, problem);
+  }
+
+  /** As good as it can be done: the disk is old whether or not a service takes it. */
+  async function tellServicesAgain({ actions, units }: Journal, problem: UpdateProblem): Promise<UpdateProblem> {
+    const reload: NodeAction[] = units.some(({ rewritten }) => rewritten) ? [{ type: 'DaemonReload' }] : [];
+    const failures: string[] = [];
+    for (const part of partsOfActions(host, [...reload, ...actions.filter(({ type }) => type !== 'DaemonReload')])) {
+      const failed = await firstProblem([part]);
+      if (failed !== null) failures.push(failed.message);
+    }
+    return failures.length === 0 ? problem : withMore(problem, `With the old files back, too: ${failures.join('; ')}`);
+  }
+
+  async function returned(journal: OpenJournal, problem: UpdateProblem): Promise<UpdateResult> {
+    const left = await firstProblem([
+      { name: 'noting that the machine is back', act: () => journal.write({ state: 'returned' }) },
+      { name: 'cleaning up', act: () => cleanUpOld(files, journal) },
+    ]);
+    return left === null ? old(journal, problem, false) : stuckOnTheWayBack(journal, left, problem);
+  }
+
+  /** Whoever listens may fail, the API may be away: the update goes on. */
+  async function tell(step: UpdateStep): Promise<void> {
+    try {
+      await onStep(step);
+    } catch {
+      // Told by who listens.
+    }
+  }
+
+  return { apply, recover };
+}
+
+const MAX_TOLD = 3;
+
+function mustBeNone(differences: readonly { readonly message: string }[]): void {
+  if (differences.length === 0) return;
+  const told = differences.slice(0, MAX_TOLD).map(({ message }) => message);
+  if (differences.length > MAX_TOLD) told.push(`and ${differences.length - MAX_TOLD} more`);
+  throw new DaemonError(
+    'SLW_DAEMON_VERIFY',
+    `the machine is not what the config says: ${told.join('; ')}. Something else on the machine writes there, or refused it: see its log`,
+  );
+}
+
+/** Services, or the whole machine, have run with the new files. */
+function haveSeenNew(records: readonly LogRecord[], bootId: string): boolean {
+  const begun = records.find((record) => record.state === 'changing');
+  const isBooted = begun !== undefined && begun.bootId !== bootId;
+  return isBooted || records.some(({ state }) => state === 'changed');
+}
+
+function needsReboot({ actions }: Journal): boolean {
+  return actions.some(({ type }) => type === 'Reboot');
+}
