@@ -17,7 +17,12 @@ export interface SlipwayProcess {
 
 /** Runs the command as a user does: a process of its own, its real output, its exit code. */
 export function slipway(...args: string[]): SlipwayProcess {
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return startProgram(main, args);
+}
+
+/** The same with another file of JavaScript, such as the one that is shipped to machines. */
+export function startProgram(file: string, args: readonly string[]): SlipwayProcess {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let err = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -45,8 +50,17 @@ export function slipway(...args: string[]): SlipwayProcess {
   };
 }
 
-export async function runSlipway(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  const running = slipway(...args);
+export function runSlipway(...args: string[]): Promise<Ended> {
+  return endOf(slipway(...args));
+}
+
+export interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+export async function endOf(running: SlipwayProcess): Promise<Ended> {
   const code = await running.exit;
   return { code, out: running.out(), err: running.err() };
 }

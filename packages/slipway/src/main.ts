@@ -1,12 +1,13 @@
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { bootstrapCommand } from './bootstrap/command.ts';
 import { controllerCommand } from './controller-command.ts';
+import { daemonCommand } from './daemon-command.ts';
 import { diffCommand } from './diff/command.ts';
 import { explainCommand } from './explain/command.ts';
-import { failureText } from './fail.ts';
 import { ignitionCommand } from './ignition/command.ts';
 import { installCommand } from './install-command.ts';
 import { renderCommand } from './render/command.ts';
+import { runProgram } from './run-program.ts';
 import { serverCommand } from './server-command.ts';
 import { startCommand } from './start-command.ts';
 import { version } from './version.ts';
@@ -21,6 +22,7 @@ const program = new Command('slipway')
   .addCommand(installCommand())
   .addCommand(controllerCommand())
   .addCommand(serverCommand())
+  .addCommand(daemonCommand())
   .addCommand(renderCommand())
   .addCommand(explainCommand())
   .addCommand(diffCommand())
@@ -37,32 +39,5 @@ Examples:
 
 Every error ends with a code in brackets; docs/errors.md says what to do about each.`,
   );
-/** Mistakes in the call read like every other error: one line, a code, the way out. */
-function sayUsage(text: string, write: (text: string) => void): void {
-  const [line = '', hint = ''] = text
-    .replace(/^error: /, '')
-    .trim()
-    .split('\n');
-  write(`slipway: ${[line, hint].filter(Boolean).join(' ')} [SLW_CLI_USAGE]\n`);
-}
-function prepare(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: sayUsage });
-  for (const each of command.commands) prepare(each);
-}
-prepare(program);
 
-// `slipway --help | head`: whoever reads may stop reading.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
-});
-try {
-  await program.parseAsync();
-} catch (error) {
-  // Commander has already said what it had to say, --help and --version included.
-  if (error instanceof CommanderError) process.exitCode = error.exitCode;
-  else {
-    console.error(failureText(error, process.env.SLIPWAY_DEBUG === '1'));
-    process.exitCode = 1;
-  }
-}
+await runProgram(program);

@@ -1,0 +1,112 @@
+// What a daemon costs a machine: memory at rest and at most, and the processor while nothing happens. It is the program that
+// is shipped, with a real control plane and a config as large as one can be, on a simulated machine.
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { defaultNamespace, machineConfigs, nodeAnnotations, nodes } from '@slipway/api';
+import { createDisk, makeSimulatedMachine, writeCurrentConfig } from '@slipway/daemon';
+import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import { bundleDaemon, daemonEnvironment, daemonFlags } from '@slipway/tools/bundle';
+import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
+import { cpuMs, peakMegabytes } from '../server/usage.ts';
+import { benchFiles, configOf } from './configs.ts';
+
+const NODE = 'bench-1';
+/** About 1.4 MB of config: a cluster stores no larger one. */
+const FILES = 420;
+const IDLE_MS = 60_000;
+const main = resolve(import.meta.dirname, '../../packages/slipway/src/main.ts');
+
+export interface DaemonUsage {
+  idleMegabytes: number;
+  peakMegabytes: number;
+  /** Of one core. */
+  idleCpuPercent: number;
+}
+
+/** After an update of all its files. */
+export async function measureDaemon(): Promise<DaemonUsage> {
+  const directory = await mkdtemp(join(tmpdir(), 'slipway-bench-daemon-'));
+  const controlPlane = await startControlPlane();
+  try {
+    return await measureOn(controlPlane, directory);
+  } finally {
+    await controlPlane.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function measureOn(controlPlane: ControlPlane, directory: string): Promise<DaemonUsage> {
+  await run(process.execPath, [main, 'install', '--kubeconfig', controlPlane.kubeconfig]);
+  const groups = [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'];
+  const operator = await controlPlane.kubeconfigFor({ user: 'operator', groups, name: 'operator' });
+  const client = createClient(createTransport(await loadKubeconfig([operator])));
+  const configs = [0, 1].map((generation) => configOf(`rendered-bench-${generation}`, benchFiles(FILES, generation)));
+  for (const { name, spec } of configs) await client.create(machineConfigs, { metadata: { name }, spec });
+  const root = join(directory, 'root');
+  await mkdir(root);
+  const files = createDisk({ root });
+  await makeSimulatedMachine(files);
+  await writeCurrentConfig(files, configOf('rendered-bench-none', []));
+  await client.create(nodes, { metadata: { name: NODE } });
+  const kubeconfig = await controlPlane.kubeconfigFor({
+    user: `system:node:${NODE}`,
+    groups: ['system:nodes'],
+    name: NODE,
+  });
+  const { path } = await bundleDaemon();
+  const own = ['--node', NODE, '--root', root, '--simulate', '--kubeconfig', kubeconfig, '--probes', '127.0.0.1:0'];
+  const daemon = spawn(process.execPath, [...daemonFlags, path, 'daemon', ...own], {
+    stdio: 'ignore',
+    env: { ...process.env, ...daemonEnvironment },
+  });
+  try {
+    for (const { name } of configs) await bring(client, name);
+    return await measureIdle(daemon.pid ?? 0);
+  } finally {
+    daemon.kill();
+    await client.transport.close();
+  }
+}
+
+/** With the drain that the daemon asks for. */
+async function bring(client: Client, config: string): Promise<void> {
+  const annotate = (annotations: object) =>
+    client.patch(nodes, { name: NODE }, { type: 'merge', body: { metadata: { annotations } } }, {});
+  await annotate({ [nodeAnnotations.desiredConfig]: config });
+  const giveUpAt = performance.now() + 60_000;
+  while (performance.now() < giveUpAt) {
+    const { annotations = {} } = (await client.get(nodes, { name: NODE })).metadata;
+    const asked = annotations[nodeAnnotations.desiredDrain] ?? '';
+    const isDone =
+      annotations[nodeAnnotations.state] === 'Done' && annotations[nodeAnnotations.currentConfig] === config;
+    if (isDone && !asked.startsWith('drain-')) return;
+    if (asked !== (annotations[nodeAnnotations.lastAppliedDrain] ?? '')) {
+      await annotate({ [nodeAnnotations.lastAppliedDrain]: asked });
+    }
+    await wait(100);
+  }
+  throw new Error(`the node did not come to ${config}`);
+}
+
+async function measureIdle(pid: number): Promise<DaemonUsage> {
+  // What the update left to collect is collected, and the first look at everything is over.
+  await wait(5000);
+  const [cpu, began] = [await cpuMs([pid]), performance.now()];
+  await wait(IDLE_MS);
+  const idleCpuPercent = (100 * ((await cpuMs([pid])) - cpu)) / (performance.now() - began);
+  return { idleMegabytes: await residentMegabytes(pid), peakMegabytes: await peakMegabytes([pid]), idleCpuPercent };
+}
+
+async function residentMegabytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return (Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024) / 1e6;
+}
+
+async function run(program: string, args: readonly string[]): Promise<void> {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const code = await new Promise((done) => child.once('close', done));
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${String(code)}`);
+}

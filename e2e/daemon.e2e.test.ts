@@ -1,0 +1,289 @@
+// The daemon against a real control plane, on a machine that is a directory.
+import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { machineConfigNodes, machineConfigs, machineConfigurations, nodeAnnotations, poolLabel } from '@slipway/api';
+import { createSimulatedHost } from '@slipway/daemon';
+import type { KubeObject } from '@slipway/kube';
+import { pickFreePort } from '@slipway/tools/controlplane';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  type DaemonCluster,
+  said,
+  type SimulatedNode,
+  type Spec,
+  startDaemonCluster,
+  withFiles,
+} from './daemon/cluster.ts';
+
+const { desiredConfig, desiredDrain, lastAppliedDrain, currentConfig, state, reason } = nodeAnnotations;
+const EMPTY: Spec = { config: { ignition: { version: '3.5.0' } } };
+/** Free of cost by the built-in policy. */
+const PULL_SECRET = '/var/lib/kubelet/config.json';
+
+let cluster: DaemonCluster;
+let born: string;
+
+beforeAll(async () => {
+  cluster = await startDaemonCluster();
+  born = await cluster.render(EMPTY);
+}, 120_000);
+afterAll(() => cluster.stop(), 60_000);
+
+const read = (node: SimulatedNode, path: string) => readFile(join(node.root, path), 'utf8');
+const bootId = (node: SimulatedNode) => createSimulatedHost({ root: node.root }).bootId();
+
+const events = { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true } as const;
+
+async function eventsOf({ name }: SimulatedNode): Promise<string[]> {
+  const all = await Array.fromAsync(
+    cluster.operator.list<KubeObject & { reason?: string; regarding?: { name?: string } }>(events),
+  );
+  return all.filter(({ regarding }) => regarding?.name === name).map((event) => event.reason ?? '');
+}
+
+async function nodeAt(
+  name: string,
+  spec: Spec,
+  args: readonly string[] = [],
+): Promise<{ node: SimulatedNode; config: string }> {
+  const node = await cluster.makeNode(name, born);
+  const config = await cluster.render(spec);
+  await node.annotate({ [desiredConfig]: born });
+  node.start(...args);
+  await node.says(said('Done', born));
+  if (config !== born) await goTo(node, config);
+  return { node, config };
+}
+
+/** With the drain that it may ask for. */
+async function goTo(node: SimulatedNode, config: string): Promise<void> {
+  await node.annotate({ [desiredConfig]: config });
+  await vi.waitFor(
+    async () => {
+      const now = await node.annotations();
+      const asked = now[desiredDrain] ?? '';
+      if (asked !== (now[lastAppliedDrain] ?? '')) await node.annotate({ [lastAppliedDrain]: asked });
+      expect(now).toMatchObject(said('Done', config));
+      expect(asked.startsWith('drain-')).toBe(false);
+    },
+    { timeout: 30_000, interval: 50 },
+  );
+}
+
+describe('a node', () => {
+  it('is brought to another config without a drain or a reboot where policy asks for none', async () => {
+    const { node } = await nodeAt('quiet', EMPTY);
+    const before = await bootId(node);
+    const target = await cluster.render(withFiles({ [PULL_SECRET]: '{"auths":{}}' }));
+    await node.annotate({ [desiredConfig]: target });
+    await node.says(said('Done', target));
+    expect(await read(node, PULL_SECRET)).toBe('{"auths":{}}');
+    expect(await bootId(node)).toBe(before);
+    expect((await node.annotations())[desiredDrain] ?? '').not.toMatch(/^drain-/);
+    await node.stop();
+  });
+
+  it('asks for a drain before a reboot, waits for it, and asks for its pods back after it, each step a condition', async () => {
+    const { node } = await nodeAt('rebooted', EMPTY);
+    const name = { name: node.name };
+    const spec = { node: name, pool: { name: 'worker' }, configVersion: { desired: born } };
+    await cluster.operator.create(machineConfigNodes, { metadata: name, spec });
+    const conditionsAre = (expected: Readonly<Record<string, string>>) =>
+      vi.waitFor(
+        async () => {
+          const { conditions = [] } = (await cluster.operator.get(machineConfigNodes, name)).status ?? {};
+          expect(Object.fromEntries(conditions.map(({ type, status }) => [type, status]))).toMatchObject(expected);
+        },
+        { timeout: 20_000, interval: 50 },
+      );
+    const before = await bootId(node);
+    const target = await cluster.render({ ...withFiles({ '/etc/app.conf': 'one\n' }), kernelArguments: ['nosmt'] });
+    await node.annotate({ [desiredConfig]: target });
+    await node.says({ [desiredDrain]: `drain-${target}`, [state]: 'Working' });
+    await expect(stat(join(node.root, '/etc/app.conf'))).rejects.toThrow(/ENOENT/);
+    await conditionsAre({ Updated: 'False', UpdatePrepared: 'True', Drained: 'Unknown' });
+    await node.annotate({ [lastAppliedDrain]: `drain-${target}` });
+    await node.says({ [currentConfig]: target, [desiredDrain]: `uncordon-${target}` });
+    expect(await read(node, '/etc/app.conf')).toBe('one\n');
+    expect(await bootId(node)).not.toBe(before);
+    await conditionsAre({ Drained: 'True', AppliedFilesAndOS: 'True', RebootedNode: 'True', Uncordoned: 'Unknown' });
+    await node.annotate({ [lastAppliedDrain]: `uncordon-${target}` });
+    await node.says(said('Done', target));
+    await conditionsAre({ Updated: 'True', NodeDegraded: 'False' });
+    await node.stop();
+  });
+
+  it('only takes the new name where nothing differs for the machine', async () => {
+    const { node } = await nodeAt('renamed', withFiles({ '/etc/app.conf': 'one\n' }));
+    const { mtimeMs } = await stat(join(node.root, '/etc/app.conf'));
+    // The same bytes in another encoding.
+    const same = withFiles({ '/etc/app.conf': 'one\n' });
+    const target = await cluster.render(
+      JSON.parse(JSON.stringify(same).replace('data:,one%0A', 'data:;base64,b25lCg==')) as Spec,
+    );
+    await node.annotate({ [desiredConfig]: target });
+    await node.says(said('Done', target));
+    expect((await stat(join(node.root, '/etc/app.conf'))).mtimeMs).toBe(mtimeMs);
+    await node.stop();
+  });
+
+  it('keeps the machine as it is while the cluster cannot be reached, finds drift, and goes on when it can', async () => {
+    const { node, config } = await nodeAt('cut-off', withFiles({ [PULL_SECRET]: 'one' }));
+    await node.stop();
+    const away = join(node.root, '..', 'away.kubeconfig');
+    const kubeconfig = await readFile(node.kubeconfig, 'utf8');
+    await writeFile(away, kubeconfig.replace(/server: .*/, 'server: https://127.0.0.1:1'));
+    const running = node.start('--kubeconfig', away);
+    await running.saw(/cannot be reached|SLW_KUBE_UNREACHABLE/);
+    await writeFile(join(node.root, PULL_SECRET), 'two');
+    await running.saw(/drift/i);
+    expect(await read(node, PULL_SECRET)).toBe('two');
+    await writeFile(join(node.root, PULL_SECRET), 'one');
+    await node.stop();
+    node.start();
+    await node.says(said('Done', config));
+    await node.stop();
+  });
+});
+
+describe('drift', () => {
+  it('is told with the file, in an event and a metric too, and healed where the policy says so', async () => {
+    const port = await pickFreePort();
+    const { node, config } = await nodeAt('drifting', withFiles({ '/etc/app.conf': 'one\n' }), [
+      '--probes',
+      `127.0.0.1:${port}`,
+    ]);
+    await appendFile(join(node.root, '/etc/app.conf'), 'two\n');
+    const began = performance.now();
+    const told = await node.says({ [state]: 'Degraded' });
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(told[reason]).toContain('/etc/app.conf');
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(metrics).toMatch(/^mcd_config_drift \d{10}/m);
+    expect(metrics).toMatch(/^mcd_state\{state="Degraded",reason="SLW_DAEMON_DRIFT"\}/m);
+    await vi.waitFor(async () => expect(await eventsOf(node)).toContain('ConfigDriftDetected'), { timeout: 10_000 });
+    const all = { name: 'cluster' };
+    const existing = await cluster.operator.find(machineConfigurations, all);
+    const annotations = { 'slipway.dev/drift-policy': 'heal' };
+    if (existing === undefined) {
+      await cluster.operator.create(machineConfigurations, { metadata: { ...all, annotations }, spec: {} });
+    } else {
+      await cluster.operator.patch(
+        machineConfigurations,
+        all,
+        { type: 'merge', body: { metadata: { annotations } } },
+        {},
+      );
+    }
+    await node.says(said('Done', config));
+    expect(await read(node, '/etc/app.conf')).toBe('one\n');
+    await cluster.operator.patch(
+      machineConfigurations,
+      all,
+      { type: 'merge', body: { metadata: { annotations: { 'slipway.dev/drift-policy': null } } } },
+      {},
+    );
+    await node.stop();
+  });
+
+  it('keeps an update from starting, unless somebody forces it', async () => {
+    const { node } = await nodeAt('forced', withFiles({ [PULL_SECRET]: 'one' }));
+    await writeFile(join(node.root, PULL_SECRET), 'drifted');
+    await node.says({ [state]: 'Degraded' });
+    const target = await cluster.render(withFiles({ [PULL_SECRET]: 'two' }));
+    await node.annotate({ [desiredConfig]: target });
+    await node.says({ [state]: 'Degraded' });
+    expect(await read(node, PULL_SECRET)).toBe('drifted');
+    await node.stop();
+    await writeFile(join(node.root, '/run/machine-config-daemon-force'), '');
+    node.start();
+    await node.says(said('Done', target));
+    expect(await read(node, PULL_SECRET)).toBe('two');
+    await expect(stat(join(node.root, '/run/machine-config-daemon-force'))).rejects.toThrow(/ENOENT/);
+    await node.stop();
+  });
+});
+
+describe('a cluster restored to an older state than the disk', () => {
+  it('is told so, and followed only when it asks for something else', async () => {
+    const older = await cluster.render(withFiles({ [PULL_SECRET]: 'older' }));
+    const { node, config } = await nodeAt('restored', withFiles({ [PULL_SECRET]: 'newer' }));
+    await node.stop();
+    await node.annotate({ [currentConfig]: older, [desiredConfig]: older, [state]: 'Done' });
+    node.start();
+    const told = await node.says(said('Degraded', config));
+    expect(told[reason]).toContain('SLW_DAEMON_CLUSTER_OLDER');
+    await node.stop();
+    // Nor after a restart, when the Node says again what the disk has.
+    node.start();
+    await node.says(said('Degraded', config));
+    expect(await read(node, PULL_SECRET)).toBe('newer');
+    const next = await cluster.render(withFiles({ [PULL_SECRET]: 'next' }));
+    await node.annotate({ [desiredConfig]: next });
+    await node.says(said('Done', next));
+    // Now it is asked for.
+    await node.annotate({ [desiredConfig]: older });
+    await node.says(said('Done', older));
+    await node.stop();
+  });
+});
+
+describe('a config that cannot be applied leaves the machine untouched and says why', () => {
+  const spoiled = async (name: string, spec: Spec): Promise<string> => {
+    await cluster.operator.create(machineConfigs, { metadata: { name, labels: { [poolLabel]: 'worker' } }, spec });
+    return name;
+  };
+  let node: SimulatedNode;
+  let config: string;
+  beforeAll(async () => {
+    ({ node, config } = await nodeAt('refusing', withFiles({ [PULL_SECRET]: 'one' })));
+  }, 60_000);
+  afterAll(() => node.stop());
+  const badPath = (path: string) => withFiles({ [path]: 'x' });
+
+  it.each<[string, RegExp, (node: SimulatedNode) => Promise<string>]>([
+    ['one that does not exist', /does not exist/, async () => `rendered-worker-${'0'.repeat(32)}`],
+    [
+      'one of which a part is missing',
+      /not what was rendered/,
+      () => spoiled(`rendered-worker-${'1'.repeat(32)}`, withFiles({ [PULL_SECRET]: 'cut' })),
+    ],
+    [
+      'one of a spec version that is not known yet',
+      /3\.99\.0/,
+      () => cluster.render({ config: { ignition: { version: '3.99.0' } } }),
+    ],
+    [
+      'one with a path that leads out of the root through a link',
+      /\/etc\/escape/,
+      async (node) => {
+        await symlink('../../../../..', join(node.root, 'etc/escape'));
+        return cluster.render(badPath('/etc/escape/tmp/slipway-escaped'));
+      },
+    ],
+    [
+      'one with a file where a directory is',
+      /\/etc\/taken/,
+      async (node) => {
+        await mkdir(join(node.root, 'etc/taken'), { recursive: true });
+        await writeFile(join(node.root, 'etc/taken/by-others'), '');
+        return cluster.render(badPath('/etc/taken'));
+      },
+    ],
+    ['one with a path below a file', /\/etc\/hostname/, () => cluster.render(badPath('/etc/hostname/below'))],
+  ])('%s', async (_, why, make) => {
+    const before = await read(node, PULL_SECRET);
+    const target = await make(node);
+    await node.annotate({ [desiredConfig]: target });
+    const told = await node.says(said('Degraded', config));
+    expect(told[reason]).toMatch(why);
+    expect(told[desiredDrain] ?? '').not.toMatch(/^drain-/);
+    expect(await read(node, PULL_SECRET)).toBe(before);
+    await expect(stat('/tmp/slipway-escaped')).rejects.toThrow(/ENOENT/);
+    // And it goes on to a good one.
+    const good = await cluster.render(withFiles({ [PULL_SECRET]: `good after ${target}` }));
+    await node.annotate({ [desiredConfig]: good });
+    await node.says(said('Done', good));
+    config = good;
+  });
+});

@@ -1,0 +1,14 @@
+export { createUpdater } from './apply/updater.ts';
+export { writeCurrentConfig } from './current-config.ts';
+export { type Daemon, type DaemonOptions, startDaemon } from './daemon.ts';
+export { verifyMachine } from './drift/verify-machine.ts';
+export { DaemonError, daemonErrors } from './errors.ts';
+export { type FirstBoot, finishFirstBoot } from './first-boot/first-boot.ts';
+export { createDisk } from './host/disk.ts';
+export type { FileSystem } from './host/file-system.ts';
+export type { Host } from './host/host.ts';
+export { createRealHost } from './host/real-host.ts';
+export { makeSimulatedMachine } from './host/simulated/machine.ts';
+export { createSimulatedHost } from './host/simulated/simulated-host.ts';
+export { ENCAPSULATED } from './node-paths.ts';
+export type { StoredConfig } from './stored-config.ts';

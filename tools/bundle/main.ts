@@ -1,0 +1,3 @@
+import { bundleDaemon } from './bundle.ts';
+
+await bundleDaemon();
