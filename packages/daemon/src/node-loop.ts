@@ -1,4 +1,5 @@
 // The node's part in the cluster: looks at what its Node object says, does the next step, and says what it has done.
+import { addTolerated } from '@slipway/fleet';
 import { again, type Client, done, type Log, type Next } from '@slipway/kube';
 import type { UpdateResult, UpdateStep } from './apply/updater.ts';
 import { decide } from './decide.ts';
@@ -85,10 +86,14 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   async function conclude(result: Ended, seen: Seen): Promise<Next | null> {
     log.info({ result }, 'what an update came to');
     isUnfinished = result.outcome === 'stuck';
-    const { update, failed: _failed, held: _held, ...rest } = local.memory();
+    const { update, failed: _failed, held: _held, willLack, ...rest } = local.memory();
     switch (result.outcome) {
       case 'new':
-        await local.remember({ ...rest, ...(update !== undefined && { update }) });
+        await local.remember({
+          ...rest,
+          ...(update !== undefined && { update }),
+          ...(willLack !== undefined && { lacks: willLack }),
+        });
         break;
       case 'rebooting':
         goesDown = true;
@@ -188,18 +193,20 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   }
 
   async function update({ current, target, forced }: Wanted, seen: Seen, signal: AbortSignal): Promise<Next> {
-    const policy = seen.machineConfiguration?.spec.nodeDisruptionPolicy;
+    const settings = seen.machineConfiguration?.spec;
     const isPrepared = local.memory().update?.target === target;
     if (!isPrepared) await tell({ phase: 'preparing', update: unknownScope(target) }, seen);
     const prepared = await prepareUpdate(
-      { current, target, policy, isForced: forced, isPrepared },
+      { current, target, settings, isForced: forced, isPrepared },
       { host, local, client, log, signal },
     );
     if (prepared.type !== 'ready') return refuse(prepared, target, seen);
     await local.remember({ ...local.memory(), update: scopeOf(prepared.plan) });
+    const lacks = addTolerated(local.memory().lacks ?? [], prepared.plan.tolerated);
     if (prepared.plan.isEmpty) {
       // Nothing differs for the machine: only annotations move.
       await local.adopt(prepared.target);
+      await local.remember({ ...local.memory(), lacks });
       drift.resume(prepared.target);
       return stay(prepared.target, seen);
     }
@@ -207,6 +214,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
       await tell({ phase: 'draining', desiredDrain: drainFor(target) }, seen);
       return done();
     }
+    await local.remember({ ...local.memory(), willLack: lacks });
     await drift.pause();
     if (forced) await takeForceFile(host.files);
     ended = await local.update(prepared.target, prepared.plan);

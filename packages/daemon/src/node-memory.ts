@@ -1,4 +1,5 @@
 // The little that a node has to know of its own past, beside its config.
+import type { Irreconcilable } from '@slipway/fleet';
 import type { FileSystem } from './host/file-system.ts';
 import { STATE_DIRECTORY } from './node-paths.ts';
 import type { Problem } from './problem.ts';
@@ -14,6 +15,9 @@ export interface NodeMemory {
   readonly failed?: { readonly target: string; readonly problem: Problem };
   /** The update that is under way, so that it is told as the same one after a reboot. */
   readonly update?: UpdateScope;
+  /** What the machine lacks of its config because users let it pass; and what it will, once the update is done. */
+  readonly lacks?: readonly Irreconcilable[];
+  readonly willLack?: readonly Irreconcilable[];
 }
 
 const PATH = `${STATE_DIRECTORY}/daemon.json`;
@@ -35,12 +39,14 @@ export async function writeMemory(files: FileSystem, memory: NodeMemory): Promis
 
 function parse(json: unknown): NodeMemory {
   if (!isRecord(json)) return {};
-  const { reported, held, failed, update } = json;
+  const { reported, held, failed, update, lacks, willLack } = json;
   return {
     ...(typeof reported === 'string' && { reported }),
     ...(typeof held === 'string' && { held }),
     ...parseFailed(failed),
     ...parseUpdate(update),
+    ...(Array.isArray(lacks) && { lacks: lacks.filter(isDifference) }),
+    ...(Array.isArray(willLack) && { willLack: willLack.filter(isDifference) }),
   };
 }
 
@@ -66,6 +72,14 @@ function parseUpdate(update: unknown): Pick<NodeMemory, 'update'> {
       reboot: reboots ?? false,
     },
   };
+}
+
+function isDifference(value: unknown): value is Irreconcilable {
+  if (!isRecord(value)) return false;
+  const isShown = (shown: unknown) => shown === null || typeof shown === 'string';
+  return (
+    typeof value.field === 'string' && typeof value.message === 'string' && [value.before, value.after].every(isShown)
+  );
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

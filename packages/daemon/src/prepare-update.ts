@@ -1,5 +1,6 @@
 // Everything about an update that can be known before the machine is touched, and everything that can be fetched.
-import { type Irreconcilable, type NodeDisruptionPolicy, planUpdate, type UpdatePlan } from '@slipway/fleet';
+import type { MachineConfiguration } from '@slipway/api';
+import { type Irreconcilable, planUpdate, type UpdatePlan } from '@slipway/fleet';
 import type { Client, Log } from '@slipway/kube';
 import { preflight } from './apply/preflight.ts';
 import { describeDrifts } from './drift/drift.ts';
@@ -20,7 +21,8 @@ export interface Preparation {
 export interface WantedUpdate {
   readonly current: StoredConfig;
   readonly target: string;
-  readonly policy: NodeDisruptionPolicy | undefined;
+  /** The spec of the MachineConfiguration: what changes cost, and what may pass. */
+  readonly settings: MachineConfiguration['spec'] | undefined;
   /** The machine is not looked at before: somebody said to go on whatever is on it. */
   readonly isForced: boolean;
   /** What was found out before does not have to be again: the update waits for its drain. */
@@ -34,12 +36,13 @@ export type Prepared =
 
 export async function prepareUpdate(wanted: WantedUpdate, parts: Preparation): Promise<Prepared> {
   const { host, local, client, signal } = parts;
-  const { current, policy } = wanted;
+  const { current, settings } = wanted;
+  const { nodeDisruptionPolicy: policy, irreconcilableValidationOverrides: overrides } = settings ?? {};
   let target: StoredConfig;
   let plan: UpdatePlan;
   try {
     target = await readConfig(client, wanted.target, signal);
-    plan = await planUpdate({ current, desired: target, policy });
+    plan = await planUpdate({ current, desired: target, policy, overrides });
   } catch (error) {
     return { type: 'refused', cause: 'config', problem: problemOf(error) };
   }

@@ -25,7 +25,7 @@ export function createTeller(local: LocalNode, reporter: Reporter): Teller {
         update: local.memory().update ?? null,
         problem: null,
         desiredDrain: null,
-        irreconcilable: [],
+        irreconcilable: local.memory().lacks ?? [],
         ...more,
       };
       if (isToldAlready(snapshot, seen)) return;

@@ -40,5 +40,6 @@ export { splitArguments } from './update/kernel-arguments.ts';
 export { planUpdate, type PlannedConfig, type UpdateRequest } from './update/plan-update.ts';
 export type { NodeDisruptionPolicy } from './update/policy.ts';
 export { rollbackOf } from './update/rollback.ts';
+export { addTolerated, type ValidationOverrides } from './update/tolerated.ts';
 export type * from './update/update-plan.ts';
 export { type ChosenPool, poolOf } from './pool-of.ts';

@@ -207,6 +207,7 @@ describe('what of the phases an update needs', () => {
     isEmpty: false,
     changes: [],
     irreconcilable: [],
+    tolerated: [],
     actions: [],
     needsDrain: false,
     causes: [],

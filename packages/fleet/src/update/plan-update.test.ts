@@ -77,6 +77,7 @@ describe('a plan is empty', () => {
       isEmpty: true,
       changes: [],
       irreconcilable: [],
+      tolerated: [],
       actions: [],
       needsDrain: false,
       causes: [],

@@ -12,6 +12,7 @@ import { irreconcilableIn } from './irreconcilable.ts';
 import { pathChanges } from './paths.ts';
 import type { NodeDisruptionPolicy } from './policy.ts';
 import { addsMirrorsOnly } from './registries.ts';
+import { toleratedBy, type ValidationOverrides } from './tolerated.ts';
 import { settingChanges, type Spec, usesExtensionsImage } from './settings.ts';
 import { unitChanges } from './units.ts';
 import type { Change, UpdatePlan } from './update-plan.ts';
@@ -27,14 +28,18 @@ export interface UpdateRequest {
   readonly desired: PlannedConfig;
   /** The users' part; the built-in entries are below it. */
   readonly policy?: NodeDisruptionPolicy | undefined;
+  /** Differences to let pass though the machine cannot take them on, as users say it. */
+  readonly overrides?: ValidationOverrides | undefined;
 }
 
 /** Throws a FleetError where one of the configs cannot be read. */
-export async function planUpdate({ current, desired, policy = {} }: UpdateRequest): Promise<UpdatePlan> {
+export async function planUpdate({ current, desired, policy = {}, overrides }: UpdateRequest): Promise<UpdatePlan> {
   const configs = { current: ignitionOf(current), desired: ignitionOf(desired), name: desired.name };
   const disks = { current: await diskOf(configs.current), desired: await diskOf(configs.desired) };
   const changes = await changesBetween(disks, current.spec, desired.spec);
-  const irreconcilable = await irreconcilableIn(configs, changes);
+  const differences = await irreconcilableIn(configs, changes);
+  const isTolerated = toleratedBy(overrides);
+  const irreconcilable = differences.filter(({ field }) => !isTolerated(field));
   const causes = causesOf(changes, {
     policy,
     addsMirrorsOnly: () => addsMirrorsOnly(registriesOn(disks.current), registriesOn(disks.desired)),
@@ -47,6 +52,7 @@ export async function planUpdate({ current, desired, policy = {} }: UpdateReques
     isEmpty: changes.length + irreconcilable.length === 0,
     changes,
     irreconcilable,
+    tolerated: differences.filter(({ field }) => isTolerated(field)),
     actions,
     needsDrain: needsDrain(actions),
     causes,

@@ -13,6 +13,8 @@ export interface UpdatePlan {
   readonly changes: readonly Change[];
   /** What cannot be done on a running machine. If there is any, nothing of the plan is carried out. */
   readonly irreconcilable: readonly Irreconcilable[];
+  /** The same, but users let it pass: the update goes on without it. */
+  readonly tolerated: readonly Irreconcilable[];
   /** What follows once the changes are on the disk, in order; `Drain` comes before the first change. None: nothing. */
   readonly actions: readonly NodeAction[];
   /** A reboot takes the pods away as a drain does, but without asking them: so it needs one as well. */

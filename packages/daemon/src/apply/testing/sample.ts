@@ -10,12 +10,17 @@ import { makeSampleMachine, updateToEnd } from './sample-machine.ts';
 import { sampleUpdate, type SampleName, type SampleUpdate } from './sample-update.ts';
 import { differences, takeSnapshot, type Snapshot } from './snapshot.ts';
 
-export interface Sample {
+/** What the machine may be. */
+export interface Ends {
   readonly update: SampleUpdate;
-  readonly image: DiskImage;
   readonly old: Snapshot;
   /** Null where the update never ends there. */
   readonly next: Snapshot | null;
+}
+
+export interface Sample extends Ends {
+  /** The machine before it. */
+  readonly image: DiskImage;
 }
 
 export async function makeSample(name: SampleName): Promise<Sample> {
@@ -37,20 +42,20 @@ export interface Verdict {
 }
 
 /** Is the machine exactly what the result says, and nothing left of the update? */
-export async function judge(files: FileSystem, sample: Sample, result: UpdateResult): Promise<Verdict> {
+export async function judge(files: FileSystem, sample: Ends, result: UpdateResult): Promise<Verdict> {
   const verdict = await judgeConfig(files, sample, result);
   if (verdict.at === 'a mix' || (await files.lookAt(UPDATE_DIRECTORY)) === null) return verdict;
   return mix([`${UPDATE_DIRECTORY} is still there`]);
 }
 
 /** The same of a machine whose disk fails: what the update kept for either way may still be there, and nothing else. */
-export async function judgeAtOnce(files: FileSystem, sample: Sample, result: UpdateResult): Promise<Verdict> {
+export async function judgeAtOnce(files: FileSystem, sample: Ends, result: UpdateResult): Promise<Verdict> {
   return judgeConfig(files, sample, result, (path) => /\/\.slipway-(old|new)-\d+$/.test(path));
 }
 
 async function judgeConfig(
   files: FileSystem,
-  { update, old, next }: Sample,
+  { update, old, next }: Ends,
   result: UpdateResult,
   isNoMatter: (path: string) => boolean = () => false,
 ): Promise<Verdict> {
@@ -66,7 +71,7 @@ async function judgeConfig(
 }
 
 /** The same, where only one end is right. */
-export async function judgeEnd(files: FileSystem, sample: Sample, result: UpdateResult): Promise<Verdict> {
+export async function judgeEnd(files: FileSystem, sample: Ends, result: UpdateResult): Promise<Verdict> {
   const verdict = await judge(files, sample, result);
   const { endsAt } = sample.update;
   return verdict.at === 'a mix' || verdict.at === endsAt ? verdict : mix([`it ends at ${verdict.at}, not ${endsAt}`]);

@@ -1,0 +1,31 @@
+// A kill at every call that changes something, in a process of its own each time.
+import { expect, it } from 'vitest';
+import { makeKilledMachine } from './testing/killed.ts';
+import { sampleNames } from './testing/sample-update.ts';
+
+const VERY_LONG = 1_800_000;
+
+for (const name of sampleNames)
+  it(
+    `a daemon that is killed at any call of an ${name} leaves the machine exactly old or exactly new`,
+    { timeout: VERY_LONG },
+    async () => {
+      const machine = await makeKilledMachine(name);
+      try {
+        const ends = { old: 0, new: 0, 'a mix': 0 };
+        const problems: string[] = [];
+        for (let atCall = 0; ; atCall += 1) {
+          const verdict = await machine.kill({ atCall });
+          if (!verdict.wasKilled) break;
+          ends[verdict.at] += 1;
+          problems.push(...verdict.problems.map((problem) => `killed at call ${atCall}: ${problem}`));
+        }
+        console.log(
+          `${name}: ${ends.old + ends.new + ends['a mix']} kills: ${ends.old} exactly old, ${ends.new} exactly new`,
+        );
+        expect(problems.slice(0, 10)).toEqual([]);
+      } finally {
+        machine.remove();
+      }
+    },
+  );

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { ownOwners } from './host/own-owners.ts';
+import { makeSimulatedMachine } from './host/simulated/machine.ts';
+import { emptyImage } from './host/testing/disk-image.ts';
+import { createMemoryDisk } from './host/testing/memory-disk.ts';
+import { type NodeMemory, readMemory, writeMemory } from './node-memory.ts';
+
+async function diskOfMachine() {
+  const files = createMemoryDisk(emptyImage(ownOwners()));
+  await makeSimulatedMachine(files);
+  return files;
+}
+
+it('a node remembers all of it, for root alone', async () => {
+  const files = await diskOfMachine();
+  const difference = {
+    code: 'SLW_UPDATE_IRRECONCILABLE',
+    field: 'spec.x',
+    before: null,
+    after: '1',
+    message: 'no',
+  } as const;
+  const memory: NodeMemory = {
+    reported: 'a',
+    held: 'b',
+    failed: { target: 'c', problem: { code: 'SLW_X', message: 'no' } },
+    update: { target: 'd', drain: true, os: false, image: true, reboot: true, postAction: '' },
+    lacks: [difference],
+    willLack: [],
+  };
+  await writeMemory(files, memory);
+  expect(await readMemory(files)).toEqual(memory);
+  expect(await files.lookAt('/etc/machine-config-daemon/daemon.json')).toMatchObject({ mode: 0o600 });
+});
+
+it.each([['nothing'], ['null'], ['{"reported":1,"failed":{"target":"c"},"update":{},"lacks":[1]}'], ['{"rep']])(
+  'a node forgets what it cannot read: %s',
+  async (text) => {
+    const files = await diskOfMachine();
+    await writeMemory(files, {});
+    await files.remove('/etc/machine-config-daemon/daemon.json');
+    const bytes = new TextEncoder().encode(text);
+    await files.createFile('/etc/machine-config-daemon/daemon.json', { ...ownOwners(), mode: 0o600, bytes });
+    expect(await readMemory(files)).toEqual(text.startsWith('{"reported"') ? { lacks: [] } : {});
+  },
+);

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { ignition } from '../render/sample.ts';
+import { planUpdate } from './plan-update.ts';
+import type { Spec } from './sample-plan.ts';
+import { addTolerated, type ValidationOverrides } from './tolerated.ts';
+import type { Irreconcilable } from './update-plan.ts';
+
+const storage = (sections: object): Spec => ({ config: ignition({ storage: sections }) });
+const disks = storage({ disks: [{ device: '/dev/sda', wipeTable: true }] });
+const luks = storage({ luks: [{ name: 'l', device: '/dev/c' }] });
+
+async function fieldsOf(desired: Spec, overrides: ValidationOverrides | undefined) {
+  const [a, b] = [
+    { name: 'a', spec: storage({}) },
+    { name: 'b', spec: desired },
+  ];
+  const plan = await planUpdate({ current: a, desired: b, overrides });
+  const fields = (list: readonly Irreconcilable[]) => list.map(({ field }) => field);
+  return { refused: fields(plan.irreconcilable), tolerated: fields(plan.tolerated), isEmpty: plan.isEmpty };
+}
+
+describe('a difference that a running machine cannot take on', () => {
+  it.each<[string, Spec, ValidationOverrides | undefined, object]>([
+    [
+      'is refused',
+      disks,
+      undefined,
+      { refused: ['spec.config.storage.disks[/dev/sda]'], tolerated: [], isEmpty: false },
+    ],
+    [
+      'passes where users say so: nothing of it is done',
+      disks,
+      { storage: ['Disks'] },
+      { refused: [], tolerated: ['spec.config.storage.disks[/dev/sda]'], isEmpty: true },
+    ],
+    ['of another part is refused all the same', disks, { storage: ['Raid', 'FileSystems'] }, { tolerated: [] }],
+    [
+      'of a part that nobody can let pass is refused',
+      luks,
+      { storage: ['Disks', 'FileSystems', 'Raid'] },
+      { tolerated: [] },
+    ],
+  ])('%s', async (_, desired, overrides, expected) => {
+    expect(await fieldsOf(desired, overrides)).toMatchObject(expected);
+  });
+});
+
+describe('what a machine lacks of its config', () => {
+  const lacks = (field: string, before: string | null, after: string | null): Irreconcilable => ({
+    code: 'SLW_UPDATE_IRRECONCILABLE',
+    field,
+    before,
+    after,
+    message: '',
+  });
+
+  it.each<[string, Irreconcilable[], Irreconcilable[], Irreconcilable[]]>([
+    ['is nothing where nothing passed', [], [], []],
+    ['stays over updates that say nothing of it', [lacks('a', '1', '2')], [], [lacks('a', '1', '2')]],
+    ['is told from what it really has', [lacks('a', '1', '2')], [lacks('a', '2', '3')], [lacks('a', '1', '3')]],
+    ['is over when the config says again what it has', [lacks('a', '1', '2')], [lacks('a', '2', '1')], []],
+    [
+      'is each field once',
+      [lacks('b', null, '2')],
+      [lacks('a', '1', null)],
+      [lacks('a', '1', null), lacks('b', null, '2')],
+    ],
+  ])('%s', (_, earlier, now, expected) => {
+    expect(addTolerated(earlier, now)).toEqual(expected);
+  });
+});
