@@ -2,6 +2,7 @@ import { resolveBinaries, startControlPlane, ToolsError, type ControlPlane } fro
 import { OracleError, resolveOracle } from '@slipway/tools/ignition-oracle';
 import type { TestProject } from 'vitest/node';
 import { type ClientUnderTest, resolveClients } from './first-boot/clients.ts';
+import { type NodesUnderTest, resolveNodes } from './node/nodes.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -9,6 +10,8 @@ declare module 'vitest' {
     kubeconfig: string;
     /** The real Ignition clients that boot machines in tests; none for the slow tests. */
     ignitionClients: ClientUnderTest[];
+    /** What nodes with a real systemd are made from; nothing for the slow tests. */
+    nodes: NodesUnderTest;
   }
 }
 
@@ -16,6 +19,7 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const clients = project.name === 'slow' ? [] : await resolveClients().catch(giveUp);
   project.provide('ignitionClients', clients);
+  project.provide('nodes', project.name === 'slow' ? {} : await resolveNodes().catch(giveUp));
   const controlPlane = await start(project.name).catch(giveUp);
   project.provide('kubeconfig', controlPlane.kubeconfig);
   return () => controlPlane.stop();

@@ -17,8 +17,16 @@ export interface BootOptions {
   pointer: object;
   /** A directory of this boot alone; what was there is removed. */
   directory: string;
+  /** The disk of a machine that exists; left out: an empty root below the directory. */
+  disk?: Disk;
   /** For each stage. The real client retries some failures for ever. */
   timeoutMs?: number;
+}
+
+export interface Disk {
+  root: string;
+  /** The command that runs another where the root can be seen. */
+  enter: readonly string[];
 }
 
 export interface Boot {
@@ -44,9 +52,10 @@ export async function makeBootDirectory(): Promise<string> {
   return directory;
 }
 
-/** The real client, stage by stage, into an empty root. */
-export async function firstBoot({ client, pointer, directory, timeoutMs = 30_000 }: BootOptions): Promise<Boot> {
-  const machine = await prepare(directory, client, pointer);
+/** The real client, stage by stage. */
+export async function firstBoot(options: BootOptions): Promise<Boot> {
+  const { client, timeoutMs = 30_000 } = options;
+  const machine = await prepare(options);
   const boot: Boot = {
     ok: false,
     failedIn: undefined,
@@ -75,23 +84,22 @@ export async function firstBoot({ client, pointer, directory, timeoutMs = 30_000
   return boot;
 }
 
-interface Machine {
-  root: string;
+interface Machine extends Disk {
   run: string;
   needsNetwork: string;
   kernelArguments: string;
   env: NodeJS.ProcessEnv;
 }
 
-async function prepare(directory: string, client: IgnitionClient, pointer: object): Promise<Machine> {
+async function prepare({ directory, client, pointer, disk }: BootOptions): Promise<Machine> {
   await rm(directory, { recursive: true, force: true });
-  const root = join(directory, 'root');
+  const { root, enter } = disk ?? { root: join(directory, 'root'), enter: [] };
   const programs = join(directory, 'programs');
   const run = join(directory, 'run');
   await mkdir(programs, { recursive: true });
   // The pointer has a token in it, the log a whole config.
   await mkdir(run, { mode: 0o700 });
-  await makeEmptyRoot(root);
+  if (disk === undefined) await makeEmptyRoot(root);
   const pointerFile = join(run, 'pointer.json');
   await writeFile(pointerFile, JSON.stringify(pointer));
   const kernelArguments = join(run, 'kernel-arguments');
@@ -112,11 +120,13 @@ async function prepare(directory: string, client: IgnitionClient, pointer: objec
     IGNITION_SYSTEM_CONFIG_DIR: join(run, 'system-config'),
     ...(client.libraryPath === '' ? {} : { LD_LIBRARY_PATH: client.libraryPath }),
   };
-  return { root, run, needsNetwork: join(run, 'needs-network'), kernelArguments, env };
+  return { root, enter, run, needsNetwork: join(run, 'needs-network'), kernelArguments, env };
 }
 
 async function runStage(stage: Stage, client: IgnitionClient, machine: Machine, timeoutMs: number) {
-  const args = [
+  const [program, ...args] = [
+    ...machine.enter,
+    client.path,
     '--platform=file',
     `--root=${machine.root}`,
     `--config-cache=${join(machine.run, 'ignition.json')}`,
@@ -126,7 +136,7 @@ async function runStage(stage: Stage, client: IgnitionClient, machine: Machine, 
     `--stage=${stage}`,
   ];
   // A group of its own, so that nothing it started outlives it.
-  const child = spawn(client.path, args, { env: machine.env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { env: machine.env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding('utf8').on('data', (text: string) => {

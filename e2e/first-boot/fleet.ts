@@ -4,7 +4,7 @@ import type { MachineConfig } from '@slipway/api';
 import { diskOf, firstBootConfig, serverSecrets, type DiskPlan } from '@slipway/fleet';
 import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
-import { pickFreePort, startControlPlane } from '@slipway/tools/controlplane';
+import { type ControlPlane, pickFreePort, startControlPlane } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
 import { operator } from '../operator.ts';
 import { runSlipway, slipway, type SlipwayProcess } from '../slipway-process.ts';
@@ -17,6 +17,8 @@ const patience = { timeout: 30_000, interval: 100 };
 /** A whole fleet but for its machines: a control plane of its own, our controllers and our server, each a process. */
 export interface Fleet {
   client: Client;
+  /** Writes a kubeconfig for this user and returns its path. */
+  kubeconfigFor: ControlPlane['kubeconfigFor'];
   /** For boots and everything else on disk. */
   directory: string;
   serverUrl: string;
@@ -30,6 +32,8 @@ export interface Fleet {
   planOf(pool: string): Promise<DiskPlan>;
   /** Resolves with the pool's rendered config as soon as it is made from all of these, and perhaps others. */
   rendered(pool: string, sources: readonly string[]): Promise<MachineConfig>;
+  /** Resolves with the name of the pool's rendered config as soon as it is another than this one. */
+  renderedOtherThan(pool: string, before: string): Promise<string>;
   addMachineConfig(name: string, role: string, config: Record<string, unknown>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -66,6 +70,7 @@ export async function startFleet(): Promise<Fleet> {
   const stopControllers = (): Promise<void> => end(controllers);
   return {
     client,
+    kubeconfigFor: (who) => controlPlane.kubeconfigFor(who),
     directory,
     serverUrl,
     server,
@@ -77,6 +82,12 @@ export async function startFleet(): Promise<Fleet> {
     stubOf: (pool) => readStub(client, pool),
     planOf: (pool) => planOf(client, pool),
     rendered: (pool, sources) => waitForRendered(client, pool, sources),
+    renderedOtherThan: (pool, before) =>
+      vi.waitFor(async () => {
+        const { name } = (await waitForRendered(client, pool, [])).metadata;
+        if (name === before) throw new Error(`pool ${pool} is still rendered as ${before}`);
+        return name;
+      }, patience),
     async addMachineConfig(name, role, config) {
       const labels = { 'machineconfiguration.openshift.io/role': role };
       await client.create(machineConfigs, { metadata: { name, labels }, spec: { config } });

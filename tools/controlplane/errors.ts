@@ -10,7 +10,8 @@ export type ToolsErrorCode =
   | 'SLW_TOOLS_DATA_DIR_IN_USE'
   | 'SLW_TOOLS_START_FAILED'
   | 'SLW_TOOLS_NO_APT'
-  | 'SLW_TOOLS_PACKAGE';
+  | 'SLW_TOOLS_PACKAGE'
+  | 'SLW_TOOLS_NO_NODES';
 
 /** An expected failure of the environment. The message is for the user and stands alone: print it without the stack. */
 export class ToolsError extends Error {

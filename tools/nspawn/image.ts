@@ -1,0 +1,138 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { cacheRoot } from '../controlplane/cache.ts';
+import { ToolsError } from '../controlplane/errors.ts';
+import { waitForLock } from '../controlplane/lock.ts';
+import { terminalProgress } from '../controlplane/progress.ts';
+import { unpackDebian, type DebianOptions } from '../debian/debian.ts';
+
+/** Debian 13: systemd 257. */
+const SUITE = 'trixie';
+/** Beside what is essential: an init, its bus, accounts, and the libraries of Node. */
+const PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'procps', 'passwd', 'libstdc++6', 'libatomic1'];
+/** Of no use to a machine that lives for a minute. */
+const LEFT_OUT = [
+  ...['doc', 'man', 'locale', 'info'].map((name) => `usr/share/${name}`),
+  // Those of the machine that made the image.
+  'etc/resolv.conf',
+  'etc/hostname',
+  // Without one the next boot is a machine's first: systemd then applies all presets, those of Ignition among them.
+  'etc/machine-id',
+  // apt's daily work.
+  'etc/systemd/system/timers.target.wants',
+  // Would ask for a password on the console of a first boot.
+  'usr/lib/systemd/system/systemd-firstboot.service',
+];
+
+const FILES: Record<string, string> = {
+  // As Fedora CoreOS and its kin end their presets: what nobody asked for stays off.
+  'usr/lib/systemd/system-preset/99-default-disable.preset': 'disable *\n',
+  // Nodes share the network of the machine, and must not configure it.
+  'usr/lib/systemd/system-preset/10-no-network.preset':
+    'disable systemd-networkd*\ndisable systemd-resolved*\ndisable systemd-timesyncd*\n',
+  // Ignition reads here which policy it is to label files by.
+  'etc/selinux/config': 'SELINUX=disabled\nSELINUXTYPE=none\n',
+};
+
+/** A small Debian with systemd, unpacked in the user's cache: the disk of every node, under what the node writes itself. */
+export interface NodeImage {
+  directory: string;
+  suite: string;
+}
+
+/**
+ * Pinned by suite, not by version: the archive keeps one version of a package. apt checks the archive's signature
+ * against the keys that this machine trusts. Once; from then on the cache answers, without network.
+ */
+export async function resolveNodeImage({
+  progress = terminalProgress(),
+  env = process.env,
+}: DebianOptions = {}): Promise<NodeImage> {
+  const recipe = JSON.stringify([SUITE, PACKAGES, LEFT_OUT, FILES, process.arch]);
+  const name = `node-image-${SUITE}-${createHash('sha256').update(recipe).digest('hex').slice(0, 12)}`;
+  const directory = join(cacheRoot(env, process.platform, homedir()), 'slipway', name);
+  const image: NodeImage = { directory, suite: SUITE };
+  if (existsSync(directory)) return image;
+  await mkdir(dirname(directory), { recursive: true });
+  const lock = await waitForLock(`${directory}.lock`, 'makes the disk image of test nodes', progress);
+  try {
+    if (!existsSync(directory)) await build(directory, { progress, env });
+  } finally {
+    lock.release();
+  }
+  return image;
+}
+
+async function build(directory: string, options: Required<DebianOptions>): Promise<void> {
+  const { progress } = options;
+  await removeUnfinished(directory);
+  const { directory: mmdebstrap } = await unpackDebian([{ name: 'mmdebstrap', least: [1, 0, 0] }], options);
+  const temporary = await mkdtemp(`${directory}.building-`);
+  try {
+    const started = Date.now();
+    progress.note(`making the disk image of test nodes once: Debian ${SUITE} with systemd (about half a minute)`);
+    const tree = join(temporary, 'tree');
+    await runMmdebstrap(join(mmdebstrap, 'usr/bin/mmdebstrap'), tree, options);
+    for (const path of LEFT_OUT) await rm(join(tree, path), { recursive: true, force: true });
+    for (const [path, text] of Object.entries(FILES)) {
+      await mkdir(dirname(join(tree, path)), { recursive: true });
+      await writeFile(join(tree, path), text);
+    }
+    // What stands under the name is whole.
+    await rename(tree, directory);
+    progress.note(`made it in ${Math.round((Date.now() - started) / 1000)} s, kept in ${directory}`);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+async function removeUnfinished(directory: string): Promise<void> {
+  for (const name of await readdir(dirname(directory))) {
+    if (!name.startsWith(`${basename(directory)}.building-`)) continue;
+    await rm(join(dirname(directory), name), { recursive: true, force: true });
+  }
+}
+
+/** Where this machine has its own packages from: it may have no way to any other. None: mmdebstrap knows one. */
+async function findMirror(cwd: string, env: NodeJS.ProcessEnv): Promise<string[]> {
+  const args = ['indextargets', '--format', '$(SITE)', 'Identifier: Packages'];
+  const { stdout } = await promisify(execFile)('apt-get', args, { env, cwd }).catch(() => ({ stdout: '' }));
+  return stdout
+    .split('\n')
+    .filter((site) => /^https?:.*\/debian\/?$/.test(site))
+    .slice(0, 1);
+}
+
+async function runMmdebstrap(path: string, tree: string, { progress, env }: Required<DebianOptions>): Promise<void> {
+  const args = ['--mode=root', '--variant=minbase', '--aptopt=Acquire::Languages "none"'];
+  const mirror = await findMirror(dirname(tree), env);
+  const child = spawn('nice', ['perl', path, ...args, `--include=${PACKAGES.join()}`, SUITE, tree, ...mirror], {
+    env: { ...env, LC_ALL: 'C' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const lines: string[] = [];
+  createInterface(child.stderr).on('line', (line) => {
+    lines.push(line);
+    progress.update(`making the disk image of test nodes: ${line.replace('I: ', '')}`);
+  });
+  const [code] = await once(child, 'close').finally(() => progress.clear());
+  if (code !== 0) throw buildError(lines, String(code));
+}
+
+function buildError(lines: readonly string[], code: string): ToolsError {
+  const said = lines.slice(-8).map((line) => `  ${line.slice(0, 400)}`);
+  const needs = 'It needs root, perl, and a Debian archive that apt-get reaches';
+  return new ToolsError(
+    'SLW_TOOLS_BUILD_FAILED',
+    [`making the disk image of test nodes failed: mmdebstrap ended with exit code ${code}. ${needs}`, ...said].join(
+      '\n',
+    ),
+  );
+}

@@ -1,0 +1,219 @@
+import { execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ToolsError } from '../controlplane/errors.ts';
+import { unpackDebian, type DebianOptions } from '../debian/debian.ts';
+import { killAtOnce } from './cgroup.ts';
+import { mountDisk, type NodeDisk } from './disk.ts';
+import type { NodeImage } from './image.ts';
+
+export { resolveNodeImage, type NodeImage } from './image.ts';
+export { ToolsError } from '../controlplane/errors.ts';
+
+/** systemd-nspawn as Debian packages it, out of the user's cache. */
+export interface NspawnProgram {
+  path: string;
+  libraryPath: string;
+}
+
+export async function resolveNspawn(options: DebianOptions = {}): Promise<NspawnProgram> {
+  const { directory, libraryPath } = await unpackDebian([{ name: 'systemd-container', least: [247, 0, 0] }], options);
+  return { path: join(directory, 'usr/bin/systemd-nspawn'), libraryPath };
+}
+
+export interface NodeOptions {
+  name: string;
+  image: NodeImage;
+  nspawn: NspawnProgram;
+  /** Files of this machine by their path on the node, which can only read them. */
+  files?: Readonly<Record<string, string>>;
+}
+
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** A machine with a systemd of its own. It shares the network of this one: 127.0.0.1 is the same. */
+export interface SystemdNode {
+  readonly name: string;
+  /** The disk, on or off, as a path for this process. */
+  readonly root: string;
+  readonly disk: NodeDisk;
+  /** Switches it on; resolves when systemd has started what it wants, or failed to. */
+  boot(): Promise<void>;
+  /** Runs a command on the node. Its exit code is an answer, not an error. */
+  exec(command: readonly string[], options?: { timeoutMs?: number }): Promise<Ran>;
+  /** As exec; what does not end with 0 is an error with what it said. Resolves with its output. */
+  sh(script: string): Promise<string>;
+  bootId(): Promise<string>;
+  /** Resolves with the new boot id when it is up again after this one. */
+  rebooted(since: string, timeoutMs?: number): Promise<string>;
+  /** All its processes end between two instructions. It stays off. */
+  cutPower(): Promise<void>;
+  /** What it said on its console, for failures. */
+  console(): string;
+  /** Ends it, wherever it stands, and leaves nothing behind. As often as you like. */
+  stop(): Promise<void>;
+}
+
+// With --keep-unit nspawn ends by this code when the node asks for a reboot, and starts nothing itself.
+const REBOOT = 133;
+const BOOT_MS = 30_000;
+const CONSOLE_CHARS = 100_000;
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Makes the disk and starts nothing: what is to be there before the first boot can be put there. Call stop() in the end. */
+export async function makeNode(options: NodeOptions): Promise<SystemdNode> {
+  return new NspawnNode(options, await mountDisk(options.name, options.image));
+}
+
+class NspawnNode implements SystemdNode {
+  readonly name: string;
+  readonly root: string;
+  readonly disk: NodeDisk;
+  readonly #options: NodeOptions;
+  #nspawn: ChildProcess | undefined;
+  #power: Promise<void> = Promise.resolve();
+  #console = '';
+  #stopped = false;
+
+  constructor(options: NodeOptions, disk: NodeDisk) {
+    this.name = options.name;
+    this.root = join('/proc', String(disk.holder), 'root', disk.root);
+    this.disk = disk;
+    this.#options = options;
+  }
+
+  async boot(): Promise<void> {
+    this.#power = this.#keepOn();
+    await this.#untilUp(BOOT_MS);
+  }
+
+  async exec(command: readonly string[], { timeoutMs = 30_000 } = {}): Promise<Ran> {
+    const init = await this.#init();
+    if (init === undefined) return { code: 255, out: '', err: `node ${this.name} is off` };
+    const args = ['--all', '--target', String(init), ...command];
+    return new Promise((resolve) => {
+      const env = { PATH, HOME: '/root' };
+      execFile('nsenter', args, { env, timeout: timeoutMs, maxBuffer: 16 << 20 }, (error, out, err) => {
+        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 255;
+        resolve({ code, out, err });
+      });
+    });
+  }
+
+  async sh(script: string): Promise<string> {
+    const { code, out, err } = await this.exec(['sh', '-c', script]);
+    if (code !== 0) throw new Error(`node ${this.name}: \`${script}\` ended with ${code}: ${err.trim() || out.trim()}`);
+    return out;
+  }
+
+  async bootId(): Promise<string> {
+    const init = await this.#init();
+    if (init === undefined) return '';
+    const id = await readFile(`/proc/${init}/root/proc/sys/kernel/random/boot_id`, 'utf8').catch(() => '');
+    return id.trim();
+  }
+
+  async rebooted(since: string, timeoutMs = BOOT_MS): Promise<string> {
+    const until = Date.now() + timeoutMs;
+    for (;;) {
+      const id = await this.bootId();
+      if (id !== '' && id !== since && (await this.#isUp())) return id;
+      if (Date.now() > until) throw this.#failure(`has not rebooted within ${timeoutMs / 1000} s`);
+      await delay(50);
+    }
+  }
+
+  async cutPower(): Promise<void> {
+    await killAtOnce(this.disk.cgroups);
+    await this.#power;
+  }
+
+  console(): string {
+    return this.#console;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.disk.discard();
+    await this.#power;
+  }
+
+  async #keepOn(): Promise<void> {
+    let code: unknown = REBOOT;
+    while (code === REBOOT && !this.#stopped) {
+      const nspawn = this.#start();
+      this.#nspawn = nspawn;
+      for (const output of [nspawn.stdout, nspawn.stderr]) {
+        output?.setEncoding('utf8').on('data', (text: string) => {
+          this.#console = (this.#console + text).slice(-CONSOLE_CHARS);
+        });
+      }
+      [code] = await once(nspawn, 'close');
+      this.#console += `-- nspawn ended with ${String(code)}\n`;
+    }
+    this.#nspawn = undefined;
+  }
+
+  #start(): ChildProcess {
+    const { name, nspawn, files = {} } = this.#options;
+    const script =
+      'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1/cgroup.procs"; shift; n=$((n - 1)); done; exec "$@"';
+    const { holder, root, cgroups } = this.disk;
+    const enter = ['nsenter', '--mount', '--target', String(holder), 'env', `LD_LIBRARY_PATH=${nspawn.libraryPath}`];
+    const args = [
+      '--boot',
+      `--directory=${root}`,
+      `--machine=${name}`,
+      '--register=no',
+      '--keep-unit',
+      '--settings=no',
+    ];
+    const ours = ['--console=pipe', '--link-journal=no', '--resolv-conf=off', '--timezone=off'];
+    const binds = Object.entries(files).map(([onNode, here]) => `--bind-ro=${here}:${onNode}`);
+    const command = [...enter, nspawn.path, ...args, ...ours, ...binds];
+    return spawn('sh', ['-c', script, 'start', String(cgroups.length), ...cgroups, ...command], {
+      env: { PATH },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+
+  /** The node's first process, as this machine numbers it; nspawn has others while it prepares the node. */
+  async #init(): Promise<number | undefined> {
+    const pid = this.#nspawn?.pid;
+    if (pid === undefined) return undefined;
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+    for (const child of children.trim().split(' ')) {
+      const status = await readFile(`/proc/${child}/status`, 'utf8').catch(() => '');
+      if (/^NSpid:\s+\d+\s+1$/m.test(status)) return Number(child);
+    }
+    return undefined;
+  }
+
+  async #untilUp(timeoutMs: number): Promise<void> {
+    const until = Date.now() + timeoutMs;
+    while (!(await this.#isUp())) {
+      if (this.#nspawn === undefined) throw this.#failure('did not boot');
+      if (Date.now() > until) throw this.#failure(`is not up after ${timeoutMs / 1000} s`);
+      await delay(50);
+    }
+  }
+
+  /** Up with a failed unit is up: what failed is the caller's question. */
+  async #isUp(): Promise<boolean> {
+    const { out } = await this.exec(['systemctl', 'is-system-running']);
+    return /^(running|degraded)$/.test(out.trim());
+  }
+
+  #failure(what: string): ToolsError {
+    const said = this.#console.slice(-4000);
+    return new ToolsError('SLW_TOOLS_START_FAILED', `node ${this.name} ${what}; its console:\n${said}`);
+  }
+}
