@@ -158,6 +158,7 @@ describe('drift', () => {
     const told = await node.says({ [state]: 'Degraded' });
     expect(performance.now() - began).toBeLessThan(5000);
     expect(told[reason]).toContain('/etc/app.conf');
+    expect(told[reason]).toMatch(/^\+two$/m);
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(metrics).toMatch(/^mcd_config_drift \d{10}/m);
     expect(metrics).toMatch(/^mcd_state\{state="Degraded",reason="SLW_DAEMON_DRIFT"\}/m);

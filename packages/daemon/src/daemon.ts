@@ -60,7 +60,7 @@ export async function startDaemon({
     log,
     onDrift(report) {
       if (report.drifts.length + report.healed.length > 0 && drifted === '') daemonMetrics.drifted();
-      drifted = report.drifts.length > 0 ? report.text : '';
+      drifted = report.drifts.length > 0 ? withDiffs(report) : '';
       onDrift?.(report);
     },
   });
@@ -97,6 +97,16 @@ export async function startDaemon({
     },
     stop: () => watch.close(),
   };
+}
+
+/** An annotation has room for some kilobytes; all of them are in the log. */
+const MOST_DIFF = 4000;
+
+function withDiffs({ text, drifts }: DriftReport): string {
+  const diffs = drifts.map(({ diff }) => diff).filter((diff) => diff !== '');
+  const all = diffs.join('\n');
+  if (all === '') return text;
+  return `${text}\n${all.length > MOST_DIFF ? `${all.slice(0, MOST_DIFF)}…` : all}`;
 }
 
 /** A machine that goes down or could not be brought to one config is not watched: it is known not to be right. */

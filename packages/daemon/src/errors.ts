@@ -5,6 +5,7 @@ export const daemonErrors = {
   SLW_DAEMON_CONFIG: 'a rendered config is missing, or is not what was rendered',
   SLW_DAEMON_FIRST_BOOT: 'the first boot of the machine could not be finished',
   SLW_DAEMON_UNIT: 'systemd refused what a unit needs, or the unit did not start',
+  SLW_DAEMON_SYSTEMD: 'systemd does not answer',
   SLW_DAEMON_OS: 'the OS could not be brought to another image, kernel, argument or package',
   SLW_DAEMON_ACCOUNT: 'a user or group that the config names is not on the machine',
   SLW_DAEMON_HOST: 'the machine lacks a program that the daemon needs, or it answered what cannot be read',

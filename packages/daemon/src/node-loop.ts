@@ -10,11 +10,12 @@ import { firstConfigName } from './first-config.ts';
 import type { Host } from './host/host.ts';
 import type { LocalNode } from './local-node.ts';
 import { type Prepared, prepareUpdate } from './prepare-update.ts';
-import { problemOf } from './problem.ts';
+import { type Problem, problemOf } from './problem.ts';
 import { readConfig } from './read-config.ts';
 import type { DaemonMetrics } from './report/metrics.ts';
 import type { Reporter } from './report/reporter.ts';
 import { type NodeSnapshot, type Phase, scopeOf, type UpdateScope } from './report/snapshot.ts';
+import { canPass, nextRetry, type Retry } from './retry.ts';
 import { drainFor, saidBy, type Seen, uncordonFor, wantsPodsBack } from './seen.ts';
 import type { StoredConfig } from './stored-config.ts';
 import { createTeller, degraded } from './teller.ts';
@@ -71,6 +72,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   /** The last update could not be brought to an end: the machine is neither old nor new. */
   let isUnfinished = false;
   let goesDown = false;
+  let retry: Retry | null = null;
 
   async function step(seen: Seen, signal: AbortSignal): Promise<Next> {
     if (goesDown) return done();
@@ -86,15 +88,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   async function conclude(result: Ended, seen: Seen): Promise<Next | null> {
     log.info({ result }, 'what an update came to');
     isUnfinished = result.outcome === 'stuck';
-    const { update, failed: _failed, held: _held, willLack, ...rest } = local.memory();
     switch (result.outcome) {
-      case 'new':
-        await local.remember({
-          ...rest,
-          ...(update !== undefined && { update }),
-          ...(willLack !== undefined && { lacks: willLack }),
-        });
-        break;
       case 'rebooting':
         goesDown = true;
         await tell({ phase: 'rebooting' }, seen);
@@ -102,17 +96,31 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
       case 'stuck':
         await tell({ ...degraded(result.problem), phase: 'applying files', currentConfig: null }, seen);
         return again(RECOVER_MS);
+      case 'new':
+        await rememberNew();
+        break;
       case 'old':
-        await local.remember({ ...rest, failed: { target: result.target, problem: result.problem } });
-        if (result.problem.code === 'SLW_DAEMON_OS') metrics.osUpdateFailed();
-        goesDown = result.rebooting;
-        if (!goesDown) break;
+        await rememberOld(result);
+        if (!result.rebooting) break;
+        goesDown = true;
         await tell({ phase: 'rebooting', problem: { ...result.problem, state: 'Degraded', undo: 'under way' } }, seen);
         return done();
     }
     const current = local.current();
     if (current !== null) drift.resume(current);
     return null;
+  }
+
+  async function rememberNew(): Promise<void> {
+    const { failed: _failed, held: _held, willLack, ...rest } = local.memory();
+    await local.remember({ ...rest, ...(willLack !== undefined && { lacks: willLack }) });
+  }
+
+  async function rememberOld({ target, problem }: Extract<Ended, { outcome: 'old' }>): Promise<void> {
+    const { update: _update, failed: _failed, held: _held, willLack: _lack, ...rest } = local.memory();
+    if (problem.code === 'SLW_DAEMON_OS') metrics.osUpdateFailed();
+    if (canPass(problem)) retry = nextRetry(retry, target, problem, performance.now());
+    await local.remember(canPass(problem) ? rest : { ...rest, failed: { target, problem } });
   }
 
   /** The disk does not say what it is at: as the first boot or the cluster has it, if the machine really is that. */
@@ -144,10 +152,20 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
       case 'hold':
         return hold(current, decision.target, seen);
       case 'give up':
-        return giveUp(current, seen);
+        return giveUp(current, local.memory().failed?.problem, seen);
       case 'update':
-        return update({ current, target: decision.target, forced }, seen, signal);
+        return (
+          (await waitToRetry(current, decision.target, forced, seen)) ??
+          update({ current, target: decision.target, forced }, seen, signal)
+        );
     }
+  }
+
+  /** Null: nothing is waited for. */
+  async function waitToRetry(current: StoredConfig, target: string, forced: boolean, seen: Seen): Promise<Next | null> {
+    if (forced || retry?.target !== target || retry.notBefore <= performance.now()) return null;
+    await giveUp(current, retry.problem, seen);
+    return again(retry.notBefore - performance.now());
   }
 
   async function stay(current: StoredConfig, seen: Seen): Promise<Next> {
@@ -180,10 +198,10 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     return done();
   }
 
-  async function giveUp(current: StoredConfig, seen: Seen): Promise<Next> {
-    const { failed } = local.memory();
-    if (failed === undefined) return done();
-    return settle(current, seen, { problem: { ...failed.problem, state: 'Degraded', undo: 'done' } });
+  /** For now, or until somebody says otherwise. */
+  async function giveUp(current: StoredConfig, problem: Problem | undefined, seen: Seen): Promise<Next> {
+    if (problem === undefined) return done();
+    return settle(current, seen, { problem: { ...problem, state: 'Degraded', undo: 'done' } });
   }
 
   interface Wanted {

@@ -102,11 +102,14 @@ async function connectPatiently(
   log: Log,
   signal: AbortSignal,
 ): Promise<Transport | undefined> {
+  let said = '';
   while (!signal.aborted) {
     try {
       return await connect(options);
     } catch (error) {
-      log.warn({ err: error }, 'there are no credentials for the cluster yet; the machine is watched meanwhile');
+      const why = String(error);
+      if (why !== said) log.warn({ err: error }, 'no way to the cluster yet; the machine is watched meanwhile');
+      said = why;
       await wait(CONNECT_RETRY_MS, undefined, { signal }).catch(() => {});
     }
   }

@@ -30,7 +30,7 @@ export function createRealSystemd(options: RealSystemdOptions): Systemd {
   const { files, run } = options;
   const settle = options.settle ?? { forMs: 2000, everyMs: 200 };
   const systemctl = (args: readonly string[], timeoutMs = SHORT_MS) =>
-    run({ program: 'systemctl', args, timeoutMs }).then(mustBeThere);
+    run({ program: 'systemctl', args, timeoutMs }).then(mustBeThere).then(mustAnswer);
   const changeLinks = async (verb: string, units: readonly string[]) => {
     const result = await systemctl(['--root=/', verb, '--', ...units]);
     await syncLinks(files);
@@ -105,6 +105,18 @@ function mustBeThere(result: CommandResult): CommandResult {
   throw new DaemonError(
     'SLW_DAEMON_HOST',
     'This machine has no systemctl: expected a machine that runs systemd. Is the root directory that of the machine?',
+  );
+}
+
+/** As while the machine goes down, or systemd starts itself anew: that says nothing of the unit. */
+const NO_ANSWER =
+  /Failed to connect to (?:system )?bus|Connection refused|Transport endpoint is not connected|Connection timed out|Connection reset by peer|Refusing .* shutting down|is shutting down/i;
+
+function mustAnswer(result: CommandResult): CommandResult {
+  if (result.status === 0 || !NO_ANSWER.test(result.stderr)) return result;
+  throw new DaemonError(
+    'SLW_DAEMON_SYSTEMD',
+    `systemd does not answer, as while the machine goes down: ${shorten(result.stderr, MOST_LOG)}`,
   );
 }
 
