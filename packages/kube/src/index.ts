@@ -10,6 +10,7 @@ export type {
   WriteGuard,
   WriteOptions,
 } from './client.ts';
+export { type Clock, systemClock } from './clock.ts';
 export { setCondition } from './conditions.ts';
 export type { Condition } from './conditions.ts';
 export { again, done } from './controller.ts';

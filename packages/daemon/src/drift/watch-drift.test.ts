@@ -1,9 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { createLog, silentLog } from '@slipway/kube';
+import { type Clock, createLog, silentLog } from '@slipway/kube';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { StoredConfig } from '../stored-config.ts';
-import type { Clock } from './clock.ts';
 import { createDirectoryWatcher, type DirectoryWatcher } from './directory-watcher.ts';
 import type { DriftPolicy } from './drift-policy.ts';
 import type { DriftReport } from './drift-report.ts';

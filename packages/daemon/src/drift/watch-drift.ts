@@ -1,9 +1,8 @@
 // Keeps an eye on the machine: drift is told within two seconds, and put back where the policy says so.
-import type { Log } from '@slipway/kube';
+import { type Clock, type Log, systemClock } from '@slipway/kube';
 import type { Host } from '../host/host.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { readBaseline } from './baseline.ts';
-import { type Clock, systemClock } from './clock.ts';
 import { decideHealing } from './decide-healing.ts';
 import type { DirectoryWatcher } from './directory-watcher.ts';
 import { type DriftReport, reportOf } from './drift-report.ts';
