@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BenchFile } from './configs.ts';
 
 /**
@@ -15,9 +15,4 @@ export function writeAll(root: string, files: readonly BenchFile[]): void {
     closeSync(handle);
     renameSync(`${place}.new`, place);
   }
-}
-
-export function makeDirectories(root: string, files: readonly BenchFile[]): void {
-  for (const directory of new Set(files.map(({ path }) => dirname(path))))
-    mkdirSync(join(root, directory), { recursive: true });
 }

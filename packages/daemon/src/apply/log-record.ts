@@ -28,7 +28,6 @@ const CHECKSUM_LENGTH = 16;
 
 /** A disk that goes wrong again and again writes few records, and messages in them are cut: it never gets full. */
 export const LOG_BYTES = 64 * 1024;
-export const MAX_RECORD_BYTES = 8 * 1024;
 
 export function encodeRecord(record: LogRecord, index: number): Uint8Array {
   const text = JSON.stringify({ index, ...record });

@@ -55,7 +55,7 @@ function resume(records: readonly LogRecord[]): NextStep {
   const message =
     records.at(-1)?.state === 'rebooting'
       ? `the machine booted ${attempts} times with its old OS, though another one was staged, and the update was taken back. Why it was not taken is in the log of the boot before: journalctl -b -1 -u ostree-finalize-staged.service; often /boot is full`
-      : `the update was cut off ${attempts} times, by a crash of the daemon or the power, and was taken back. What ended it is in the log of the daemon and of the kernel (journalctl -k); set the target anew to try again`;
+      : `the update was cut off ${attempts} times, by a crash of the daemon or the power, and was taken back. What ended it is in the log of the daemon and of the kernel (journalctl -k); then let the node have another target, or force this one`;
   return { step: 'go back', problem: { code: 'SLW_DAEMON_INTERRUPTED', message } };
 }
 

@@ -29,8 +29,7 @@ function describe(error: unknown): { code: string; text: string } {
   return { code: 'SLW_DAEMON_DISK', text: `${text}. ${WAYS_OUT[system] ?? OTHER_WAY_OUT}` };
 }
 
-const FULL =
-  'Free space on that file system; the update is tried again when its target is set anew or the daemon starts';
+const FULL = 'Free space on that file system, then let the node have another target or force this one';
 const OTHER_WAY_OUT = 'See the kernel’s log on the node (journalctl -k)';
 const WAYS_OUT: Readonly<Record<string, string>> = {
   ENOSPC: FULL,

@@ -25,7 +25,7 @@ for (const name of sampleNames)
         );
         expect(problems.slice(0, 10)).toEqual([]);
       } finally {
-        machine.remove();
+        await machine.remove();
       }
     },
   );

@@ -33,6 +33,7 @@ it(
         `${ends.old} exactly old, ${ends.new} exactly new, ${ends['a mix']} a mix`,
     );
     expect(problems).toEqual([]);
+    expect(killed).toBe(KILLS);
     expect(Math.min(ends.old, ends.new)).toBeGreaterThan(0);
   },
 );
@@ -40,7 +41,7 @@ it(
 /** The same on every machine (a linear congruence: there is nothing to guess here). Some come when the update is over. */
 function* randomFractions(seed: number): Generator<number> {
   let state = seed;
-  for (let count = 0; count < 2 * KILLS; count += 1) {
+  for (let count = 0; count < 4 * KILLS; count += 1) {
     state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
     yield state / 2 ** 31;
   }

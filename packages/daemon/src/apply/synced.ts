@@ -2,8 +2,8 @@ import type { FileSystem } from '../host/file-system.ts';
 import { isNoDirectory } from './look.ts';
 import { forEachAtOnce } from './pool.ts';
 
-/** As many as Node's pool has threads. */
-export const SYNCS_AT_ONCE = 4;
+/** As many as Node's pool has threads: host/disk.ts says so. */
+export const SYNCS_AT_ONCE = 16;
 
 /** The names that came to and went from these directories are on the disk. */
 export async function syncDirectories(files: FileSystem, directories: Iterable<string>): Promise<void> {

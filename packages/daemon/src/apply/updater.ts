@@ -18,7 +18,6 @@ import { prepare } from './prepare.ts';
 import type { UpdateRequest } from './stage.ts';
 import { isAt, old, stuck, stuckOnTheWayBack, type UpdateResult } from './update-result.ts';
 
-export type { UpdateProblem } from './problem.ts';
 export type { UpdateResult } from './update-result.ts';
 export type { UpdateRequest } from './stage.ts';
 

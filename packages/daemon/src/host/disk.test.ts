@@ -217,7 +217,7 @@ describe('a file', () => {
     expect(lstatSync(join(root, 'etc/a')).mode & 0o7777).toBe(0o1600);
   });
 
-  it('that cannot be written whole leaves nothing behind, and the error names it', async () => {
+  it('that cannot be made or written: the error has the path of the machine, not that of a handle', async () => {
     const small = createDisk({ root: '/dev' });
     await expect(small.overwrite('/full', 0, bytesOf('x'))).rejects.toThrow('/full');
     await expect(disk.createFile('/etc/none/a', newFile(''))).rejects.toMatchObject({

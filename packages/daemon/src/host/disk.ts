@@ -34,6 +34,8 @@ const PERMISSIONS = 0o777;
 const ALL_BITS = 0o7777;
 const FIRST_READ = 16 * 1024;
 
+// Syncs that wait together cost a disk little more than one. Node reads this when its pool of threads is first used.
+process.env['UV_THREADPOOL_SIZE'] ??= '16';
 const syncToDisk = promisify(fsync);
 
 export function createDisk({ root }: { readonly root: string }): FileSystem {

@@ -49,7 +49,7 @@ export interface FileSystem {
   syncDirectory(path: string): Promise<void>;
   makeDirectory(path: string, directory: Owners & { readonly mode: number }): Promise<void>;
   makeLink(path: string, link: Owners & { readonly target: string }): Promise<void>;
-  /** A second name for a file. Rejects with EXDEV where that is not on the same file system. */
+  /** A second name for a file, or for a link itself. Rejects with EXDEV where that is not on the same file system. */
   makeHardLink(path: string, existing: string): Promise<void>;
   /** Atomic, and in place of what is at `to`. Two names of the same file both stay, as POSIX has it. */
   rename(from: string, to: string): Promise<void>;

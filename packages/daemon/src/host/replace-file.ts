@@ -8,8 +8,8 @@ export async function replaceFile(
   file: NewFile,
   options: { readonly sync: boolean } = { sync: true },
 ): Promise<void> {
-  const beside = posix.join(posix.dirname(path), `.slipway-next-${posix.basename(path)}`);
-  if ((await files.lookAt(beside)) !== null) await files.remove(beside);
+  const beside = besideOf(path);
+  await removeUnfinished(files, path);
   try {
     await files.createFile(beside, { ...file, replaces: path });
     if (options.sync) await files.syncFile(beside);
@@ -20,4 +20,14 @@ export async function replaceFile(
     throw error;
   }
   if (options.sync) await files.syncDirectory(posix.dirname(path));
+}
+
+/** For who finds that nothing is to be replaced after all: what an earlier try left beside it may hold a secret. */
+export async function removeUnfinished(files: FileSystem, path: string): Promise<void> {
+  const beside = besideOf(path);
+  if ((await files.lookAt(beside)) !== null) await files.remove(beside);
+}
+
+function besideOf(path: string): string {
+  return posix.join(posix.dirname(path), `.slipway-next-${posix.basename(path)}`);
 }

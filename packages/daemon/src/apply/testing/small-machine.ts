@@ -31,7 +31,7 @@ export const withFiles = (...files: object[]): Spec => ignition({ storage: { fil
 export const withUnits = (...units: object[]): Spec => ignition({ systemd: { units } });
 
 /** Nothing costs anything. */
-export const QUIET: NodeDisruptionPolicy = {
+const QUIET: NodeDisruptionPolicy = {
   files: [{ path: '/', actions: [{ type: 'None' }] }],
   units: [],
   sshkey: { actions: [{ type: 'None' }] },

@@ -1,23 +1,32 @@
 // A daemon that is killed: a process of its own, on a simulated machine that is a directory.
-//   update-child.ts ROOT SAMPLE recover|update [CALL]
-// It says `ready` before the first call and its result at the end, each on a line. With CALL it kills itself there.
+//   update-child.ts ROOT SAMPLE
+// Each line of its input is something to do: `recover`, `update`, or `update CALL`, in which it kills itself at that change.
+// It says `begun` before the first call, and its result at the end, each on a line.
+import { flushCompileCache } from 'node:module';
+import { createInterface } from 'node:readline';
 import { createDisk } from '../../host/disk.ts';
 import type { FileSystem } from '../../host/file-system.ts';
 import { aroundCalls, isChange } from '../../host/testing/calls.ts';
 import { recoverToEnd, updateToEnd } from './sample-machine.ts';
 import { sampleNames, sampleUpdate } from './sample-update.ts';
 
-const [root = '', name = '', verb = '', call] = process.argv.slice(2);
+const [root = '', name = ''] = process.argv.slice(2);
 const sample = sampleNames.find((each) => each === name);
 if (sample === undefined || root === '') throw new Error(`expected ROOT and one of ${sampleNames.join(', ')}`);
 const update = await sampleUpdate(sample);
 const disk = createDisk({ root });
-const files = call === undefined ? disk : killedAt(disk, Number(call));
+// Most of these end before they could leave it to the next one.
+flushCompileCache();
 
-process.stdout.write('ready\n');
-const start = performance.now();
-const result = await (verb === 'recover' ? recoverToEnd : updateToEnd)(files, update);
-process.stdout.write(`${JSON.stringify({ result, milliseconds: performance.now() - start })}\n`);
+for await (const line of createInterface({ input: process.stdin })) {
+  const [verb, call] = line.split(' ');
+  process.stdout.write('begun\n');
+  const start = performance.now();
+  const result = await (verb === 'recover'
+    ? recoverToEnd(disk, update)
+    : updateToEnd(call === undefined ? disk : killedAt(disk, Number(call)), update));
+  process.stdout.write(`${JSON.stringify({ result, milliseconds: performance.now() - start })}\n`);
+}
 
 function killedAt(real: FileSystem, at: number): FileSystem {
   let calls = 0;

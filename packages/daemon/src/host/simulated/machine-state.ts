@@ -14,7 +14,7 @@ export interface MachineState extends OSState {
   readonly fips: boolean;
 }
 
-const STATE = '/var/lib/slipway-simulated/os.json';
+export const STATE = '/var/lib/slipway-simulated/os.json';
 const MOST_BYTES = 1024 * 1024;
 
 export function freshState(options: {

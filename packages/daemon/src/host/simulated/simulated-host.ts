@@ -8,7 +8,7 @@ import type { FileSystem, Owners } from '../file-system.ts';
 import type { Accounts, Host } from '../host.ts';
 import { ownOwners } from '../own-owners.ts';
 import { readText } from '../read-text.ts';
-import { replaceFile } from '../replace-file.ts';
+import { removeUnfinished, replaceFile } from '../replace-file.ts';
 import { readState, writeState } from './machine-state.ts';
 import { createSimulatedOS } from './simulated-os.ts';
 import { createSimulatedSystemd } from './simulated-systemd.ts';
@@ -74,7 +74,8 @@ function simulatedAccounts(files: FileSystem, owners: Owners): Accounts {
       const shadow = (await readText(files, SHADOW, MOST_BYTES)) ?? '';
       const changed = withPasswordHash(shadow, user, hash);
       if (changed === undefined) throw noSuchUser(user);
-      if (changed !== shadow) await replaceFile(files, SHADOW, { ...owners, bytes: Buffer.from(changed), mode: 0o600 });
+      if (changed === shadow) return removeUnfinished(files, SHADOW);
+      await replaceFile(files, SHADOW, { ...owners, bytes: Buffer.from(changed), mode: 0o600 });
     },
   };
 }

@@ -6,12 +6,14 @@ import { changeKernelArguments } from '../os/kernel-arguments.ts';
 import { changePackages } from '../os/packages.ts';
 import { describeOS } from '../os/os-release.ts';
 import { noteDone } from './done.ts';
-import { readState, writeState } from './machine-state.ts';
+import { readState, STATE, writeState } from './machine-state.ts';
+import { removeUnfinished } from '../replace-file.ts';
 
 export function createSimulatedOS(files: FileSystem, owners: Owners): OperatingSystem {
   async function setStaged(staged: Deployment | null): Promise<void> {
     const state = await readState(files);
-    if (!isDeepStrictEqual(state.staged, staged)) await writeState(files, owners, { ...state, staged });
+    if (isDeepStrictEqual(state.staged, staged)) return removeUnfinished(files, STATE);
+    await writeState(files, owners, { ...state, staged });
   }
 
   return {
