@@ -17,6 +17,8 @@ const NODE = 'bench-1';
 /** About 1.4 MB of config: a cluster stores no larger one. */
 const FILES = 420;
 const IDLE_MS = 60_000;
+/** The engine collects in the first half minute what an update left. */
+const SETTLE_MS = 30_000;
 const main = resolve(import.meta.dirname, '../../packages/slipway/src/main.ts');
 
 export interface DaemonUsage {
@@ -93,7 +95,7 @@ async function bring(client: Client, config: string): Promise<void> {
 
 async function measureIdle(pid: number): Promise<DaemonUsage> {
   // What the update left to collect is collected, and the first look at everything is over.
-  await wait(5000);
+  await wait(SETTLE_MS);
   const [cpu, began] = [await cpuMs([pid]), performance.now()];
   await wait(IDLE_MS);
   const idleCpuPercent = (100 * ((await cpuMs([pid])) - cpu)) / (performance.now() - began);
