@@ -63,7 +63,9 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
     makeDirectory: (path, { mode, uid, gid }) =>
       told('make the directory', path, () =>
         atPath(path, (place) => {
-          mkdirSync(place, mode & 0o700);
+          // One of our own has its mode from the start, for a crash may come before the next call; another's is closed first.
+          const isOwn = uid === process.geteuid?.() && gid === process.getegid?.();
+          mkdirSync(place, mode & (isOwn ? ALL_BITS : 0o700));
           withHandle(place, O_RDONLY | O_DIRECTORY, (handle) => {
             fchownSync(handle, uid, gid);
             fchmodSync(handle, mode & ALL_BITS);

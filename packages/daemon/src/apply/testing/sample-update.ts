@@ -27,7 +27,7 @@ export type SampleName = (typeof sampleNames)[number];
 const KERNEL_ARGUMENTS = ['mitigations=auto'];
 
 /** What the OS itself has, under files of the configs. */
-export const osFiles: NonNullable<SimulatedMachineOptions['files']> = {
+const osFiles: NonNullable<SimulatedMachineOptions['files']> = {
   '/etc/chrony.conf': 'pool of.the.os\n',
   '/etc/motd': 'from the OS\n',
 };

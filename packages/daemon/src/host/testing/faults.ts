@@ -1,7 +1,8 @@
 // A disk that fails, or a program that ends, at one call.
 import { constants } from 'node:os';
 import { getSystemErrorMessage } from 'node:util';
-import type { FileSystem } from '../file-system.ts';
+import type { FileSystem, Owners } from '../file-system.ts';
+import { ownOwners } from '../own-owners.ts';
 import { aroundCalls, carryOut, isChange, type Call, type Change } from './calls.ts';
 
 export type Fault =
@@ -68,16 +69,43 @@ function isRefused(code: 'EROFS' | 'ENOSPC', call: Call): boolean {
   return code === 'EROFS' ? isChange(call) && !call.operation.startsWith('sync') : NEED_SPACE.has(call.operation);
 }
 
-function canBeHalfDone(call: Call): call is Extract<Change, { operation: 'createFile' | 'overwrite' }> {
-  return call.operation === 'createFile' || call.operation === 'overwrite';
+type InSteps = Extract<Change, { operation: 'createFile' | 'overwrite' | 'makeDirectory' | 'makeLink' }>;
+
+/** What is more than one call of the operating system. */
+function canBeHalfDone(call: Call): call is InSteps {
+  switch (call.operation) {
+    case 'createFile':
+    case 'overwrite':
+      return true;
+    case 'makeDirectory':
+      return !isOwn(call.directory);
+    case 'makeLink':
+      return !isOwn(call.link);
+    default:
+      return false;
+  }
+}
+
+function isOwn({ uid, gid }: Owners): boolean {
+  const own = ownOwners();
+  return uid === own.uid && gid === own.gid;
 }
 
 async function carryOutHalf(disk: FileSystem, call: Call): Promise<void> {
   if (!canBeHalfDone(call)) return;
-  if (call.operation === 'overwrite')
-    return carryOut(disk, { ...call, bytes: call.bytes.subarray(0, call.bytes.length >> 1) });
-  const { bytes } = call.file;
-  return carryOut(disk, { ...call, file: { ...call.file, bytes: bytes.subarray(0, bytes.length >> 1) } });
+  switch (call.operation) {
+    case 'overwrite':
+      return carryOut(disk, { ...call, bytes: call.bytes.subarray(0, call.bytes.length >> 1) });
+    case 'createFile': {
+      const { file } = call;
+      return carryOut(disk, { ...call, file: { ...file, bytes: file.bytes.subarray(0, file.bytes.length >> 1) } });
+    }
+    // Not given to their owners yet, and so closed.
+    case 'makeDirectory':
+      return carryOut(disk, { ...call, directory: { ...ownOwners(), mode: call.directory.mode & 0o700 } });
+    case 'makeLink':
+      return carryOut(disk, { ...call, link: { ...ownOwners(), target: call.link.target } });
+  }
 }
 
 function systemError(code: 'ENOSPC' | 'EIO' | 'EROFS', { operation, path }: Call): Error {
