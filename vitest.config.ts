@@ -36,7 +36,7 @@ export default defineConfig({
       },
       {
         test: {
-          // It starves beside others: 240 s instead of 45.
+          // It starves beside others.
           name: 'alone',
           maxWorkers: 1,
           sequence: { groupOrder: 2 },

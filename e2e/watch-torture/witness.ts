@@ -30,6 +30,8 @@ export function startWitness(name: string, access: Access, options: Partial<Info
   const problems = new Map<string, number>();
   const informer = createInformer(history.transport, {
     resource: configMaps,
+    // Its connection is cut all the time: with the usual half minute the test would mostly wait.
+    longestBackoffMs: 2000,
     ...options,
     onProblem: (error) => {
       const code = isKubeError(error) ? error.code : String(error);

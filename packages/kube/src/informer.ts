@@ -23,6 +23,8 @@ export interface InformerOptions<T extends KubeObject> extends Scope<T> {
   indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
   /** A watch ended abnormally; it is opened again. */
   onProblem?: ((error: unknown) => void) | undefined;
+  /** How long to wait at most before trying again; half a minute by default, so that a fleet does not ask all at once. */
+  longestBackoffMs?: number | undefined;
 }
 
 export interface Informer<T extends KubeObject> {
@@ -36,11 +38,12 @@ export interface Informer<T extends KubeObject> {
   onChange(listener: (change: Change<T>) => void): () => void;
 }
 
-const longestBackoffMs = 30_000;
+const usualLongestBackoffMs = 30_000;
 
 /** Keeps a store equal to what the API server holds: streams all objects, then follows their changes for ever. */
 export function createInformer<T extends KubeObject>(transport: Transport, options: InformerOptions<T>): Informer<T> {
   const store = createStore<T>(options.indexes);
+  const { longestBackoffMs = usualLongestBackoffMs } = options;
   const project = options.project ?? dropManagedFields;
   const listeners = new Set<(change: Change<T>) => void>();
   const { promise: synced, resolve: markSynced } = Promise.withResolvers<void>();
@@ -131,7 +134,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
         if (signal.aborted) return;
         recover(error);
       }
-      if (failures > 0) await wait(backoff(failures, problem), undefined, { signal }).catch(() => {});
+      if (failures > 0) await wait(backoff(failures, problem, longestBackoffMs), undefined, { signal }).catch(() => {});
     }
   }
 
@@ -152,8 +155,8 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
   };
 }
 
-function backoff(failures: number, problem: unknown): number {
+function backoff(failures: number, problem: unknown, longestMs: number): number {
   const asked = problem instanceof KubeError ? (problem.retryAfterMs ?? 0) : 0;
-  const delay = Math.min(50 * 2 ** Math.min(failures, 12), longestBackoffMs);
+  const delay = Math.min(50 * 2 ** Math.min(failures, 12), longestMs);
   return Math.max(asked, delay * (0.5 + Math.random() / 2));
 }
