@@ -10,7 +10,7 @@ import {
   secrets,
 } from '@slipway/api';
 import { isKubeError } from '@slipway/kube';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   annotate,
   type Door,
@@ -149,13 +149,16 @@ describe.each([
     );
   });
 
+  // A server that has just got a kind answers 429 to a watch of it for a moment: its storage is being made ready.
+  const soon = (act: () => Promise<unknown>) => vi.waitFor(act, { timeout: 10_000, interval: 100 });
+
   it('reads its Node, its record, the config it is told the name of, and the settings', async () => {
     await expect(client().get(nodes, { name: 'a' })).resolves.toBeDefined();
     await expect(client().get(machineConfigNodes, { name: 'a' })).resolves.toBeDefined();
     await expect(client().get(machineConfigs, { name: rendered })).resolves.toBeDefined();
     await expect(client().list(machineConfigurations).next()).resolves.toBeDefined();
-    await watch(client(), '/apis/operator.openshift.io/v1/machineconfigurations');
-    await watch(client(), '/apis/machineconfiguration.openshift.io/v1/machineconfignodes');
+    await soon(() => watch(client(), '/apis/operator.openshift.io/v1/machineconfigurations'));
+    await soon(() => watch(client(), '/apis/machineconfiguration.openshift.io/v1/machineconfignodes'));
   });
 
   it('writes events about its Node', async () => {
