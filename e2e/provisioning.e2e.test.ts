@@ -187,8 +187,9 @@ describe('the stub of a pool', () => {
     const event = await untilEvent('default', scene.pool, 'NoServerAddress');
     expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining('--server-url') });
     await until(bundle);
+    const [before] = await until(tokens);
     await cluster.client.delete(secrets, { namespace: scene.ours, name: serverSecrets.tokens }, {});
-    await until(tokens);
+    await until(async () => expect((await tokens())[0]?.token).not.toBe(before?.token));
     expect(started.log().split('new machines get no stub')).toHaveLength(2);
     expect(await scene.names(scene.machineApi)).toEqual([]);
   });

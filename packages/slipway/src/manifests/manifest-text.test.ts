@@ -29,9 +29,13 @@ describe('a manifest as YAML', () => {
 
   it('reads back as it was', () => {
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
-        expect(readYaml('x', toYaml({ value }))).toEqual({ value: JSON.parse(JSON.stringify(value)) });
-      }),
+      // JSON knows one zero: what an API server stores is never the negative one.
+      fc.property(
+        fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown),
+        (value) => {
+          expect(readYaml('x', toYaml({ value }))).toEqual({ value });
+        },
+      ),
     );
   });
 });
