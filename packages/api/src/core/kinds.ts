@@ -34,7 +34,51 @@ export interface Node {
   kind?: string;
   metadata: ObjectMeta;
   spec?: { unschedulable?: boolean; taints?: { key: string; value?: string; effect: string }[]; providerID?: string };
-  status?: { conditions?: { type: string; status: string; reason?: string; message?: string }[] };
+  status?: {
+    conditions?: NodeCondition[];
+    nodeInfo?: { osImage?: string; bootID?: string; kernelVersion?: string; kubeletVersion?: string };
+  };
+}
+
+export interface NodeCondition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+  lastHeartbeatTime?: string;
+}
+
+export interface Pod {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+  spec?: {
+    nodeName?: string;
+    terminationGracePeriodSeconds?: number;
+    containers?: { name: string; image?: string }[];
+    volumes?: { name: string; emptyDir?: object }[];
+  };
+  status?: { phase?: string; conditions?: NodeCondition[] };
+}
+
+export interface PodDisruptionBudget {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+  spec?: { minAvailable?: number | string; maxUnavailable?: number | string; selector?: LabelSelector };
+  status?: {
+    disruptionsAllowed?: number;
+    currentHealthy?: number;
+    desiredHealthy?: number;
+    expectedPods?: number;
+    observedGeneration?: number;
+  };
+}
+
+interface LabelSelector {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: { key: string; operator: string; values?: string[] }[];
 }
 
 const core = { group: '', version: 'v1' } as const;
@@ -43,3 +87,11 @@ export const secrets: Resource<Secret> = { ...core, kind: 'Secret', plural: 'sec
 export const configMaps: Resource<ConfigMap> = { ...core, kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 export const namespaces: Resource<Namespace> = { ...core, kind: 'Namespace', plural: 'namespaces', namespaced: false };
 export const nodes: Resource<Node> = { ...core, kind: 'Node', plural: 'nodes', namespaced: false };
+export const pods: Resource<Pod> = { ...core, kind: 'Pod', plural: 'pods', namespaced: true };
+export const podDisruptionBudgets: Resource<PodDisruptionBudget> = {
+  group: 'policy',
+  version: 'v1',
+  kind: 'PodDisruptionBudget',
+  plural: 'poddisruptionbudgets',
+  namespaced: true,
+};

@@ -50,6 +50,36 @@ export const renderProblemsAnnotation = ours('render-problems');
 /** On a pool: the rendered config its machines are held at, before spec.configuration. Written by the rollout controller. */
 export const targetConfigAnnotation = ours('target-config');
 
+/** On a pool, by people and policy: how a new config reaches its machines. docs/rollouts.md has them with their values. */
+export const rolloutPolicyAnnotations = {
+  /** How many machines may have the new config, one size after the other, such as `1,10%,100%`; the first is the canary. */
+  waves: ours('rollout-waves'),
+  /** How long a wave must have been healthy before the next one begins, such as `10m`. */
+  soak: ours('rollout-soak'),
+  /** What a machine that fails leads to: `halt`, or `return` to the last good config. */
+  onFailure: ours('rollout-on-failure'),
+  /** What ends a held target: `until-new-render` or `until-resume`. */
+  hold: ours('rollout-hold'),
+} as const;
+/** On a pool, by a person: `cancel`, `resume`, `rollback` or `rollback=<rendered config>`. The rollout controller answers it and takes it away. */
+export const rolloutRequestAnnotation = ours('rollout-request');
+/** On a pool: how far the rollout is, as JSON. Written by the rollout controller. */
+export const rolloutStateAnnotation = ours('rollout');
+/** On a pool: its last rollouts, as JSON. Written by the rollout controller. */
+export const rolloutHistoryAnnotation = ours('rollout-history');
+/** On the MachineConfiguration `cluster`, by a person: no machine of any pool is given a new config; the value says why. */
+export const stopRolloutsAnnotation = ours('stop-rollouts');
+/** On a rendered MachineConfig: the MachineConfigs it was made from, as JSON. Written by the render controller. */
+export const sourcesAnnotation = ours('sources');
+/** On a Node: why it was given its desiredConfig, and when. Written with it. */
+export const targetReasonAnnotation = ours('target-reason');
+/** On a Node that the drain controller cordoned: since when. A Node without it was cordoned by somebody else, and stays so. */
+export const cordonedAnnotation = ours('cordoned');
+/** On a Node: since when it is being drained. */
+export const drainSinceAnnotation = ours('drain-since');
+/** On a Node: what its drain waits for, for people. Written by the drain controller, gone when it goes on. */
+export const drainBlockedAnnotation = ours('drain-blocked');
+
 /** On the MachineConfiguration `cluster`: what a node does about drift: `leave`, `heal` or `heal-after=10m`. */
 export const driftPolicyAnnotation = ours('drift-policy');
 

@@ -1,0 +1,104 @@
+// What a rollout is decided on: a pool, its nodes and what was remembered, at one moment, as plain data.
+import type { RolloutPolicy } from './policy.ts';
+
+/** What a node's daemon says of it; null: it has said nothing yet. */
+export type NodeState = 'Working' | 'Done' | 'Degraded' | 'Rebooting' | 'Unreconcilable' | null;
+
+export interface NodeFacts {
+  readonly name: string;
+  /** Milliseconds, as all times here. */
+  readonly createdAt: number;
+  /** '' where it has none. */
+  readonly zone: string;
+  /** The rendered configs that the Node names; null: none yet. */
+  readonly current: string | null;
+  readonly desired: string | null;
+  readonly state: NodeState;
+  /** The daemon's words; ''. */
+  readonly reason: string;
+  /** The kubelet reports, and has no trouble with its network or disk. */
+  readonly isReady: boolean;
+  /** For people: what is not ready; '' where it is. */
+  readonly notReady: string;
+  /** Since when it is ready, or is not. */
+  readonly readyChangedAt: number;
+  readonly isCordoned: boolean;
+  /** We cordoned it, for an update. */
+  readonly isCordonedByUs: boolean;
+  /** What its drain waits for; '' for nothing. */
+  readonly drainBlocked: string;
+  /** As the kubelet tells it, such as `Red Hat Enterprise Linux CoreOS 9.6.20260101-0`; ''. */
+  readonly osImage: string;
+  /** When it was given its desired config; null: not known. */
+  readonly givenAt: number | null;
+  readonly isBeingDeleted: boolean;
+}
+
+export interface PoolFacts {
+  readonly name: string;
+  /** Masters and arbiters: one of all of them at a time, whatever maxUnavailable says. */
+  readonly isControlPlane: boolean;
+  /** What render made last; null: nothing yet. */
+  readonly newest: string | null;
+  /** The annotation target-config: goes before the newest. */
+  readonly held: string | null;
+  readonly isPaused: boolean;
+  /** As users write it: a number, a percentage, or nothing. */
+  readonly maxUnavailable: number | string | undefined;
+  readonly policy: RolloutPolicy;
+  /** The config that every machine of the pool last had: status.configuration. */
+  readonly proven: string | null;
+  readonly state: RolloutState | null;
+}
+
+export interface RolloutRequest {
+  readonly now: number;
+  readonly pool: PoolFacts;
+  readonly nodes: readonly NodeFacts[];
+  /** Why the fleet-wide switch is on; null: it is off. */
+  readonly stopped: string | null;
+  /** Control-plane nodes of other pools that are out of service or on their way. */
+  readonly otherControlPlaneOut: readonly string[];
+  /** Where the controller that asks runs; null: not known. */
+  readonly ownNode: string | null;
+}
+
+/** What is remembered of the rollout of a pool to one target. In the pool's annotation, as JSON. */
+export interface RolloutState {
+  readonly target: string;
+  /** The last good config, to which a cancel or an automatic return goes; null: there was none. */
+  readonly from: string | null;
+  readonly startedAt: string;
+  /** Machines that were to change, when it began. */
+  readonly nodes: number;
+  /** Since when every machine that was given the target is well; null: one is not, or none was. */
+  readonly healthySince: string | null;
+  /** A machine failed: no other is given the target until somebody says `resume`, or that machine is well. */
+  readonly halted: { readonly at: string; readonly node: string; readonly reason: string } | null;
+  /** Why the target is a held one; null: it is the newest. */
+  readonly hold: Hold | null;
+  /** What became of the last request of a person. */
+  readonly answer: { readonly request: string; readonly at: string; readonly ok: boolean; readonly text: string } | null;
+}
+
+export interface Hold {
+  /** `return` and `cancel` go back to what most machines have: at once, without waves. A `rollback` is a rollout like others. */
+  readonly kind: 'return' | 'cancel' | 'rollback';
+  /** What render had made when it began: another one may end it. */
+  readonly instead: string | null;
+  readonly at: string;
+  readonly why: string;
+}
+
+/** One ended rollout, newest first in the pool's history annotation. */
+export interface RolloutRecord {
+  readonly config: string;
+  readonly from: string | null;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly outcome: 'completed' | 'superseded' | 'cancelled' | 'returned' | 'rolled back';
+  readonly nodes: number;
+  /** How many went at a time. */
+  readonly capacity: number;
+  readonly why: string;
+}
