@@ -59,3 +59,13 @@ export const poolErrors = {
   SLW_POOL_NONE: 'no pool selects a node',
   SLW_POOL_SEVERAL: 'more than one custom pool selects a node',
 } as const;
+
+/** Codes of rollouts: what of a pool cannot be used as it is, and why a rollout does not go on. */
+export const rolloutErrors = {
+  SLW_ROLLOUT_POLICY: 'an annotation of a pool about its rollouts cannot be read',
+  SLW_ROLLOUT_MAX_UNAVAILABLE: 'maxUnavailable of a pool cannot be read',
+  SLW_ROLLOUT_MEMORY: 'what a pool remembers of its rollouts is damaged',
+  SLW_ROLLOUT_REQUEST: 'a request about a rollout is refused',
+  SLW_ROLLOUT_HALTED: 'a machine failed, and no other is given the new config',
+  SLW_ROLLOUT_OS_DOWNGRADE: 'the way back would lower the major version of the OS',
+} as const;

@@ -43,3 +43,26 @@ export { rollbackOf } from './update/rollback.ts';
 export { addTolerated, type ValidationOverrides } from './update/tolerated.ts';
 export type * from './update/update-plan.ts';
 export { type ChosenPool, poolOf } from './pool-of.ts';
+export { readRenderedFrom, type RenderedFrom, type SourceChange, sourceChanges } from './render/rendered-from.ts';
+export { rolloutErrors } from './errors.ts';
+export { chooseNodes } from './rollout/choose-nodes.ts';
+export type * from './rollout/decision.ts';
+export type * from './rollout/facts.ts';
+export { maxUnavailableOf, maxUnavailableProblem } from './rollout/max-unavailable.ts';
+export { addToHistory, decodeHistory, decodeState, encodeHistory, encodeState } from './rollout/memory.ts';
+export { nodeFactsOf } from './rollout/node-facts.ts';
+export { osMajorOf } from './rollout/os-version.ts';
+export {
+  defaultRolloutPolicy,
+  parseRolloutPolicy,
+  type RolloutPolicy,
+  type WaveSize,
+  waveSizes,
+} from './rollout/policy.ts';
+export { isControlPlanePool, poolFactsOf, type ReadPool } from './rollout/pool-facts.ts';
+export type { RolloutProblem } from './rollout/problem.ts';
+export { isUnavailable } from './rollout/standing.ts';
+export { parseTargetReason, type TargetReason, targetReason } from './rollout/target-reason.ts';
+export { answerRequest, type RequestAnswer, type RequestInput } from './rollout/answer-request.ts';
+export { type ComingRollout, estimateSeconds } from './rollout/estimate.ts';
+export { type PoolCondition, type PoolStatus, type PoolStatusInput, poolStatusOf } from './rollout/pool-status.ts';

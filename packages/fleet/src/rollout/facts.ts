@@ -31,6 +31,8 @@ export interface NodeFacts {
   readonly osImage: string;
   /** When it was given its desired config; null: not known. */
   readonly givenAt: number | null;
+  /** It had failed at another config when it was given this one: what its daemon says may still be about that. */
+  readonly wasFailing: boolean;
   readonly isBeingDeleted: boolean;
 }
 
@@ -69,16 +71,29 @@ export interface RolloutState {
   /** The last good config, to which a cancel or an automatic return goes; null: there was none. */
   readonly from: string | null;
   readonly startedAt: string;
+  /** When every machine had it; null: it is under way. */
+  readonly endedAt: string | null;
   /** Machines that were to change, when it began. */
   readonly nodes: number;
-  /** Since when every machine that was given the target is well; null: one is not, or none was. */
+  /** The major version of the OS of the machines that ran `from` when it began; null: not known. */
+  readonly fromOsMajor: number | null;
+  /** The wave that is under way, from 1. */
+  readonly wave: number;
+  /** Since when the wave is full and every machine with the target is well; null: not so, or the policy asks for no soak. */
   readonly healthySince: string | null;
+  /** Machines that were given the target before this moment and failed do not halt it: somebody said `resume`. */
+  readonly resumedAt: string | null;
   /** A machine failed: no other is given the target until somebody says `resume`, or that machine is well. */
   readonly halted: { readonly at: string; readonly node: string; readonly reason: string } | null;
   /** Why the target is a held one; null: it is the newest. */
   readonly hold: Hold | null;
   /** What became of the last request of a person. */
-  readonly answer: { readonly request: string; readonly at: string; readonly ok: boolean; readonly text: string } | null;
+  readonly answer: {
+    readonly request: string;
+    readonly at: string;
+    readonly ok: boolean;
+    readonly text: string;
+  } | null;
 }
 
 export interface Hold {
@@ -93,9 +108,12 @@ export interface Hold {
 /** One ended rollout, newest first in the pool's history annotation. */
 export interface RolloutRecord {
   readonly config: string;
+  /** The highest major version of the OS of the machines when it ended, where it is known. */
+  readonly osMajor?: number;
   readonly from: string | null;
   readonly startedAt: string;
   readonly endedAt: string;
+  /** `superseded`: another target came before every machine had this one. All others: every machine had it. */
   readonly outcome: 'completed' | 'superseded' | 'cancelled' | 'returned' | 'rolled back';
   readonly nodes: number;
   /** How many went at a time. */

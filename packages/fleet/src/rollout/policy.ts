@@ -1,4 +1,6 @@
 // How a pool wants a new config to reach its machines: its annotations, read.
+import { rolloutPolicyAnnotations } from '@slipway/api/names';
+import type { RolloutProblem } from './problem.ts';
 
 export interface RolloutPolicy {
   /** Cumulative sizes; the first is the canary. The last is always the whole pool. */
@@ -16,3 +18,107 @@ export const defaultRolloutPolicy: RolloutPolicy = {
   onFailure: 'halt',
   hold: 'until-new-render',
 };
+
+/** What cannot be read counts as the value that changes least by itself. */
+const safest: RolloutPolicy = { ...defaultRolloutPolicy, hold: 'until-resume' };
+
+const MAX_WAVES = 20;
+const MAX_SOAK_MS = 7 * 24 * 3_600_000;
+const MAX_SHOWN = 80;
+
+export function parseRolloutPolicy(annotations: Readonly<Record<string, string>> | undefined): {
+  policy: RolloutPolicy;
+  problems: readonly RolloutProblem[];
+} {
+  const problems: RolloutProblem[] = [];
+  const read = <K extends keyof RolloutPolicy>(
+    setting: K,
+    annotation: string,
+    expected: string,
+    parse: (text: string) => RolloutPolicy[K] | null,
+  ): RolloutPolicy[K] => {
+    const text = annotations?.[annotation]?.trim();
+    if (text === undefined) return defaultRolloutPolicy[setting];
+    const value = parse(text);
+    if (value !== null) return value;
+    const found = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+    problems.push({
+      code: 'SLW_ROLLOUT_POLICY',
+      message: `annotation ${annotation} of the pool: expected ${expected}, found "${found}". Until it is corrected, ${describe(setting)} is in force`,
+    });
+    return safest[setting];
+  };
+  const { waves, soak, onFailure, hold } = rolloutPolicyAnnotations;
+  const policy: RolloutPolicy = {
+    waves: read('waves', waves, `at most ${MAX_WAVES} growing sizes such as 1,10%,100%`, parseWaves),
+    soakMs: read('soakMs', soak, 'a time of at most 7 days, such as 90s, 10m or 2h', parseSoak),
+    onFailure: read('onFailure', onFailure, 'halt or return', oneOf(['halt', 'return'])),
+    hold: read('hold', hold, 'until-new-render or until-resume', oneOf(['until-new-render', 'until-resume'])),
+  };
+  return { policy, problems };
+}
+
+const inForce: Readonly<Record<keyof RolloutPolicy, string>> = {
+  waves: 'one machine first and then all',
+  soakMs: 'no soak',
+  onFailure: 'halt',
+  hold: 'until-resume',
+};
+const describe = (setting: keyof RolloutPolicy): string => inForce[setting];
+
+const oneOf =
+  <const T extends string>(known: readonly T[]) =>
+  (text: string): T | null =>
+    known.find((each) => each === text) ?? null;
+
+/** The last wave is the whole pool, whether it is written down or not. */
+function parseWaves(text: string): readonly WaveSize[] | null {
+  const sizes = text.split(',', MAX_WAVES + 1).map((each) => parseSize(each.trim()));
+  const waves = sizes.filter((size) => size !== null);
+  if (waves.length !== sizes.length || waves.length > MAX_WAVES || !isGrowing(waves)) return null;
+  const last = waves.at(-1);
+  return last !== undefined && 'percent' in last && last.percent === 100 ? waves : [...waves, { percent: 100 }];
+}
+
+function parseSize(text: string): WaveSize | null {
+  const [, digits, percent] = /^(\d{1,6})(%?)$/.exec(text) ?? [];
+  const value = Number(digits);
+  if (digits === undefined || value === 0) return null;
+  if (percent === '') return { nodes: value };
+  return value <= 100 ? { percent: value } : null;
+}
+
+/** Only sizes of the same sort can be compared before the pool is known. */
+function isGrowing(waves: readonly WaveSize[]): boolean {
+  let nodes = 0;
+  let percent = 0;
+  for (const wave of waves) {
+    if ('nodes' in wave ? wave.nodes <= nodes : wave.percent <= percent) return false;
+    if ('nodes' in wave) ({ nodes } = wave);
+    else ({ percent } = wave);
+  }
+  return true;
+}
+
+const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+/** As Kubernetes writes times: 90s, 10m, 1h30m. */
+function parseSoak(text: string): number | null {
+  if (text === '0') return 0;
+  if (!/^(\d{1,6}[hms])+$/.test(text)) return null;
+  const total = [...text.matchAll(/(\d+)([hms])/g)].reduce(
+    (sum, [, digits, unit = '']) => sum + Number(digits) * (units[unit] ?? 0),
+    0,
+  );
+  return total <= MAX_SOAK_MS ? total : null;
+}
+
+/** How many machines may have the target in each wave, growing; the last is all of them. None for an empty pool. */
+export function waveSizes({ waves }: Pick<RolloutPolicy, 'waves'>, nodes: number): number[] {
+  const sizes: number[] = [];
+  for (const wave of waves) {
+    const size = Math.min(nodes, 'nodes' in wave ? wave.nodes : Math.max(1, Math.ceil((nodes * wave.percent) / 100)));
+    if (size > (sizes.at(-1) ?? 0)) sizes.push(size);
+  }
+  return sizes;
+}

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { answerRequest, type RequestInput } from './answer-request.ts';
+import { chooseNodes } from './choose-nodes.ts';
+import type { NodeFacts, PoolFacts, RolloutRecord } from './facts.ts';
+import { defaultRolloutPolicy } from './policy.ts';
+import {
+  at,
+  MINUTE,
+  NEW,
+  NEXT,
+  NOW,
+  OLD,
+  sampleNode,
+  sampleNodes,
+  samplePool,
+  sampleRequest,
+  sampleState,
+} from './sample.ts';
+
+const record = (config: string, more: Partial<RolloutRecord> = {}): RolloutRecord => ({
+  config,
+  from: null,
+  startedAt: at(-90),
+  endedAt: at(-60),
+  outcome: 'completed',
+  nodes: 3,
+  capacity: 1,
+  why: '',
+  ...more,
+});
+
+const underWay: Partial<PoolFacts> = { state: sampleState() };
+const done: Partial<PoolFacts> = { proven: NEW, state: sampleState({ endedAt: at(-5) }) };
+const half: readonly NodeFacts[] = [sampleNode('worker-9', { current: NEW }), ...sampleNodes(2)];
+
+const ask = (request: string, pool: Partial<PoolFacts>, more: Partial<RequestInput> = {}) =>
+  answerRequest(request, {
+    pool: samplePool(pool),
+    nodes: half,
+    history: [],
+    knownConfigs: new Set([OLD, NEW, NEXT, 'rendered-worker-gpu-a', 'rendered-master-a']),
+    now: NOW,
+    ...more,
+  });
+
+const refusal = (request: string, pool: Partial<PoolFacts>, more: Partial<RequestInput> = {}): string => {
+  const { answer, ended, held, state } = ask(request, pool, more);
+  expect(answer).toMatchObject({ ok: false, request, at: at(0) });
+  expect(ended).toBeNull();
+  expect(held).toBe(pool.held ?? null);
+  expect(state).toEqual(pool.state === null || pool.state === undefined ? null : { ...pool.state, answer });
+  return answer.text;
+};
+
+describe('cancel', () => {
+  it('goes back to the last good config, and is held there until something new is rendered', () => {
+    const { state, held, answer, ended } = ask('cancel', underWay);
+    expect(held).toBe(OLD);
+    expect(state).toMatchObject({ target: OLD, hold: { kind: 'cancel', instead: NEW }, answer, endedAt: null });
+    expect(answer).toMatchObject({
+      ok: true,
+      text: `pool worker goes to ${OLD}, and stays there until something new is rendered, or until slipway resume worker`,
+    });
+    expect(ended).toMatchObject({ config: NEW, outcome: 'superseded' });
+    const decision = chooseNodes(sampleRequest({ held, state }, half));
+    expect(decision).toMatchObject({ target: OLD, held: OLD });
+    expect(decision.give.map(({ node }) => node)).toEqual(['worker-9']);
+  });
+
+  it('works before the first machine was given anything, also while the pool is paused', () => {
+    const before = sampleState({ target: OLD, from: null, endedAt: at(-5) });
+    for (const state of [null, before]) {
+      expect(ask('cancel', { isPaused: true, state })).toMatchObject({ held: OLD, answer: { ok: true }, ended: null });
+    }
+  });
+
+  it('of a rollback goes on to the newest', () => {
+    const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'somebody asked' } as const;
+    const pool = { proven: NEW, held: OLD, state: sampleState({ target: OLD, from: NEW, hold }) };
+    expect(ask('cancel', pool)).toMatchObject({ held: null, state: { target: NEW, hold: null } });
+  });
+
+  it('is refused where there is nothing to cancel', () => {
+    expect(refusal('cancel', done)).toContain('slipway rollback worker');
+    const hold = { kind: 'return', instead: NEW, at: at(-5), why: 'it broke' } as const;
+    expect(refusal('cancel', { held: OLD, state: sampleState({ target: OLD, hold }) })).toContain('going back to');
+  });
+
+  it('is refused where no good config is known, or it is gone', () => {
+    expect(refusal('cancel', { proven: null, state: sampleState({ from: null }) })).toContain('slipway pause worker');
+    expect(refusal('cancel', underWay, { knownConfigs: new Set([NEW]) })).toContain(
+      `MachineConfig ${OLD} does not exist`,
+    );
+  });
+
+  it('is refused over a major version of the OS', () => {
+    const nodes = [sampleNode('worker-9', { current: NEW, osImage: 'CoreOS 10.0.1' }), ...sampleNodes(2)];
+    expect(refusal('cancel', underWay, { nodes })).toContain('SLW_ROLLOUT_OS_DOWNGRADE');
+  });
+});
+
+describe('rollback', () => {
+  it('goes to the config that every machine had before', () => {
+    const history = [record(NEW), record(NEXT, { outcome: 'superseded' }), record(OLD)];
+    const { held, state } = ask('rollback', done, { history });
+    expect(held).toBe(OLD);
+    expect(state).toMatchObject({ target: OLD, from: NEW, hold: { kind: 'rollback', instead: NEW }, wave: 1 });
+  });
+
+  it('goes with waves, as a rollout does', () => {
+    const { held, state } = ask('rollback', done, { history: [record(OLD)], nodes: sampleNodes(4, { current: NEW }) });
+    const decision = chooseNodes(
+      sampleRequest({ ...done, held, state, maxUnavailable: 4 }, sampleNodes(4, { current: NEW })),
+    );
+    expect(decision.wave).toMatchObject({ number: 1, of: 2 });
+    expect(decision.give).toHaveLength(1);
+  });
+
+  it('goes to the one that is named', () => {
+    expect(ask(`rollback=${NEXT}`, done)).toMatchObject({ held: NEXT, state: { target: NEXT }, answer: { ok: true } });
+  });
+
+  it('in the middle of a rollout goes to where that came from', () => {
+    expect(ask('rollback', underWay)).toMatchObject({ held: OLD, ended: { outcome: 'superseded' } });
+  });
+
+  it('to the newest ends what the pool is held at', () => {
+    const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'somebody asked' } as const;
+    const pool = { proven: OLD, held: OLD, state: sampleState({ target: OLD, endedAt: at(-1), hold }) };
+    expect(ask(`rollback=${NEW}`, pool)).toMatchObject({ held: null, state: { target: NEW, hold: null } });
+  });
+
+  it('says what ends it', () => {
+    const policy = { ...defaultRolloutPolicy, hold: 'until-resume' } as const;
+    expect(ask(`rollback=${OLD}`, { ...done, policy }).answer.text).toContain(
+      'stays there until slipway resume worker',
+    );
+  });
+
+  it.each([
+    ['rollback', 'has no config before'],
+    [`rollback=${NEW}`, 'already'],
+    ['rollback=rendered-master-a', 'expected a rendered MachineConfig of pool worker'],
+    ['rollback=rendered-worker-gpu-a', 'expected a rendered MachineConfig of pool worker'],
+    ['rollback=', 'expected a rendered MachineConfig of pool worker'],
+    ['rollback=rendered-worker-gone', 'does not exist'],
+  ])('%s is refused', (request, text) => {
+    expect(refusal(request, { ...done, state: sampleState({ endedAt: at(-5), from: null }) })).toContain(text);
+  });
+
+  it('is refused over a major version of the OS, also where no machine runs the old one any more', () => {
+    const nodes = sampleNodes(2, { current: NEW, osImage: 'CoreOS 10.0.1' });
+    expect(refusal(`rollback=${OLD}`, done, { nodes })).toContain('SLW_ROLLOUT_OS_DOWNGRADE');
+    const history = [record(NEXT, { osMajor: 9 })];
+    expect(refusal(`rollback=${NEXT}`, done, { nodes, history })).toContain('worker-1, worker-2 run version 10');
+    expect(ask(`rollback=${NEXT}`, done, { nodes, history: [record(NEXT, { osMajor: 10 })] }).answer.ok).toBe(true);
+  });
+});
+
+describe('resume', () => {
+  const failed = { desired: NEW, state: 'Degraded', givenAt: NOW - 5 * MINUTE } as const;
+
+  it('ends a halt, and that machine does not halt it again', () => {
+    const halted = { at: at(-5), node: 'worker-9', reason: 'it broke' };
+    const { state, held, answer } = ask('resume', { state: sampleState({ halted }) });
+    expect(answer).toMatchObject({ ok: true, text: `the rollout of ${NEW} goes on without waiting for worker-9` });
+    expect(held).toBeNull();
+    expect(state).toMatchObject({ target: NEW, halted: null, resumedAt: at(0) });
+    const nodes = [sampleNode('worker-9', failed), ...sampleNodes(2)];
+    expect(chooseNodes(sampleRequest({ state, maxUnavailable: 2 }, nodes))).toMatchObject({
+      phase: 'updating',
+      give: [{ node: 'worker-1' }],
+    });
+  });
+
+  it('goes on without a machine that does not come back', () => {
+    const nodes = [sampleNode('worker-9', { current: NEW, isReady: false, givenAt: NOW - MINUTE }), ...sampleNodes(2)];
+    const { state, answer } = ask('resume', underWay, { nodes });
+    expect(answer.text).toContain('without waiting for worker-9');
+    expect(chooseNodes(sampleRequest({ state, maxUnavailable: 2 }, nodes)).wave).toMatchObject({ number: 2 });
+  });
+
+  it('ends a hold', () => {
+    const hold = { kind: 'return', instead: NEW, at: at(-5), why: 'it broke' } as const;
+    const policy = { ...defaultRolloutPolicy, hold: 'until-resume' } as const;
+    const pool = { held: OLD, policy, state: sampleState({ target: OLD, from: null, endedAt: at(-1), hold }) };
+    expect(ask('resume', pool)).toMatchObject({
+      held: null,
+      ended: null,
+      state: { target: NEW, from: OLD, hold: null, endedAt: null },
+      answer: { ok: true, text: `pool worker is no longer held (it broke) and goes to ${NEW}` },
+    });
+  });
+
+  it('ends a hold that somebody wrote by hand', () => {
+    expect(ask('resume', { held: OLD, state: null })).toMatchObject({ held: null, state: { target: NEW } });
+  });
+
+  it('is refused where nothing is halted or held', () => {
+    expect(refusal('resume', done)).toContain('neither halted nor held');
+    expect(refusal('resume', underWay)).toContain('neither halted nor held');
+  });
+});
+
+describe('any other request', () => {
+  it.each(['', 'stop', 'cancel now', 'x'.repeat(5000)])('is refused with what was expected: %#', (request) => {
+    const { answer } = ask(request, underWay);
+    expect(answer.ok).toBe(false);
+    expect(answer.text).toContain('expected cancel, resume, rollback or rollback=');
+    expect(answer.text).toContain('SLW_ROLLOUT_REQUEST');
+    expect(JSON.stringify(answer).length).toBeLessThan(2000);
+  });
+
+  it('before anything was rendered is refused, and there is nothing to remember it with', () => {
+    expect(refusal('cancel', { newest: null, state: null })).toContain('nothing has been rendered');
+  });
+});

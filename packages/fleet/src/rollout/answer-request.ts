@@ -1,0 +1,173 @@
+// What becomes of a person's request about a rollout.
+import { renderedPrefix } from '@slipway/api/names';
+import { begin, courseTo, lastGood } from './course.ts';
+import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
+import { downgrade } from './halt.ts';
+import { type Aim, aimOf, holdFor, isWayBack } from './hold.ts';
+import { standOf } from './standing.ts';
+import { namesOf } from './name-list.ts';
+
+export interface RequestInput {
+  readonly pool: PoolFacts;
+  readonly nodes: readonly NodeFacts[];
+  /** Newest first. */
+  readonly history: readonly RolloutRecord[];
+  /** The rendered MachineConfigs that exist. */
+  readonly knownConfigs: ReadonlySet<string>;
+  readonly now: number;
+}
+
+export interface RequestAnswer {
+  /** As it must be stored, with the answer in it; null: there is no rollout to remember it with. */
+  readonly state: RolloutState | null;
+  /** The annotation target-config as it must be. */
+  readonly held: string | null;
+  readonly answer: NonNullable<RolloutState['answer']>;
+  /** The rollout that the request put an end to, for the history. */
+  readonly ended: RolloutRecord | null;
+}
+
+type Outcome =
+  | { readonly ok: false; readonly text: string }
+  | {
+      readonly ok: true;
+      readonly text: string;
+      readonly state: RolloutState;
+      readonly held: string | null;
+      readonly ended: RolloutRecord | null;
+    };
+
+const MAX_REQUEST = 300;
+const MAX_TEXT = 1000;
+
+export function answerRequest(request: string, input: RequestInput): RequestAnswer {
+  const { pool, now } = input;
+  const outcome = outcomeOf(request.trim(), input);
+  const answer = {
+    request: request.slice(0, MAX_REQUEST),
+    at: new Date(now).toISOString(),
+    ok: outcome.ok,
+    text: outcome.text.slice(0, MAX_TEXT),
+  };
+  if (outcome.ok) return { ...outcome, state: { ...outcome.state, answer }, answer };
+  return { state: pool.state === null ? null : { ...pool.state, answer }, held: pool.held, answer, ended: null };
+}
+
+function outcomeOf(request: string, input: RequestInput): Outcome {
+  const aim = aimOf(input.pool, input.now);
+  if (aim.target === null) return refused(`nothing has been rendered for pool ${input.pool.name} yet`);
+  const aimed = { ...aim, target: aim.target };
+  if (request === 'cancel') return cancel(aimed, input);
+  if (request === 'resume') return resume(aimed, input);
+  if (request === 'rollback') return rollback(before(aimed.target, input), aimed, input);
+  if (request.startsWith('rollback=')) return rollback(request.slice('rollback='.length), aimed, input);
+  const expected = 'cancel, resume, rollback or rollback=<rendered MachineConfig>';
+  return refused(`expected ${expected}, found "${request.slice(0, MAX_REQUEST)}"`);
+}
+
+const refused = (text: string): Outcome => ({ ok: false, text: `${text} (SLW_ROLLOUT_REQUEST)` });
+
+type Aimed = Aim & { readonly target: string };
+
+function cancel(aim: Aimed, input: RequestInput): Outcome {
+  const { pool, now } = input;
+  if (isWayBack(aim.hold)) return refused(`pool ${pool.name} is going back to ${aim.target} already`);
+  const isBegun = pool.state?.target === aim.target;
+  if (isBegun && pool.state.endedAt !== null) {
+    return refused(
+      `every machine of pool ${pool.name} has ${aim.target}, so that there is nothing to cancel. To go back to the config before: slipway rollback ${pool.name}`,
+    );
+  }
+  const to = isBegun ? pool.state.from : lastGood(pool, aim.target);
+  if (to === null) {
+    return refused(
+      `no config is known that every machine of pool ${pool.name} had before ${aim.target}. Pause the pool (slipway pause ${pool.name}), or name one: slipway rollback ${pool.name} --to NAME`,
+    );
+  }
+  return goTo(to, { kind: 'cancel', now, why: `somebody cancelled the rollout of ${aim.target}` }, input);
+}
+
+function rollback(to: string | null, aim: Aimed, input: RequestInput): Outcome {
+  const { pool, now } = input;
+  if (to === null) {
+    return refused(
+      `the history of pool ${pool.name} has no config before ${aim.target}. Name one: slipway rollback ${pool.name} --to NAME`,
+    );
+  }
+  if (!isOf(pool.name, to)) {
+    return refused(
+      `expected a rendered MachineConfig of pool ${pool.name}, such as rendered-${pool.name}-…, found ${to}`,
+    );
+  }
+  if (to === aim.target) return refused(`${to} is what the machines of pool ${pool.name} are to have already`);
+  return goTo(to, { kind: 'rollback', now, why: `somebody asked to go back from ${aim.target}` }, input);
+}
+
+/** A pool worker must not be given what was rendered for worker-gpu. */
+const isOf = (pool: string, config: string): boolean => {
+  const prefix = `${renderedPrefix}${pool}-`;
+  return config.startsWith(prefix) && /^[^-/\s]+$/.test(config.slice(prefix.length));
+};
+
+/** The config that every machine had before the present one. */
+function before(target: string, { pool, history }: RequestInput): string | null {
+  const record = history.find(({ config, outcome }) => config !== target && outcome !== 'superseded');
+  return record?.config ?? lastGood(pool, target) ?? pool.state?.from ?? null;
+}
+
+function goTo(to: string, why: Parameters<typeof holdFor>[2], input: RequestInput): Outcome {
+  const { pool, nodes, knownConfigs } = input;
+  if (!knownConfigs.has(to)) {
+    return refused(`MachineConfig ${to} does not exist any more, so that the machines cannot go back to it`);
+  }
+  const lower = downgrade({ config: to, osMajor: rememberedMajor(to, input) }, nodes);
+  if (lower !== null) return { ok: false, text: lower };
+  const hold = holdFor(pool, to, why);
+  const { state, ended } = begin(to, hold, input);
+  const until = hold === null ? '' : `, and stays there until ${endOf(pool)}`;
+  return { ok: true, text: `pool ${pool.name} goes to ${to}${until}`, state, held: hold === null ? null : to, ended };
+}
+
+const endOf = ({ name, policy }: PoolFacts): string =>
+  `${policy.hold === 'until-new-render' ? 'something new is rendered, or until ' : ''}slipway resume ${name}`;
+
+function rememberedMajor(config: string, { pool: { state }, history }: RequestInput): number | null {
+  if (state !== null && state.from === config && state.fromOsMajor !== null) return state.fromOsMajor;
+  return history.find((record) => record.config === config && record.osMajor !== undefined)?.osMajor ?? null;
+}
+
+function resume(aim: Aimed, input: RequestInput): Outcome {
+  const { pool, now } = input;
+  const course = courseTo(aim, input);
+  const awaited = notWell(aim.target, input);
+  const isUnderWay = course.state.endedAt === null && awaited.length > 0;
+  if (course.state.halted !== null || (aim.hold === null && isUnderWay)) {
+    const without = course.state.halted?.node ?? namesOf(awaited);
+    const state = { ...course.state, halted: null, resumedAt: new Date(now).toISOString() };
+    const text = `the rollout of ${aim.target} goes on without waiting for ${without}`;
+    return { ok: true, text, state, held: aim.held, ended: course.ended };
+  }
+  if (aim.hold === null) return refused(`the rollout of pool ${pool.name} is neither halted nor held at a config`);
+  return letGo(aim.hold, input);
+}
+
+function letGo(hold: Hold, input: RequestInput): Outcome {
+  const { pool } = input;
+  if (pool.newest === null) return refused(`nothing has been rendered for pool ${pool.name} that it could go to`);
+  const free = { target: pool.newest, held: null, hold: null };
+  const { state, ended } = courseTo(free, input);
+  return {
+    ok: true,
+    text: `pool ${pool.name} is no longer held (${hold.why}) and goes to ${pool.newest}`,
+    state,
+    held: null,
+    ended,
+  };
+}
+
+/** Machines that were given the target and failed, or are away. */
+const notWell = (target: string, { pool, nodes, now }: RequestInput): NodeFacts[] =>
+  nodes.filter((node) => {
+    const { standing } = standOf(node, { target, now, proven: pool.proven, hold: null });
+    return standing === 'failed' || (standing === 'moving' && !node.isReady);
+  });

@@ -1,0 +1,249 @@
+// What holds for every pool, however it came to be as it is.
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { chooseNodes } from './choose-nodes.ts';
+import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
+import { AFTER_FAILURE } from './target-reason.ts';
+import { afterwards, MINUTE, NEW, NEXT, NOW, OLD, sampleNode, samplePool, sampleState } from './sample.ts';
+import { isUnavailable } from './standing.ts';
+
+const config = fc.constantFrom(OLD, NEW, NEXT);
+
+const someNode = fc
+  .record({
+    zone: fc.constantFrom('', 'a', 'b'),
+    createdAt: fc.integer({ min: 0, max: 5 }),
+    current: fc.option(config, { freq: 8 }),
+    desired: fc.option(config, { freq: 8 }),
+    state: fc.constantFrom('Done', 'Done', 'Done', 'Working', 'Rebooting', 'Degraded', 'Unreconcilable', null),
+    isReady: fc.boolean(),
+    readyChangedAt: fc.integer({ min: NOW - 60 * MINUTE, max: NOW }),
+    givenAt: fc.option(fc.integer({ min: NOW - 60 * MINUTE, max: NOW })),
+    wasFailing: fc.boolean(),
+    isCordoned: fc.boolean(),
+    byUs: fc.boolean(),
+    isBeingDeleted: fc.constantFrom(false, false, false, true),
+    osImage: fc.constantFrom('CoreOS 9.6.1', 'CoreOS 10.0.1', ''),
+  })
+  .map(({ byUs, ...facts }) => Object.assign(facts, { isCordonedByUs: facts.isCordoned && byUs }));
+
+/** Most machines of a fleet are well: else hardly anything could be given. */
+const node = fc.oneof(
+  { weight: 3, arbitrary: config.map((current) => ({ current, desired: current })) },
+  { weight: 2, arbitrary: someNode },
+);
+
+const wave = fc.oneof(
+  fc.integer({ min: 1, max: 6 }).map((nodes) => ({ nodes })),
+  fc.integer({ min: 1, max: 100 }).map((percent) => ({ percent })),
+);
+
+const hold = fc.record({
+  kind: fc.constantFrom('return' as const, 'cancel' as const, 'rollback' as const),
+  instead: fc.option(config),
+  at: fc.constant(new Date(NOW).toISOString()),
+  why: fc.constant('somebody asked'),
+});
+
+const state = fc.record({
+  target: config,
+  from: fc.option(config),
+  endedAt: fc.constantFrom(null, null, new Date(NOW).toISOString()),
+  wave: fc.integer({ min: 1, max: 4 }),
+  healthySince: fc.constantFrom(null, new Date(NOW - 5 * MINUTE).toISOString()),
+  resumedAt: fc.constantFrom(null, null, new Date(NOW - 20 * MINUTE).toISOString()),
+  halted: fc.constantFrom(null, null, null, { at: new Date(NOW).toISOString(), node: 'n0', reason: 'it broke' }),
+  hold: fc.option(hold),
+});
+
+const pool: fc.Arbitrary<PoolFacts> = fc
+  .record({
+    isControlPlane: fc.boolean(),
+    newest: config,
+    held: fc.option(config),
+    isPaused: fc.constantFrom(false, false, false, true),
+    maxUnavailable: fc.constantFrom(undefined, 1, 2, 3, '10%', '50%', '100%'),
+    proven: fc.option(config),
+    state: fc.option(state.map((each) => sampleState(each))),
+    policy: fc.record({
+      waves: fc.array(wave, { maxLength: 3 }).map((waves) => waves.concat({ percent: 100 })),
+      soakMs: fc.constantFrom(0, 0, 10 * MINUTE),
+      onFailure: fc.constantFrom('halt' as const, 'return' as const),
+      hold: fc.constantFrom('until-new-render' as const, 'until-resume' as const),
+    }),
+  })
+  // A rollout that has ended is in the pool's status too.
+  .map((facts) => samplePool({ ...facts, ...(facts.state?.endedAt && { proven: facts.state.target }) }));
+
+const request: fc.Arbitrary<RolloutRequest> = fc.record({
+  now: fc.constant(NOW),
+  pool,
+  nodes: fc.array(node, { maxLength: 12 }).map((all) => all.map((facts, index) => sampleNode(`n${index}`, facts))),
+  stopped: fc.constantFrom(null, null, null, 'holidays'),
+  otherControlPlaneOut: fc.constantFrom([], [], ['other-1']),
+  ownNode: fc.constantFrom(null, 'n1'),
+});
+
+const unavailable = (nodes: readonly NodeFacts[]): number => nodes.filter(isUnavailable).length;
+const byName = (nodes: readonly NodeFacts[]) => new Map(nodes.map((each) => [each.name, each]));
+const expectAlways = (law: (request: RolloutRequest) => void): void =>
+  fc.assert(fc.property(request, law), { numRuns: 300 });
+
+describe('for every pool', () => {
+  it('no more machines go out of service than maxUnavailable allows', () => {
+    expectAlways((each) => {
+      const decision = chooseNodes(each);
+      const elsewhere = each.pool.isControlPlane ? each.otherControlPlaneOut.length : 0;
+      const before = unavailable(each.nodes) + elsewhere;
+      const after = unavailable(afterwards(each, decision).nodes) + elsewhere;
+      expect(after).toBeLessThanOrEqual(Math.max(before, decision.maxUnavailable));
+    });
+  });
+
+  it('machines that failed and rest are set in motion only within maxUnavailable', () => {
+    expectAlways((each) => {
+      const decision = chooseNodes(each);
+      const facts = byName(each.nodes);
+      const elsewhere = each.pool.isControlPlane ? each.otherControlPlaneOut.length : 0;
+      const isResting = ({ state, isReady, isCordoned }: NodeFacts): boolean =>
+        (state === 'Degraded' || state === 'Unreconcilable') && isReady && !isCordoned;
+      const moved = decision.give.filter(({ node: name }) => {
+        const given = facts.get(name);
+        return given !== undefined && given.current !== decision.target && (isResting(given) || !isUnavailable(given));
+      });
+      const away = each.nodes.filter(
+        (one) =>
+          isUnavailable(one) && (!isResting(one) || one.desired === decision.target || one.current === decision.target),
+      );
+      const inMotion = moved.length === 0 ? 0 : away.length + elsewhere + moved.length;
+      expect(inMotion).toBeLessThanOrEqual(decision.maxUnavailable);
+    });
+  });
+
+  it('never two machines of the control plane at once', () => {
+    expectAlways((each) => {
+      const request = { ...each, pool: { ...each.pool, isControlPlane: true } };
+      const decision = chooseNodes(request);
+      const facts = byName(each.nodes);
+      const taken = decision.give.filter(({ node: name }) => {
+        const given = facts.get(name);
+        return given !== undefined && given.current !== decision.target && !isUnavailable(given);
+      });
+      const out = taken.length === 0 ? 0 : unavailable(each.nodes) + each.otherControlPlaneOut.length + taken.length;
+      expect(out).toBeLessThanOrEqual(1);
+    });
+  });
+
+  it('nothing is given while it is paused, stopped or halted, or where nothing is left to give', () => {
+    expectAlways((each) => {
+      const { phase, give, state: next } = chooseNodes(each);
+      const mayGive = !each.pool.isPaused && each.stopped === null && phase === 'updating' && next?.halted === null;
+      expect(mayGive ? [] : give).toEqual([]);
+    });
+  });
+
+  it('only machines of the pool are given something, each once, and nobody who is being deleted or has it', () => {
+    expectAlways((each) => {
+      const { give, target } = chooseNodes(each);
+      const facts = byName(each.nodes);
+      expect(new Set(give.map(({ node: name }) => name)).size).toBe(give.length);
+      for (const { node: name, config: given } of give) {
+        expect(given).toBe(target);
+        expect(facts.get(name)?.desired).not.toBe(target);
+        expect(facts.get(name)?.isBeingDeleted).toBe(false);
+      }
+    });
+  });
+
+  it('no more machines have the target than the wave is for, but for those that run it already', () => {
+    expectAlways((each) => {
+      const decision = chooseNodes(each);
+      const facts = byName(each.nodes);
+      const before = each.nodes.filter(({ desired }) => desired === decision.target).length;
+      const same = decision.give.filter(({ node: name }) => facts.get(name)?.current === decision.target).length;
+      const after = before + decision.give.length;
+      expect(after).toBeLessThanOrEqual(Math.max(decision.wave?.size ?? 0, before + same));
+    });
+  });
+
+  it('the order in which machines are listed changes nothing', () => {
+    expectAlways((each) => {
+      const one = chooseNodes(each);
+      const other = chooseNodes({ ...each, nodes: each.nodes.toReversed() });
+      const sorted = (decision: typeof one) => [...decision.nodes].sort(([a], [b]) => (a < b ? -1 : 1));
+      expect({ ...other, nodes: sorted(other) }).toEqual({ ...one, nodes: sorted(one) });
+    });
+  });
+
+  it('carried out, it gives nothing more until something changes', () => {
+    expectAlways((each) => {
+      const decision = chooseNodes(each);
+      // A machine that runs the target and is told so is well at once, and may open the next wave.
+      fc.pre(decision.give.every(({ why }) => !why.replace(AFTER_FAILURE, '').startsWith('it runs ')));
+      const next = afterwards(each, decision);
+      const again = chooseNodes(next);
+      // A second record is written in a second step.
+      const expected = { give: [], held: decision.held, ended: decision.lookAgainAt === NOW ? again.ended : null };
+      expect({ give: again.give, held: again.held, ended: again.ended }).toEqual(expected);
+      expect(decision.lookAgainAt === NOW || again.state === next.pool.state).toBe(true);
+    });
+  });
+
+  it('every machine has a verdict with a reason', () => {
+    expectAlways((each) => {
+      const { nodes, give } = chooseNodes(each);
+      expect([...nodes.keys()].sort()).toEqual(each.nodes.map(({ name }) => name).sort());
+      for (const { why } of nodes.values()) expect(why).not.toBe('');
+      for (const { node: name } of give) expect(nodes.get(name)?.phase).toBe('next');
+    });
+  });
+
+  it('machines that do as they are told end with the target, within maxUnavailable all the way', () => {
+    fc.assert(
+      fc.property(
+        pool,
+        fc.integer({ min: 0, max: 12 }),
+        fc.array(fc.nat(), { maxLength: 200 }),
+        (facts, count, picks) => {
+          const healthy = { ...facts, isPaused: false, state: null, held: null };
+          const nodes = Array.from({ length: count }, (_, index) =>
+            sampleNode(`n${index}`, { current: OLD, desired: OLD }),
+          );
+          let now: RolloutRequest = {
+            now: NOW,
+            pool: healthy,
+            nodes,
+            stopped: null,
+            otherControlPlaneOut: [],
+            ownNode: null,
+          };
+          for (let step = 0; step < 400; step += 1) {
+            const decision = chooseNodes(now);
+            now = afterwards({ ...now, now: decision.lookAgainAt ?? now.now }, decision);
+            expect(unavailable(now.nodes)).toBeLessThanOrEqual(decision.maxUnavailable);
+            if (decision.phase === 'updated' && decision.lookAgainAt === null) break;
+            now = { ...now, nodes: advanced(now.nodes, picks[step] ?? 0) };
+          }
+          expect(now.nodes.every(({ current, desired }) => current === facts.newest && desired === facts.newest)).toBe(
+            true,
+          );
+          expect(now.pool.state?.endedAt).not.toBeNull();
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+/** One of the machines that are on their way does its next step. */
+function advanced(nodes: readonly NodeFacts[], pick: number): NodeFacts[] {
+  const moving = nodes.filter(({ current, desired }) => desired !== current);
+  const chosen = moving[pick % Math.max(1, moving.length)];
+  return nodes.map((each) => (each === chosen ? nextStep(each) : each));
+}
+
+function nextStep(each: NodeFacts): NodeFacts {
+  if (each.state === 'Done') return { ...each, state: 'Working', isCordoned: true, isCordonedByUs: true };
+  if (each.state === 'Working') return { ...each, state: 'Rebooting', isReady: false };
+  return { ...each, state: 'Done', isReady: true, isCordoned: false, isCordonedByUs: false, current: each.desired };
+}

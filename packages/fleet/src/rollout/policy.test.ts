@@ -1,0 +1,86 @@
+import { rolloutPolicyAnnotations } from '@slipway/api/names';
+import { describe, expect, it } from 'vitest';
+import { defaultRolloutPolicy, parseRolloutPolicy, type RolloutPolicy, waveSizes } from './policy.ts';
+
+const { waves, soak, onFailure, hold } = rolloutPolicyAnnotations;
+const whole = { percent: 100 };
+
+describe('parseRolloutPolicy', () => {
+  it('a pool that says nothing has one machine first, and halts on a failure', () => {
+    expect(parseRolloutPolicy(undefined)).toEqual({ policy: defaultRolloutPolicy, problems: [] });
+    expect(parseRolloutPolicy({ 'other/annotation': 'x' })).toEqual({ policy: defaultRolloutPolicy, problems: [] });
+  });
+
+  it.each<[string, string, Partial<RolloutPolicy>]>([
+    [waves, '1,10%,100%', { waves: [{ nodes: 1 }, { percent: 10 }, whole] }],
+    [waves, ' 2 , 50% ', { waves: [{ nodes: 2 }, { percent: 50 }, whole] }],
+    [waves, '100%', { waves: [whole] }],
+    [waves, '5', { waves: [{ nodes: 5 }, whole] }],
+    [soak, '0', { soakMs: 0 }],
+    [soak, '90s', { soakMs: 90_000 }],
+    [soak, '10m', { soakMs: 600_000 }],
+    [soak, '1h30m', { soakMs: 5_400_000 }],
+    [onFailure, 'return', { onFailure: 'return' }],
+    [onFailure, 'halt', { onFailure: 'halt' }],
+    [hold, 'until-resume', { hold: 'until-resume' }],
+    [hold, 'until-new-render', { hold: 'until-new-render' }],
+  ])('%s: %s', (annotation, value, policy) => {
+    expect(parseRolloutPolicy({ [annotation]: value })).toEqual({
+      policy: { ...defaultRolloutPolicy, ...policy },
+      problems: [],
+    });
+  });
+
+  it.each<[string, string]>([
+    [waves, ''],
+    [waves, '0,100%'],
+    [waves, '1,,2'],
+    [waves, '5,1'],
+    [waves, '50%,10%'],
+    [waves, '1,101%'],
+    [waves, 'ten'],
+    [waves, Array.from({ length: 30 }, (_, index) => index + 1).join(',')],
+    [soak, '10'],
+    [soak, '-5m'],
+    [soak, '999h'],
+    [soak, 'a while'],
+    [onFailure, 'rollback'],
+    [hold, 'forever'],
+  ])(
+    '%s: "%s" is a problem that names the annotation and the value, and the careful value is in force',
+    (annotation, value) => {
+      const { policy, problems } = parseRolloutPolicy({ [annotation]: value });
+      expect(policy).toEqual({ ...defaultRolloutPolicy, ...(annotation === hold && { hold: 'until-resume' }) });
+      expect(problems).toEqual([
+        {
+          code: 'SLW_ROLLOUT_POLICY',
+          message: expect.stringContaining(`annotation ${annotation} of the pool: expected `) as string,
+        },
+      ]);
+      expect(problems[0]?.message).toContain(`found "${value.slice(0, 80)}`);
+    },
+  );
+
+  it('one bad value does not spoil the others', () => {
+    const { policy, problems } = parseRolloutPolicy({ [waves]: 'x', [soak]: '5m' });
+    expect(policy).toMatchObject({ waves: defaultRolloutPolicy.waves, soakMs: 300_000 });
+    expect(problems).toHaveLength(1);
+  });
+});
+
+describe('waveSizes', () => {
+  const sizes = (text: string, nodes: number): number[] =>
+    waveSizes(parseRolloutPolicy({ [waves]: text }).policy, nodes);
+
+  it.each<[string, number, number[]]>([
+    ['1,100%', 5, [1, 5]],
+    ['1,100%', 1, [1]],
+    ['1,100%', 0, []],
+    ['1,10%,100%', 100, [1, 10, 100]],
+    ['1,10%,100%', 5, [1, 5]],
+    ['10%,50%,100%', 15, [2, 8, 15]],
+    ['3,10,100%', 8, [3, 8]],
+  ])('%s of %i machines: %j', (text, nodes, expected) => {
+    expect(sizes(text, nodes)).toEqual(expected);
+  });
+});

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { chooseNodes } from './choose-nodes.ts';
+import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
+import { type PoolCondition, type PoolStatusInput, poolStatusOf } from './pool-status.ts';
+import {
+  afterwards,
+  at,
+  MINUTE,
+  NEW,
+  NOW,
+  OLD,
+  sampleNode,
+  sampleNodes,
+  sampleRequest,
+  sampleState,
+} from './sample.ts';
+
+const source = { name: NEW, source: [{ name: '00-worker' }] };
+
+function statusOf(
+  nodes: readonly NodeFacts[],
+  pool: Partial<PoolFacts> = {},
+  more: Partial<PoolStatusInput & Pick<RolloutRequest, 'stopped'>> = {},
+) {
+  const { stopped = null, ...rest } = more;
+  const request = sampleRequest({ state: sampleState({ wave: 2 }), ...pool }, nodes, { stopped });
+  const decision = chooseNodes(request);
+  return poolStatusOf({
+    generation: 7,
+    decision,
+    pool: request.pool,
+    nodes: afterwards(request, decision).nodes,
+    renderProblem: null,
+    source,
+    previous: { name: OLD },
+    ...rest,
+  });
+}
+
+const conditionOf = ({ conditions }: { conditions: readonly PoolCondition[] }, type: PoolCondition['type']) =>
+  conditions.find((each) => each.type === type);
+const statuses = ({ conditions }: { conditions: readonly PoolCondition[] }) =>
+  Object.fromEntries(conditions.map(({ type, status }) => [type, status]));
+
+const updated = { current: NEW, desired: NEW } as const;
+const failed = { desired: NEW, state: 'Degraded', reason: 'no space left', givenAt: NOW - 5 * MINUTE } as const;
+
+describe('the status of a pool', () => {
+  it('that is updated', () => {
+    expect(statusOf(sampleNodes(3, updated))).toEqual({
+      observedGeneration: 7,
+      configuration: source,
+      machineCount: 3,
+      updatedMachineCount: 3,
+      readyMachineCount: 3,
+      unavailableMachineCount: 0,
+      degradedMachineCount: 0,
+      conditions: [
+        {
+          type: 'Updated',
+          status: 'True',
+          reason: 'AllMachinesUpdated',
+          message: `All nodes are updated with MachineConfig ${NEW}`,
+        },
+        { type: 'Updating', status: 'False', reason: 'AsExpected', message: '' },
+        { type: 'NodeDegraded', status: 'False', reason: 'AsExpected', message: '' },
+        { type: 'RenderDegraded', status: 'False', reason: 'AsExpected', message: '' },
+        { type: 'Degraded', status: 'False', reason: 'AsExpected', message: '' },
+      ],
+    });
+  });
+
+  it('that is updating: the config of the status stays until the last machine has the new one', () => {
+    const status = statusOf([sampleNode('canary', updated), ...sampleNodes(2)]);
+    expect(status).toMatchObject({
+      configuration: { name: OLD },
+      machineCount: 3,
+      updatedMachineCount: 1,
+      readyMachineCount: 1,
+      unavailableMachineCount: 1,
+    });
+    expect(statuses(status)).toMatchObject({ Updated: 'False', Updating: 'True', Degraded: 'False' });
+    expect(conditionOf(status, 'Updating')).toMatchObject({
+      reason: 'RollingOut',
+      message: `1 of 3 machines of pool worker have ${NEW}. wave 2 of 2; on their way: worker-1`,
+    });
+  });
+
+  it('without machines is updated', () => {
+    const status = statusOf([]);
+    expect(statuses(status)).toMatchObject({ Updated: 'True', Updating: 'False' });
+    expect(status.configuration).toEqual(source);
+  });
+
+  it('that is paused does not update, and says so', () => {
+    const status = statusOf(sampleNodes(2), { isPaused: true });
+    expect(statuses(status)).toMatchObject({ Updated: 'False', Updating: 'False' });
+    expect(conditionOf(status, 'Updating')).toMatchObject({
+      reason: 'Paused',
+      message: expect.stringContaining('Pool worker is paused. 0 of 2 machines of pool worker have'),
+    });
+  });
+
+  it('that is stopped with the fleet says why', () => {
+    const status = statusOf(sampleNodes(2), {}, { stopped: 'Black Friday' });
+    expect(conditionOf(status, 'Updating')).toMatchObject({
+      status: 'False',
+      reason: 'RolloutsStopped',
+      message: expect.stringContaining('Black Friday'),
+    });
+  });
+
+  it('with a machine that failed is degraded and halted, with the reason and the way out', () => {
+    const status = statusOf([sampleNode('canary', failed), ...sampleNodes(2)]);
+    expect(status).toMatchObject({ degradedMachineCount: 1, unavailableMachineCount: 1, updatedMachineCount: 0 });
+    expect(statuses(status)).toMatchObject({ Updating: 'True', NodeDegraded: 'True', Degraded: 'True' });
+    expect(conditionOf(status, 'NodeDegraded')?.message).toBe('Node canary is reporting: "no space left"');
+    expect(conditionOf(status, 'Updating')?.message).toContain('slipway resume worker');
+    expect(conditionOf(status, 'Degraded')).toMatchObject({ reason: 'RolloutHalted' });
+  });
+
+  it('that is halted for a machine that is gone is degraded, though no machine is', () => {
+    const halted = { at: at(-5), node: 'canary', reason: 'no space left' };
+    const status = statusOf(sampleNodes(2), { state: sampleState({ halted }) });
+    expect(status.degradedMachineCount).toBe(0);
+    expect(statuses(status)).toMatchObject({ NodeDegraded: 'False', Degraded: 'True' });
+  });
+
+  it('names the first few of many that failed', () => {
+    const status = statusOf(sampleNodes(9, { ...failed, state: 'Unreconcilable' }));
+    expect(status.degradedMachineCount).toBe(9);
+    expect(conditionOf(status, 'NodeDegraded')?.message).toMatch(
+      /^Node worker-1 is .*worker-5 is .*, and 4 more nodes$/,
+    );
+  });
+
+  it('whose config cannot be rendered says why', () => {
+    const renderProblem = { reason: 'RenderFailed', message: 'MachineConfig 99-x: bad' };
+    const status = statusOf(sampleNodes(1, updated), {}, { renderProblem });
+    expect(statuses(status)).toMatchObject({ Updated: 'True', RenderDegraded: 'True', Degraded: 'True' });
+    expect(conditionOf(status, 'Degraded')).toMatchObject(renderProblem);
+  });
+
+  it('names the pod and the budget that block a drain', () => {
+    const moving = sampleNode('worker-9', {
+      desired: NEW,
+      state: 'Working',
+      drainBlocked: 'pod shop/db-0, budget shop/db',
+    });
+    const message = 'the drain of worker-9 waits: pod shop/db-0, budget shop/db';
+    for (const pool of [{}, { isPaused: true }]) {
+      const text = conditionOf(statusOf([moving, ...sampleNodes(1)], pool), 'Updating')?.message ?? '';
+      expect(text.split(message)).toHaveLength(2);
+    }
+  });
+
+  it('counts a cordoned machine as users know it: not ready, unavailable, and the pool is updating until it is back', () => {
+    const status = statusOf([
+      sampleNode('worker-1', updated),
+      sampleNode('worker-2', { ...updated, isCordoned: true }),
+    ]);
+    expect(status).toMatchObject({ updatedMachineCount: 2, readyMachineCount: 1, unavailableMachineCount: 1 });
+    expect(status.configuration).toEqual(source);
+    expect(statuses(status)).toMatchObject({ Updated: 'False', Updating: 'True' });
+    expect(conditionOf(status, 'Updating')?.message).toContain('Out of service: worker-2, cordoned by somebody');
+  });
+
+  it('that is held at an older config has that one, without the sources of the newest', () => {
+    const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'somebody asked' } as const;
+    const pool = { held: OLD, state: sampleState({ target: OLD, hold }) };
+    const reference = { name: OLD, kind: 'MachineConfig', apiVersion: 'machineconfiguration.openshift.io/v1' };
+    expect(statusOf(sampleNodes(2), pool, { previous: { name: NEW } }).configuration).toEqual(reference);
+    const status = statusOf(sampleNodes(2), pool, { previous: { name: OLD } });
+    expect(status.configuration).toEqual({ name: OLD });
+    expect(conditionOf(status, 'Updated')?.message).toBe(
+      `All nodes are updated with MachineConfig ${OLD}. All machines of pool worker have ${OLD}, and are held there: somebody asked. To go on to ${NEW}: slipway resume worker`,
+    );
+  });
+
+  it('before anything is rendered has no config', () => {
+    const { configuration, ...status } = statusOf(
+      sampleNodes(1),
+      { newest: null, state: null },
+      { previous: undefined },
+    );
+    expect(configuration).toBeUndefined();
+    expect(statuses(status)).toMatchObject({ Updated: 'False', Updating: 'False' });
+  });
+
+  it('tells of settings that cannot be used, also when all is well', () => {
+    const problems = [{ code: 'SLW_ROLLOUT_POLICY', message: 'the soak is no time' }] as const;
+    const status = statusOf(sampleNodes(1, updated), {}, { problems });
+    expect(conditionOf(status, 'Updating')).toMatchObject({
+      status: 'False',
+      message: 'the soak is no time (SLW_ROLLOUT_POLICY)',
+    });
+  });
+});

@@ -1,0 +1,176 @@
+// The status of a MachineConfigPool: counts and conditions with the meaning that their users know.
+import type { MachineConfigPool } from '@slipway/api';
+import type { RolloutDecision } from './decision.ts';
+import type { NodeFacts, PoolFacts } from './facts.ts';
+import { namesOf } from './name-list.ts';
+import { isFailing, isUnavailable } from './standing.ts';
+import { blockedDrains } from './summary.ts';
+import type { RolloutProblem } from './problem.ts';
+
+type Configuration = NonNullable<NonNullable<MachineConfigPool['status']>['configuration']>;
+
+export interface PoolCondition {
+  readonly type: 'Updated' | 'Updating' | 'NodeDegraded' | 'RenderDegraded' | 'Degraded';
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface PoolStatus {
+  readonly observedGeneration: number;
+  readonly configuration?: Configuration;
+  readonly machineCount: number;
+  readonly updatedMachineCount: number;
+  readonly readyMachineCount: number;
+  readonly unavailableMachineCount: number;
+  readonly degradedMachineCount: number;
+  readonly conditions: readonly PoolCondition[];
+}
+
+export interface PoolStatusInput {
+  readonly generation: number;
+  readonly decision: RolloutDecision;
+  readonly pool: PoolFacts;
+  readonly nodes: readonly NodeFacts[];
+  readonly renderProblem: { readonly reason: string; readonly message: string } | null;
+  /** spec.configuration. */
+  readonly source: Configuration | undefined;
+  /** status.configuration as it was. */
+  readonly previous: Configuration | undefined;
+  /** What of the pool's settings cannot be used, from poolFactsOf. */
+  readonly problems?: readonly RolloutProblem[];
+}
+
+export function poolStatusOf(input: PoolStatusInput): PoolStatus {
+  const { nodes, decision } = input;
+  const counts = countsOf(nodes, decision.target);
+  const configuration = configurationOf(input);
+  return {
+    observedGeneration: input.generation,
+    ...(configuration !== undefined && { configuration }),
+    ...counts,
+    conditions: conditionsOf(input, isUpdated(counts) && decision.target !== null),
+  };
+}
+
+type Counts = Omit<PoolStatus, 'observedGeneration' | 'configuration' | 'conditions'>;
+
+/** A machine that is cordoned is not ready, as everywhere in this status. */
+function countsOf(nodes: readonly NodeFacts[], target: string | null): Counts {
+  const updated = nodes.filter(
+    ({ current, desired, state }) => target !== null && current === target && desired === target && state === 'Done',
+  );
+  return {
+    machineCount: nodes.length,
+    updatedMachineCount: updated.length,
+    readyMachineCount: updated.filter(({ isReady, isCordoned }) => isReady && !isCordoned).length,
+    unavailableMachineCount: nodes.filter(isUnavailable).length,
+    degradedMachineCount: nodes.filter(isFailing).length,
+  };
+}
+
+const isUpdated = ({
+  machineCount,
+  updatedMachineCount,
+  readyMachineCount,
+  unavailableMachineCount,
+}: Counts): boolean =>
+  updatedMachineCount === machineCount && readyMachineCount === machineCount && unavailableMachineCount === 0;
+
+/** What every machine has, or had when the last rollout ended. */
+function configurationOf({
+  decision: { target, state },
+  source,
+  previous,
+}: PoolStatusInput): Configuration | undefined {
+  const isReached = state !== null && state.target === target && state.endedAt !== null;
+  if (!isReached || target === null) return previous;
+  if (source?.name === target) return source;
+  return previous?.name === target ? previous : reference(target);
+}
+
+const reference = (name: string): Configuration => ({
+  apiVersion: 'machineconfiguration.openshift.io/v1',
+  kind: 'MachineConfig',
+  name,
+});
+
+function conditionsOf(input: PoolStatusInput, updated: boolean): PoolCondition[] {
+  const { decision, nodes, renderProblem } = input;
+  const degraded = nodes.filter(isFailing);
+  const nodeMessage = degradedMessage(degraded);
+  const renderMessage = renderProblem?.message ?? '';
+  const haltMessage = decision.phase === 'halted' ? decision.summary : '';
+  return [
+    updated
+      ? condition('Updated', true, 'AllMachinesUpdated', updatedMessage(decision))
+      : condition('Updated', false, 'NotAllMachinesUpdated', ''),
+    updating(input, updated),
+    condition('NodeDegraded', degraded.length > 0, degraded.length > 0 ? 'MachinesFailed' : 'AsExpected', nodeMessage),
+    condition('RenderDegraded', renderProblem !== null, renderProblem?.reason ?? 'AsExpected', renderMessage),
+    condition(
+      'Degraded',
+      degraded.length > 0 || renderProblem !== null || haltMessage !== '',
+      degradedReason(degraded.length, input),
+      [renderMessage, haltMessage, nodeMessage].filter((part) => part !== '').join('; '),
+    ),
+  ];
+}
+
+/** The words that users know; a pool that is held at an old config also says why, and the way on. */
+const updatedMessage = ({ target, state, summary }: RolloutDecision): string =>
+  `All nodes are updated with MachineConfig ${target}${state === null || state.hold === null ? '' : `. ${summary}`}`;
+
+const condition = (type: PoolCondition['type'], holds: boolean, reason: string, message: string): PoolCondition => ({
+  type,
+  status: holds ? 'True' : 'False',
+  reason,
+  message: message.slice(0, MAX_MESSAGE),
+});
+
+function degradedReason(failed: number, { renderProblem, decision }: PoolStatusInput): string {
+  if (renderProblem !== null) return renderProblem.reason;
+  if (decision.phase === 'halted') return reasons.halted;
+  return failed > 0 ? 'MachinesFailed' : 'AsExpected';
+}
+
+const MAX_MESSAGE = 4000;
+const MAX_NODES = 5;
+const MAX_REASON = 500;
+
+function degradedMessage(degraded: readonly NodeFacts[]): string {
+  const sorted = degraded.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const shown = sorted.slice(0, MAX_NODES).map(({ name, reason, state }) => {
+    const said = reason === '' ? String(state) : reason.slice(0, MAX_REASON);
+    return `Node ${name} is reporting: "${said}"`;
+  });
+  return [...shown, ...(degraded.length > MAX_NODES ? [`and ${degraded.length - MAX_NODES} more nodes`] : [])].join(
+    ', ',
+  );
+}
+
+const reasons = {
+  updated: 'MachinesOutOfService',
+  updating: 'RollingOut',
+  paused: 'Paused',
+  stopped: 'RolloutsStopped',
+  halted: 'RolloutHalted',
+  nothing: 'NotRendered',
+} as const satisfies Readonly<Record<RolloutDecision['phase'], string>>;
+
+/** As users know it: a pool that is paused does not update, whatever its machines have; one with a machine out of service does. */
+function updating(input: PoolStatusInput, updated: boolean): PoolCondition {
+  const { phase } = input.decision;
+  const notes = (input.problems ?? []).map(({ code, message }) => `${message} (${code})`);
+  const message = [...(updated ? [] : whatHappens(input)), ...notes].join('. ');
+  const holds = !updated && phase !== 'paused' && phase !== 'stopped' && phase !== 'nothing';
+  return condition('Updating', holds, updated ? 'AsExpected' : reasons[phase], message);
+}
+
+function whatHappens({ decision: { phase, summary }, nodes }: PoolStatusInput): string[] {
+  if (phase === 'updated')
+    return [summary, `Out of service: ${namesOf(nodes.filter(isUnavailable))}, cordoned by somebody`];
+  // The summary of a rollout that goes on names them already.
+  const drains = phase === 'updating' ? '' : blockedDrains(nodes);
+  return drains === '' ? [summary] : [summary, drains];
+}
