@@ -12,7 +12,7 @@ import {
 import type { MachineConfig, MachineConfigPool, Secret } from '@slipway/api';
 import {
   loadSnapshot,
-  poolStatusController,
+  rolloutController,
   remoteContentController,
   type RemoteContentOptions,
   remoteContentLabel,
@@ -190,7 +190,7 @@ function run(client: Client, { guard = () => undefined, render = false, ...optio
     client: client.guarded(guard),
     controllers: [
       remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] }, ...options }),
-      ...(render ? [renderController({ namespace, controllerVersion: '0.0.0' }), poolStatusController] : []),
+      ...(render ? [renderController({ namespace, controllerVersion: '0.0.0' }), rolloutController()] : []),
     ],
     events: createRecorder(client, { component: 'slipway-test', log }),
     log,

@@ -1,10 +1,11 @@
 import { machineConfigPools, machineConfigs, roleLabel } from '@slipway/api';
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import { createClient, createTransport, loadKubeconfig, type Client, type Stored } from '@slipway/kube';
-import { startControlPlane, type ControlPlane } from '@slipway/tools/controlplane';
+import type { ControlPlane } from '@slipway/tools/controlplane';
 import { expect, vi } from 'vitest';
+import { startInstalledControlPlane } from '../installed-control-plane.ts';
 import { operator } from '../operator.ts';
-import { runSlipway, slipway, type SlipwayProcess } from '../slipway-process.ts';
+import { slipway, type SlipwayProcess } from '../slipway-process.ts';
 
 /** A control plane of its own: the controllers act on every pool there is. */
 export interface Fleet {
@@ -21,7 +22,7 @@ export interface Fleet {
 export const namespace = 'openshift-machine-config-operator';
 
 export async function startFleet(): Promise<Fleet> {
-  const controlPlane = await startControlPlane();
+  const controlPlane = await startInstalledControlPlane();
   const running: SlipwayProcess[] = [];
   const clients: Client[] = [];
   const clientFor = async (kubeconfig: string): Promise<Client> => {
@@ -29,8 +30,6 @@ export async function startFleet(): Promise<Fleet> {
     clients.push(client);
     return client;
   };
-  const installed = await runSlipway('install', '--kubeconfig', controlPlane.kubeconfig);
-  expect(installed).toMatchObject({ code: 0 });
   const operatorKubeconfig = await controlPlane.kubeconfigFor(operator);
   return {
     controlPlane,

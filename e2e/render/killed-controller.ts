@@ -3,7 +3,7 @@
 import {
   builtInController,
   defaultPoolsController,
-  poolStatusController,
+  rolloutController,
   remoteContentController,
   renderController,
   renderedConfigsController,
@@ -53,7 +53,7 @@ const manager = createManager({
     remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] } }),
     renderController({ namespace, controllerVersion }),
     renderedConfigsController({ keep: 3 }),
-    poolStatusController,
+    rolloutController(),
   ],
 });
 manager.start();

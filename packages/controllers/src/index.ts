@@ -24,7 +24,7 @@ export {
 } from './certificates/authority.ts';
 export { issueServing, type ServingCertificate, servingData } from './certificates/serving-certificate.ts';
 export { builtInController } from './built-in/built-in.ts';
-export { poolStatusController } from './pool-status/pool-status.ts';
+export { rolloutController, type RolloutOptions } from './rollout/rollout.ts';
 export { renderController } from './render/render.ts';
 export { renderedConfigsController } from './render/rendered-configs.ts';
 export { certificatesController } from './certificates/certificates.ts';
@@ -36,3 +36,6 @@ export { nextTokens } from './provisioning/next-tokens.ts';
 export { serverAddress } from './provisioning/server-address.ts';
 export { renderedCopiesController } from './render/rendered-copies.ts';
 export { machineConfigNodesController } from './machine-config-nodes/machine-config-nodes.ts';
+export { drainController, type DrainOptions } from './drain/drain.ts';
+export { budgetsOf } from './drain/pod-budgets.ts';
+export { type PodFacts, podFactsOf } from './drain/pod-facts.ts';

@@ -56,6 +56,9 @@ export const controllerCommand = (): Command =>
         .default(defaultSettings.keepRendered)
         .argParser(parseCount),
     )
+    .addOption(
+      new Option('--own-node <name>', 'the node that this program runs on: it is the last to change').env('NODE_NAME'),
+    )
     .addOption(logLevelOption())
     .addHelpText(
       'after',

@@ -2,16 +2,17 @@ import {
   builtInController,
   certificatesController,
   defaultPoolsController,
+  drainController,
   type FirstBootSettings,
   machineConfigNodesController,
-  poolStatusController,
   provisioningControllers,
   remoteContentController,
   renderController,
   renderedConfigsController,
   renderedCopiesController,
+  rolloutController,
 } from '@slipway/controllers';
-import type { ControllerDef } from '@slipway/kube';
+import type { ControllerDef, Metrics } from '@slipway/kube';
 import { version } from './version.ts';
 
 /** What people may set about the controllers; the rest is in the cluster. */
@@ -22,6 +23,8 @@ export interface ControllerSettings extends Omit<FirstBootSettings, 'namespace' 
   /** The image machines take the slipway program from. */
   daemonImage?: string | undefined;
   keepRendered: number;
+  /** The node that the controllers run on: it changes last. */
+  ownNode?: string | undefined;
   /** Where remote content of MachineConfigs may come from. */
   allowHost?: string[] | undefined;
   allowAddress?: string[] | undefined;
@@ -32,7 +35,11 @@ export interface ControllerSettings extends Omit<FirstBootSettings, 'namespace' 
 }
 
 /** Every controller there is; one folder each in packages/controllers. */
-export function controllersOf(namespace: string, settings: ControllerSettings): ControllerDef[] {
+export function controllersOf(
+  namespace: string,
+  settings: ControllerSettings,
+  metrics?: Pick<Metrics, 'registry'>,
+): ControllerDef[] {
   const { osImage, osExtensionsImage, daemonImage, keepRendered, allowHost, allowAddress } = settings;
   const hosts = {
     ...(allowHost !== undefined && { allowHosts: allowHost }),
@@ -50,8 +57,9 @@ export function controllersOf(namespace: string, settings: ControllerSettings): 
     renderController({ namespace, controllerVersion: version, osImages }),
     renderedConfigsController({ keep: keepRendered }),
     renderedCopiesController({ namespace }),
-    poolStatusController,
+    rolloutController({ ownNode: settings.ownNode, metrics }),
     machineConfigNodesController,
+    drainController({ metrics }),
     certificatesController(firstBoot),
     ...provisioningControllers(firstBoot),
   ];

@@ -34,7 +34,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
   await gates.known;
   const manager = createManager({
     client,
-    controllers: controllersOf(namespace, options.settings),
+    controllers: controllersOf(namespace, options.settings, metrics),
     events,
     log,
     metrics,

@@ -73,6 +73,8 @@ export interface PodDisruptionBudget {
     desiredHealthy?: number;
     expectedPods?: number;
     observedGeneration?: number;
+    /** By name: pods whose eviction was allowed and that are still there, and since when. */
+    disruptedPods?: Record<string, string>;
   };
 }
 

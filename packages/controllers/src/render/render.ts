@@ -7,6 +7,7 @@ import {
   poolLabel,
   renderProblemsAnnotation,
   secrets,
+  sourcesAnnotation,
 } from '@slipway/api';
 import type { ConfigMap, MachineConfig, MachineConfigPool } from '@slipway/api';
 import {
@@ -16,6 +17,7 @@ import {
   renderPool,
   type RenderResult,
   type ReportedProblem,
+  selectMachineConfigs,
 } from '@slipway/fleet';
 import {
   again,
@@ -29,6 +31,7 @@ import {
 } from '@slipway/kube';
 import { indexAnnotations, remoteContentLabel } from '../remote-content/index-secret.ts';
 import { gatherInputs, poolsSelecting, type ReadyConfigs } from './gather.ts';
+import { renderedFrom } from './rendered-from.ts';
 import { createSettling } from './settling.ts';
 import { givenMachineConfigs, renderedMachineConfigs } from './sources.ts';
 
@@ -147,11 +150,12 @@ async function carryOut(pool: Pool, result: Rendered, controllerVersion: string,
   const { rendered } = result;
   const existing = context.read(machineConfigs, { as: 'metadata' }).get(rendered.name);
   if (existing?.metadata.deletionTimestamp !== undefined) return again(deletedLookAgainMs);
+  const given = selectMachineConfigs(pool, context.read(machineConfigs, { as: 'full' }).values());
   const manifest: MachineConfig = {
     metadata: {
       name: rendered.name,
       labels: { [poolLabel]: pool.metadata.name, [inUseLabel]: '' },
-      annotations: { [generatedByAnnotation]: controllerVersion },
+      annotations: { [generatedByAnnotation]: controllerVersion, [sourcesAnnotation]: renderedFrom(given) },
     },
     spec: rendered.spec,
   };

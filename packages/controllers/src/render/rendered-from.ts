@@ -1,0 +1,22 @@
+// Which MachineConfigs a rendered config was made from, and at which state each was: for a pool's history.
+import { createHash } from 'node:crypto';
+import type { MachineConfig } from '@slipway/api';
+import { canonicalJson, type RenderedFrom } from '@slipway/fleet';
+
+/** All annotations of an object have 256 KiB together. */
+const MOST = 64 * 1024;
+const DIGEST_LENGTH = 16;
+
+/** As it stands in the annotation; '' where there are too many to keep. The digest tells whether one changed, and nothing of what it says. */
+export function renderedFrom(machineConfigs: readonly MachineConfig[]): string {
+  const from = machineConfigs.map(({ metadata, spec }): RenderedFrom => ({
+    name: metadata.name,
+    generation: metadata.generation ?? 0,
+    digest: createHash('sha256')
+      .update(canonicalJson(spec ?? {}))
+      .digest('hex')
+      .slice(0, DIGEST_LENGTH),
+  }));
+  const text = JSON.stringify(from);
+  return text.length > MOST ? '' : text;
+}

@@ -1,0 +1,31 @@
+// Whether what a controller sees is behind what it has itself written. A decision on such a view could take a second machine
+// out of service for one place: it waits for the moment until the watch has caught up.
+import type { KubeObject, Store, Stored } from '@slipway/kube';
+
+export interface Freshness {
+  wrote(kind: string, written: Stored<KubeObject>): void;
+  /** Of one kind: whether its store lacks something that was written. */
+  isBehind(kind: string, store: Pick<Store<KubeObject>, 'get'>): boolean;
+}
+
+/** Versions are numbers that grow: the API server promises it since 1.35, and etcd has done it from its beginning. */
+export function createFreshness(): Freshness {
+  const written = new Map<string, Map<string, number>>();
+  return {
+    wrote(kind, { metadata }) {
+      const ofKind = written.get(kind) ?? new Map<string, number>();
+      ofKind.set(metadata.name, Number(metadata.resourceVersion));
+      written.set(kind, ofKind);
+    },
+    isBehind(kind, store) {
+      const ofKind = written.get(kind);
+      if (ofKind === undefined) return false;
+      for (const [name, version] of ofKind) {
+        const seen = store.get(name);
+        // One that is gone was there when it was written to: it was deleted since.
+        if (seen === undefined || Number(seen.metadata.resourceVersion) >= version) ofKind.delete(name);
+      }
+      return ofKind.size > 0;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import {
+  rolloutHistoryAnnotation,
+  rolloutRequestAnnotation,
+  rolloutStateAnnotation,
+  targetConfigAnnotation,
+} from '@slipway/api';
+import { encodeState, type RolloutRecord, type RolloutState } from '@slipway/fleet';
+import { describe, expect, it } from 'vitest';
+import { decisionPatch, requestPatch } from './pool-patch.ts';
+
+const state: RolloutState = {
+  target: 'rendered-worker-2',
+  from: 'rendered-worker-1',
+  startedAt: '2026-01-02T03:04:05.000Z',
+  endedAt: null,
+  nodes: 3,
+  fromOsMajor: null,
+  wave: 1,
+  healthySince: null,
+  resumedAt: null,
+  halted: null,
+  hold: null,
+  answer: null,
+};
+const record: RolloutRecord = {
+  config: 'rendered-worker-2',
+  from: 'rendered-worker-1',
+  startedAt: state.startedAt,
+  endedAt: '2026-01-02T04:00:00.000Z',
+  outcome: 'superseded',
+  nodes: 3,
+  capacity: 1,
+  why: '',
+};
+const pool = (annotations: Record<string, string>) => ({ metadata: { name: 'worker', annotations }, spec: {} });
+const unchanged = { state, held: null, ended: null };
+
+describe('what a decision changes of a pool', () => {
+  it('is nothing where the pool says so already', () => {
+    expect(decisionPatch(pool({ [rolloutStateAnnotation]: encodeState(state) }), [], unchanged)).toBeNull();
+  });
+
+  it('is the state and the held target together', () => {
+    expect(decisionPatch(pool({}), [], { ...unchanged, held: 'rendered-worker-1' })).toEqual({
+      [rolloutStateAnnotation]: encodeState(state),
+      [targetConfigAnnotation]: 'rendered-worker-1',
+    });
+  });
+
+  it('takes a held target away', () => {
+    const annotations = { [rolloutStateAnnotation]: encodeState(state), [targetConfigAnnotation]: 'rendered-worker-1' };
+    expect(decisionPatch(pool(annotations), [], unchanged)).toEqual({ [targetConfigAnnotation]: null });
+  });
+
+  it('puts a rollout that ended before those that ended earlier', () => {
+    const older = { ...record, config: 'rendered-worker-0' };
+    const patch = decisionPatch(pool({}), [older], { ...unchanged, ended: record });
+    expect(JSON.parse(patch?.[rolloutHistoryAnnotation] ?? '')).toEqual([record, older]);
+  });
+});
+
+it('the answer to a request takes it away, and keeps the rollout that it ended', () => {
+  const patch = requestPatch(pool({ [rolloutRequestAnnotation]: 'cancel' }), [], { ...unchanged, ended: record });
+  expect(patch).toMatchObject({ [rolloutRequestAnnotation]: null, [rolloutStateAnnotation]: encodeState(state) });
+  expect(JSON.parse(patch[rolloutHistoryAnnotation] ?? '')).toEqual([record]);
+});

@@ -1,0 +1,202 @@
+// Brings the machines of a pool to its config, a few at a time. What happens is decided by `chooseNodes`; this reads what it
+// is decided on, writes what comes of it, and keeps the pool's status.
+import {
+  machineConfigPools,
+  machineConfigs,
+  machineConfigurations,
+  nodes,
+  poolLabel,
+  rolloutRequestAnnotation,
+  stopRolloutsAnnotation,
+} from '@slipway/api';
+import type { MachineConfigPool } from '@slipway/api';
+import {
+  answerRequest,
+  chooseNodes,
+  isControlPlanePool,
+  isUnavailable,
+  poolFactsOf,
+  poolStatusOf,
+  type RolloutDecision,
+} from '@slipway/fleet';
+import {
+  again,
+  type Context,
+  type ControllerDef,
+  done,
+  type Metrics,
+  type Next,
+  type Read,
+  type Stored,
+} from '@slipway/kube';
+import { fleetNodes } from '../fleet-nodes.ts';
+import { renderedMachineConfigs } from '../render/sources.ts';
+import { createFleetViews, type FleetView } from './fleet-view.ts';
+import { createFreshness, type Freshness } from './freshness.ts';
+import { GIVE_AT_ONCE, giveTargets } from './give-targets.ts';
+import { decisionPatch, requestPatch } from './pool-patch.ts';
+import { createRolloutMetrics, type RolloutMetrics } from './rollout-metrics.ts';
+import { tellOfDecision } from './tell.ts';
+import { createStatusWriter, renderProblemOf, type StatusWriter } from './write-status.ts';
+
+export interface RolloutOptions {
+  /** The node that this program runs on: the last one to change. */
+  readonly ownNode?: string | undefined;
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+}
+
+type Pool = Stored<MachineConfigPool>;
+
+const fieldManager = 'slipway-rollout';
+const CLUSTER = 'cluster';
+/** The watch brings what we wrote a moment later, and with it this pool. */
+const BEHIND_MS = 500;
+
+export function rolloutController({ ownNode, metrics }: RolloutOptions = {}): ControllerDef {
+  const views = createFleetViews();
+  const fresh = createFreshness();
+  const measured = metrics === undefined ? undefined : createRolloutMetrics(metrics);
+  const status = createStatusWriter((pool) => fresh.wrote(machineConfigPools.kind, pool));
+  return {
+    name: 'rollout',
+    reads: [
+      { resource: machineConfigPools },
+      {
+        ...fleetNodes,
+        keysOf: (node, read) => {
+          const pool = views.poolOf(node, read);
+          if (pool === undefined) return [];
+          // Masters and arbiters hold etcd together: one that is back makes room for one of the other pool.
+          return isControlPlanePool(pool) ? poolNames(read).filter(isControlPlanePool) : [pool];
+        },
+      },
+      {
+        resource: machineConfigurations,
+        fieldSelector: `metadata.name=${CLUSTER}`,
+        keysOf: (_, read) => poolNames(read),
+      },
+      { ...renderedMachineConfigs, keysOf: () => [] },
+    ],
+    owns: [
+      { resource: machineConfigPools },
+      { resource: machineConfigPools, subresource: 'status' },
+      { resource: nodes },
+    ],
+    async reconcile(name, context) {
+      const { read } = context;
+      const pool = read(machineConfigPools).get(name);
+      const view = views.view(read);
+      measured?.homeless(view.homeless().map(({ node }) => node.metadata));
+      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
+        status.forget(name);
+        measured?.forget(name);
+        return done();
+      }
+      if (isBehind(fresh, context)) return again(BEHIND_MS);
+      return step(pool, view, { context, fresh, measured, status, ownNode: ownNode ?? null });
+    },
+  };
+}
+
+interface Parts {
+  readonly context: Context;
+  readonly fresh: Freshness;
+  readonly measured: RolloutMetrics | undefined;
+  readonly status: StatusWriter;
+  readonly ownNode: string | null;
+}
+
+const isBehind = (fresh: Freshness, { read }: Context): boolean =>
+  fresh.isBehind(nodes.kind, read(nodes)) || fresh.isBehind(machineConfigPools.kind, read(machineConfigPools));
+
+async function step(pool: Pool, view: FleetView, parts: Parts): Promise<Next> {
+  const { context, measured } = parts;
+  const members = view.membersOf(pool.metadata.name);
+  const { pool: facts, history, problems } = poolFactsOf(pool);
+  const request = pool.metadata.annotations?.[rolloutRequestAnnotation];
+  const now = context.now().getTime();
+  if (request !== undefined) {
+    const answered = answerRequest(request, {
+      pool: facts,
+      nodes: members.map((member) => member.facts),
+      history,
+      knownConfigs: configsOf(pool, context),
+      now,
+    });
+    context.log.info({ request, answer: answered.state?.answer }, 'answered a request');
+    // The pool's change brings it back here.
+    await patchPool(pool, requestPatch(pool, history, answered), parts);
+    return done();
+  }
+  const decision = chooseNodes({
+    now,
+    pool: facts,
+    nodes: members.map((member) => member.facts),
+    stopped: stoppedBy(context),
+    otherControlPlaneOut: otherControlPlaneOut(pool.metadata.name, view, context),
+    ownNode: parts.ownNode,
+  });
+  const patch = decisionPatch(pool, history, decision);
+  if (patch !== null) {
+    await patchPool(pool, patch, parts);
+    tellOfDecision(pool, facts.state, decision, context);
+    return done();
+  }
+  await giveTargets(decision.give, members, parts.fresh, context);
+  const status = poolStatusOf({
+    generation: pool.metadata.generation ?? 0,
+    decision,
+    pool: facts,
+    nodes: members.map((member) => member.facts),
+    renderProblem: renderProblemOf(pool),
+    source: pool.spec.configuration,
+    previous: pool.status?.configuration,
+    problems,
+  });
+  measured?.observe(pool.metadata.name, status);
+  return nextLook(decision, await parts.status.write(pool, status, context), now);
+}
+
+function nextLook({ lookAgainAt, give }: RolloutDecision, waitForStatus: number | null, now: number): Next {
+  const waits = [
+    ...(lookAgainAt === null ? [] : [Math.max(0, lookAgainAt - now)]),
+    ...(waitForStatus === null ? [] : [waitForStatus]),
+    ...(give.length > GIVE_AT_ONCE ? [BEHIND_MS] : []),
+  ];
+  return waits.length === 0 ? done() : again(Math.min(...waits));
+}
+
+async function patchPool(pool: Pool, annotations: object, { context, fresh }: Parts): Promise<void> {
+  const { uid, resourceVersion } = pool.metadata;
+  const patch = { type: 'merge', body: { metadata: { annotations } } } as const;
+  const written = await context.client.patch(
+    machineConfigPools,
+    pool.metadata,
+    patch,
+    { uid, resourceVersion },
+    { fieldManager },
+  );
+  fresh.wrote(machineConfigPools.kind, written);
+}
+
+function stoppedBy({ read }: Context): string | null {
+  return read(machineConfigurations).get(CLUSTER)?.metadata.annotations?.[stopRolloutsAnnotation] ?? null;
+}
+
+const configsOf = (pool: Pool, { read }: Context): ReadonlySet<string> =>
+  new Set(
+    [...read(machineConfigs).values()]
+      .filter(({ metadata }) => metadata.labels?.[poolLabel] === pool.metadata.name)
+      .map(({ metadata }) => metadata.name),
+  );
+
+function otherControlPlaneOut(pool: string, view: FleetView, { read }: Context): string[] {
+  if (!isControlPlanePool(pool)) return [];
+  return poolNames(read)
+    .filter((other) => other !== pool && isControlPlanePool(other))
+    .flatMap((other) => view.membersOf(other))
+    .filter(({ facts }) => isUnavailable(facts))
+    .map(({ facts }) => facts.name);
+}
+
+const poolNames = (read: Read): string[] => [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);

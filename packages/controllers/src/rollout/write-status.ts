@@ -1,0 +1,75 @@
+// The status of a pool: written when it changes, and not more than once a second while machine after machine gets done.
+import { machineConfigPools, renderProblemsAnnotation } from '@slipway/api';
+import type { MachineConfigPool } from '@slipway/api';
+import { canonicalJson, decodeProblems, type PoolStatus, type PoolStatusInput } from '@slipway/fleet';
+import { type Condition, type Context, setCondition, type Stored } from '@slipway/kube';
+
+type StoredStatus = NonNullable<MachineConfigPool['status']>;
+
+export interface StatusWriter {
+  /** Milliseconds until it may be written; null: it says what is so. */
+  write(pool: Stored<MachineConfigPool>, status: PoolStatus, context: Context): Promise<number | null>;
+  forget(pool: string): void;
+}
+
+const fieldManager = 'slipway-rollout';
+const BETWEEN_MS = 1000;
+
+export function createStatusWriter(onWritten: (pool: Stored<MachineConfigPool>) => void): StatusWriter {
+  const writtenAt = new Map<string, number>();
+  return {
+    async write(pool, status, { client, now }) {
+      const { name, uid, resourceVersion } = pool.metadata;
+      const next = mergeStatus(pool.status, status, now());
+      if (next === null) return null;
+      const wait = (writtenAt.get(name) ?? -Infinity) + BETWEEN_MS - now().getTime();
+      if (wait > 0 && !changesCondition(pool.status, next)) return wait;
+      // A merge patch puts a list whole in place of the old one, which is what the API says of conditions.
+      const patch = { type: 'merge', body: { status: next } } as const;
+      onWritten(
+        await client.patch(
+          machineConfigPools,
+          pool.metadata,
+          patch,
+          { uid, resourceVersion },
+          { subresource: 'status', fieldManager },
+        ),
+      );
+      writtenAt.set(name, now().getTime());
+      return null;
+    },
+    forget: (pool) => writtenAt.delete(pool),
+  };
+}
+
+/** The fields that are ours, as they shall be; null: they are. Conditions of other jobs stay. */
+export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus, now: Date): StoredStatus | null {
+  const old = (before?.conditions ?? []).filter(isCondition);
+  const conditions = wanted.conditions.reduce<readonly Condition[]>((list, each) => setCondition(list, each, now), old);
+  const next = { ...wanted, conditions: [...conditions] };
+  const isSame = Object.entries(next).every(([field, value]) => isEqual(before?.[field as keyof StoredStatus], value));
+  return isSame ? null : next;
+}
+
+const isEqual = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
+
+/** That something became true or false is told at once. */
+function changesCondition(before: StoredStatus | undefined, { conditions = [] }: StoredStatus): boolean {
+  const old = new Map((before?.conditions ?? []).map(({ type, status }) => [type, status]));
+  return conditions.some(({ type, status }) => old.get(type) !== status);
+}
+
+/** What the render controller found, in the pool's annotation. */
+export function renderProblemOf({ metadata }: MachineConfigPool): PoolStatusInput['renderProblem'] {
+  const annotation = metadata.annotations?.[renderProblemsAnnotation];
+  if (annotation === undefined) return null;
+  const { problems, more } = decodeProblems(annotation);
+  const message = problems.map(({ code, message }) => (code === '' ? message : `${message} [${code}]`)).join('\n');
+  return { reason: 'RenderFailed', message: more > 0 ? `${message}\n… and ${more} more` : message };
+}
+
+type Loose = NonNullable<StoredStatus['conditions']>[number];
+
+/** The schema of the kind leaves every field of a condition out if it likes; one without a type says nothing. */
+const isCondition = (condition: Loose): condition is Loose & Condition =>
+  condition.type !== undefined && condition.status !== undefined && typeof condition.lastTransitionTime === 'string';

@@ -1,0 +1,67 @@
+// What must hold of a rollout, read from the objects by themselves: none of it asks the code that is tested.
+import {
+  cordonedAnnotation,
+  type MachineConfigPool,
+  type Node,
+  nodeAnnotations,
+  rolloutStateAnnotation,
+  targetConfigAnnotation,
+} from '@slipway/api';
+
+const { currentConfig, desiredConfig, desiredDrain, lastAppliedDrain, state } = nodeAnnotations;
+
+export const annotationsOf = ({ metadata }: Pick<Node, 'metadata'>): Readonly<Record<string, string>> =>
+  metadata.annotations ?? {};
+
+export const isReady = ({ status }: Node): boolean =>
+  status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true;
+
+export const isCordoned = ({ spec }: Node): boolean => spec?.unschedulable === true;
+
+/** It was told to change, and has not yet. */
+export function isOnItsWay(node: Node): boolean {
+  const { [currentConfig]: current, [desiredConfig]: desired } = annotationsOf(node);
+  return desired !== undefined && desired !== current;
+}
+
+/** Out of service through our doing: nobody has to be told of that, so no lag excuses it. */
+export const isOutThroughUs = (node: Node): boolean =>
+  isOnItsWay(node) || annotationsOf(node)[cordonedAnnotation] !== undefined;
+
+/** Counts against maxUnavailable. */
+export const isUnavailable = (node: Node): boolean =>
+  !isReady(node) || isCordoned(node) || isOnItsWay(node) || annotationsOf(node)[state] !== 'Done';
+
+/** Waits for a drain that it has no answer to. */
+export function isBeingDrained(node: Node): boolean {
+  const { [desiredDrain]: wanted = '', [lastAppliedDrain]: applied } = annotationsOf(node);
+  return wanted.startsWith('drain-') && wanted !== applied;
+}
+
+export const targetOf = ({ metadata, spec }: MachineConfigPool): string | undefined =>
+  metadata.annotations?.[targetConfigAnnotation] ?? spec.configuration?.name;
+
+/** Which machines of a control plane stand for each other. */
+const controlPlane: ReadonlySet<string> = new Set(['master', 'arbiter']);
+export const isControlPlane = (pool: string): boolean => controlPlane.has(pool);
+
+export function allowedOut({ metadata, spec }: MachineConfigPool, machines: number): number {
+  if (isControlPlane(metadata.name)) return 1;
+  const { maxUnavailable = 1 } = spec;
+  if (typeof maxUnavailable === 'number') return Math.max(1, maxUnavailable);
+  return Math.max(1, Math.floor((machines * Number.parseInt(maxUnavailable, 10)) / 100));
+}
+
+/** The target that is given to nobody any more because a machine failed; undefined: none. */
+export function haltedTarget({ metadata }: MachineConfigPool): string | undefined {
+  const text = metadata.annotations?.[rolloutStateAnnotation];
+  if (text === undefined) return undefined;
+  const remembered = JSON.parse(text) as { target?: string; halted?: object | null };
+  return remembered.halted == null ? undefined : remembered.target;
+}
+
+/** Has its config, works, and takes pods. */
+export function isWell(node: Node, target: string | undefined): boolean {
+  const { [currentConfig]: current, [desiredConfig]: desired } = annotationsOf(node);
+  return current === target && desired === target && !isUnavailable(node);
+}

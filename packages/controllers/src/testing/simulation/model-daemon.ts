@@ -1,0 +1,105 @@
+// A stand-in for the daemon of a node, in pure steps: what it says on its Node and what it does next, as the daemon's own loop
+// has it, without a disk. A target that the cluster has forgotten and drift are left out: nothing here restores a cluster or
+// touches a disk. e2e/model-daemon.e2e.test.ts compares it with the real daemon.
+import { nodeAnnotations } from '@slipway/api';
+
+export type Annotations = Readonly<Record<string, string>>;
+
+/** What a machine knows by itself. */
+export interface Machine {
+  /** The config that it was born with. */
+  readonly born: string;
+  /** The one that its disk is at; null: its daemon has not looked yet. */
+  readonly disk: string | null;
+  /** The target that it last could not reach. */
+  readonly failed: string | null;
+  /** The target that it is prepared for; null: none. */
+  readonly prepared: string | null;
+}
+
+/** What it takes to go from one config to another one, and how that ends. */
+export interface Change {
+  /** Nothing differs for the machine: only annotations move. */
+  readonly isEmpty: boolean;
+  readonly needsDrain: boolean;
+  readonly reboots: boolean;
+  readonly end: 'works' | 'fails' | 'is refused';
+}
+
+export type ChangeOf = (from: string, to: string) => Change;
+
+/** What the machine does until its daemon goes on. */
+export type Next =
+  | { readonly type: 'wait' }
+  /** Reads, plans and downloads; then `prepared`. */
+  | { readonly type: 'prepare'; readonly target: string }
+  /** Changes the machine; then `applied`. */
+  | { readonly type: 'apply'; readonly target: string };
+
+export interface Step {
+  readonly machine: Machine;
+  /** Annotations as the daemon wants them. */
+  readonly says: Annotations;
+  readonly next: Next;
+}
+
+const { currentConfig, desiredConfig, desiredDrain, lastAppliedDrain, state, reason } = nodeAnnotations;
+const drainFor = (config: string): string => `drain-${config}`;
+const uncordonFor = (config: string): string => `uncordon-${config}`;
+const WAIT: Next = { type: 'wait' };
+
+export const bornWith = (config: string): Machine => ({ born: config, disk: null, failed: null, prepared: null });
+
+/** One look at the Node. */
+export function look(machine: Machine, node: Annotations): Step {
+  if (machine.disk === null) return look({ ...machine, disk: machine.born }, node);
+  const target = node[desiredConfig] ?? machine.disk;
+  if (target === machine.disk) return settle({ ...machine, failed: null }, machine.disk, node);
+  if (target === machine.failed) return settle(machine, machine.disk, node);
+  const says = machine.prepared === target ? {} : told(machine.disk, 'Working');
+  return { machine, says, next: { type: 'prepare', target } };
+}
+
+/** The machine is what it should be, or was before: its pods may come back, if they were sent away. */
+function settle(machine: Machine, disk: string, node: Annotations): Step {
+  const says = machine.failed === null ? told(disk, 'Done') : told(disk, 'Degraded', failure(machine.failed));
+  const away = [node[desiredDrain], node[lastAppliedDrain]].some((drain) => drain?.startsWith('drain-') === true);
+  const isAsked = node[desiredDrain] === uncordonFor(disk) && node[lastAppliedDrain] !== node[desiredDrain];
+  const pods = away || isAsked ? { [desiredDrain]: uncordonFor(disk) } : {};
+  return { machine: { ...machine, prepared: null }, says: { ...says, ...pods }, next: WAIT };
+}
+
+/** Everything is there for the change; `node` is what it said when the daemon began to prepare. */
+export function prepared(machine: Machine, target: string, node: Annotations, { end, ...change }: Change): Step {
+  const disk = machine.disk ?? machine.born;
+  const ready = { ...machine, prepared: target };
+  if (end === 'is refused') {
+    const why = `${target} cannot be applied [SLW_UPDATE_IRRECONCILABLE]`;
+    return { machine: ready, says: told(disk, 'Unreconcilable', why), next: WAIT };
+  }
+  if (change.isEmpty) return settle({ ...ready, disk: target, failed: null }, target, node);
+  if (change.needsDrain && node[lastAppliedDrain] !== drainFor(target)) {
+    return { machine: ready, says: { ...told(disk, 'Working'), [desiredDrain]: drainFor(target) }, next: WAIT };
+  }
+  return { machine: ready, says: {}, next: { type: 'apply', target } };
+}
+
+/** The change is done or undone: what comes next is another look, after a boot where `reboots`. */
+export function applied(
+  machine: Machine,
+  target: string,
+  { end, reboots }: Change,
+): Pick<Step, 'machine' | 'says'> & { reboots: boolean } {
+  if (end !== 'works') return { machine: { ...machine, failed: target, prepared: null }, says: {}, reboots: false };
+  const changed = { ...machine, disk: target, failed: null };
+  // The machine has the new config when it has booted, and only says so then.
+  return { machine: changed, says: reboots ? { [state]: 'Rebooting', [reason]: '' } : {}, reboots };
+}
+
+const failure = (target: string): string => `${target} could not be applied, and was undone [SLW_DAEMON_STEP]`;
+
+const told = (current: string, is: string, why = ''): Annotations => ({
+  [currentConfig]: current,
+  [state]: is,
+  [reason]: why,
+});

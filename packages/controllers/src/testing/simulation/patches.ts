@@ -1,0 +1,69 @@
+// What patches make of an object. Parts that do not change are shared with the object they come from.
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** RFC 7396: null takes a field away, objects are merged, everything else is replaced whole. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isFields(patch)) return patch;
+  const fields: Record<string, unknown> = isFields(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete fields[name];
+    else fields[name] = mergePatch(fields[name], value);
+  }
+  return fields;
+}
+
+/** RFC 6902, the operations that clients of ours use. Undefined: the patch does not fit the object. */
+export function jsonPatch(target: unknown, operations: readonly object[]): unknown {
+  let result: unknown = target;
+  for (const operation of operations) {
+    const { op, path, value } = readOperation(operation);
+    const way = path
+      .split('/')
+      .slice(1)
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+    result = change(result, way, op, value);
+    if (result === undefined) return undefined;
+  }
+  return result;
+}
+
+function readOperation(operation: object): { op: string; path: string; value: unknown } {
+  const { op, path, value } = operation as Fields;
+  if (typeof op !== 'string' || typeof path !== 'string') throw new Error('a JSON patch has op and path');
+  return { op, path, value };
+}
+
+function change(target: unknown, [step, ...rest]: readonly string[], op: string, value: unknown): unknown {
+  if (step === undefined) return op === 'remove' ? undefined : value;
+  if (Array.isArray(target)) return changeItem(target, step, rest, op, value);
+  if (!isFields(target)) return undefined;
+  if (rest.length === 0) return changeField(target, step, op, value);
+  const changed = change(target[step], rest, op, value);
+  return changed === undefined ? undefined : { ...target, [step]: changed };
+}
+
+function changeField(target: Fields, field: string, op: string, value: unknown): unknown {
+  if (op !== 'add' && !(field in target)) return undefined;
+  if (op === 'test') return JSON.stringify(target[field]) === JSON.stringify(value) ? target : undefined;
+  const { [field]: _, ...others } = target;
+  return op === 'remove' ? others : { ...target, [field]: value };
+}
+
+function changeItem(
+  list: readonly unknown[],
+  step: string,
+  rest: readonly string[],
+  op: string,
+  value: unknown,
+): unknown {
+  const place = step === '-' ? list.length : Number(step);
+  if (rest.length === 0 && op === 'add') return list.toSpliced(place, 0, value);
+  if (!(place in list)) return undefined;
+  if (rest.length === 0 && op === 'remove') return list.toSpliced(place, 1);
+  const changed = rest.length === 0 ? value : change(list[place], rest, op, value);
+  return changed === undefined ? undefined : list.with(place, changed);
+}

@@ -1,0 +1,179 @@
+// One randomised rollout, from its seed to its end: hours of disturbances, then quiet, in which every machine must reach its
+// target and stay there.
+import {
+  machineConfigPools,
+  nodeAnnotations,
+  nodes,
+  rolloutPolicyAnnotations,
+  rolloutRequestAnnotation,
+  targetConfigAnnotation,
+} from '@slipway/api';
+import { poolOf } from '@slipway/fleet';
+import { type ControllerDef, resourceId } from '@slipway/kube';
+import { disturb, maxUnavailables, type Scene, waves } from './disturbance.ts';
+import { allowedOut, annotationsOf, isCordoned, isReady, isUnavailable, isWell, targetOf } from './fleet-rules.ts';
+import type { Random } from './random.ts';
+import { createCluster, type SimulatedCluster } from './simulated-cluster.ts';
+import { startWorkload } from './simulated-workload.ts';
+import type { Fate } from './wire.ts';
+
+export interface ScenarioResult {
+  readonly seed: number;
+  /** Changes that the referee has looked at. */
+  readonly changes: number;
+  /** Targets that were given to machines. */
+  readonly given: number;
+  readonly violations: readonly string[];
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const WARM_UP = HOUR;
+/** Soaks and halts take their time, thousands of tries do not. */
+const LONGEST = 14 * 24 * HOUR;
+
+export async function runScenario(seed: number, controllers: () => readonly ControllerDef[]): Promise<ScenarioResult> {
+  const scene = makeScene(seed, controllers);
+  const { cluster } = scene;
+  const { time, random, referee, api } = cluster;
+  const inside = seed % 4 === 0;
+  let given = 0;
+  api.onChange(({ resource, object, old }) => {
+    if (resourceId(resource) !== resourceId(nodes)) return;
+    const desired = object.metadata.annotations?.[nodeAnnotations.desiredConfig];
+    if (desired !== old?.metadata.annotations?.[nodeAnnotations.desiredConfig]) given += 1;
+  });
+  await time.runUntil(time.now() + WARM_UP);
+  if (inside) api.onChange(() => checkAlways(cluster));
+  const count = random.int(3, 25);
+  const end = time.now() + random.int(1, 6) * HOUR;
+  for (let each = 0; each < count; each += 1) {
+    time.after(random.int(0, end - time.now()), () => disturb(scene, random, inside));
+  }
+  await time.runUntil(end);
+  calmDown(scene);
+  await untilConverged(cluster);
+  return { seed, changes: referee.changes, given, violations: referee.violations };
+}
+
+function makeScene(seed: number, controllers: () => readonly ControllerDef[]): Scene {
+  const lag = seed % 3;
+  const cluster = createCluster({
+    seed,
+    controllers,
+    stuckShare: 0.05,
+    fateOf: () => fateOf(cluster.random, seed),
+    lagMs: (random) => {
+      if (lag === 0) return random.int(1, 50);
+      return lag === 2 && random.chance(0.05) ? random.int(1, 10 * MINUTE) : random.int(1, 2000);
+    },
+  });
+  const { random } = cluster;
+  addPool(cluster, 'worker', random.int(2, 12));
+  if (random.chance(0.4)) addPool(cluster, 'infra', random.int(1, 4));
+  if (random.chance(0.3)) addPool(cluster, 'master', 3);
+  if (random.chance(0.1)) addPool(cluster, 'arbiter', 1);
+  const workload = random.chance(0.3)
+    ? startWorkload(cluster.api, cluster.time, random.fork(), random.int(2, 10))
+    : null;
+  return { cluster, workload };
+}
+
+function addPool(cluster: SimulatedCluster, pool: string, machines: number): void {
+  const { random } = cluster;
+  const { waves: sizes, soak, onFailure, hold } = rolloutPolicyAnnotations;
+  const drawn: Record<string, string | undefined> = {
+    [sizes]: random.pick(waves),
+    [soak]: random.pick([undefined, undefined, '5m', '45m']),
+    [onFailure]: random.pick([undefined, 'halt', 'return']),
+    [hold]: random.pick([undefined, undefined, 'until-resume']),
+  };
+  const annotations = Object.fromEntries(
+    Object.entries(drawn).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  const maxUnavailable = random.pick(maxUnavailables);
+  cluster.addPool(pool, maxUnavailable === undefined ? {} : { maxUnavailable }, annotations);
+  cluster.render(pool);
+  for (let each = 0; each < machines; each += 1) cluster.addNode(pool, { zone: random.pick(['', 'a', 'b', 'c']) });
+}
+
+/** Of a tenth of the seeds every third write goes wrong. */
+function fateOf(random: Random, seed: number): Fate {
+  const draw = random.next() * (seed % 10 === 1 ? 1 : 10);
+  if (draw < 0.1) return 'is refused';
+  if (draw < 0.15) return 'unknown, landed';
+  if (draw < 0.2) return 'unknown, lost';
+  if (draw < 0.25) return 'dies before';
+  return draw < 0.3 ? 'dies after' : 'lands';
+}
+
+/** Where nothing comes from outside, no moment may have more machines out of service than allowed, whatever the reason. */
+function checkAlways({ api, referee }: SimulatedCluster): void {
+  const pools = api.list(machineConfigPools);
+  for (const pool of pools) {
+    const { name } = pool.metadata;
+    const members = membersOf({ api }, name);
+    const out = members.filter(isUnavailable).map(({ metadata }) => metadata.name);
+    const allowed = allowedOut(pool, members.length);
+    if (out.length > allowed)
+      referee.report(`${name}: ${out.join(', ')} are out of service at once, ${allowed} may be`);
+  }
+}
+
+function membersOf({ api }: Pick<SimulatedCluster, 'api'>, pool: string) {
+  const pools = api.list(machineConfigPools);
+  return api.list(nodes).filter((node) => {
+    const chosen = poolOf(node.metadata, pools);
+    return chosen.ok && chosen.pool === pool;
+  });
+}
+
+/** Nothing comes from outside any more, and people put right what they did. */
+function calmDown({ cluster, workload }: Scene): void {
+  const { api, random, referee } = cluster;
+  cluster.calmDown();
+  cluster.stopRollouts(null);
+  workload?.block(false);
+  cluster.resetMachines();
+  for (const node of api.list(nodes)) {
+    if (!isReady(node)) cluster.setReady(node.metadata.name, true);
+    if (referee.isCordonedByPeople(node.metadata.uid)) cluster.cordon(node.metadata.name, false);
+  }
+  for (const { metadata, spec } of api.list(machineConfigPools)) {
+    const { name, annotations = {} } = metadata;
+    const { [targetConfigAnnotation]: held } = annotations;
+    cluster.patchPool(name, { spec: { paused: false } });
+    const isLeftAsItIs = held !== undefined && !cluster.isBad(held) && random.chance(0.5);
+    if (isLeftAsItIs) continue;
+    if (cluster.isBad(spec.configuration?.name ?? '') || cluster.isBad(held ?? '')) cluster.render(name);
+    cluster.patchPool(name, { metadata: { annotations: { [rolloutRequestAnnotation]: 'resume' } } });
+  }
+}
+
+/** Until every machine is where it shall be, and for a while longer. What is not so is reported. */
+export async function untilConverged(cluster: SimulatedCluster): Promise<void> {
+  const { time, referee } = cluster;
+  const end = time.now() + LONGEST;
+  while (laggards(cluster).length > 0 && time.now() < end) await time.runUntil(time.now() + 10 * MINUTE);
+  const late = laggards(cluster);
+  if (late.length > 0) return referee.report(`did not converge: ${late.slice(0, 5).join('; ')}`);
+  await time.runUntil(time.now() + 2 * HOUR);
+  const left = laggards(cluster);
+  if (left.length > 0) referee.report(`did not stay where it was: ${left.slice(0, 5).join('; ')}`);
+}
+
+/** What is not as it shall be: requests without an answer, and machines with what they say. */
+function laggards({ api }: SimulatedCluster): string[] {
+  return api.list(machineConfigPools).flatMap((pool) => {
+    const { name, annotations = {} } = pool.metadata;
+    const request = annotations[rolloutRequestAnnotation];
+    const late = membersOf({ api }, name).filter((node) => !isWell(node, targetOf(pool)));
+    return [
+      ...(request === undefined ? [] : [`${name} has no answer to ${request}`]),
+      ...late.map((node) => {
+        const says = JSON.stringify(annotationsOf(node));
+        return `${node.metadata.name} is not at ${targetOf(pool)}: ready ${isReady(node)}, cordoned ${isCordoned(node)}, ${says}`;
+      }),
+    ];
+  });
+}

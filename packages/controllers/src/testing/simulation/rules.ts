@@ -1,0 +1,58 @@
+// What the API server does about an object of a kind by itself, whatever a client sends.
+import { nodes, podDisruptionBudgets, pods } from '@slipway/api';
+import { type KubeObject, type Resource, resourceId } from '@slipway/kube';
+
+interface Rules {
+  /** Whether what a client creates may bring its status. */
+  readonly createsStatus: boolean;
+  /** Whether a write of the status may change annotations and labels too. */
+  readonly statusTakesMetadata: boolean;
+  /** Counts the changes of what is wanted. */
+  readonly hasGeneration: boolean;
+}
+
+const ofCustomKinds: Rules = { createsStatus: false, statusTakesMetadata: false, hasGeneration: true };
+const ofKinds: Readonly<Record<string, Rules>> = {
+  [resourceId(nodes)]: { createsStatus: true, statusTakesMetadata: true, hasGeneration: false },
+  [resourceId(pods)]: { createsStatus: false, statusTakesMetadata: true, hasGeneration: true },
+  [resourceId(podDisruptionBudgets)]: { createsStatus: false, statusTakesMetadata: true, hasGeneration: true },
+};
+
+const rulesOf = (resource: Resource): Rules => ofKinds[resourceId(resource)] ?? ofCustomKinds;
+
+interface WithStatus extends KubeObject {
+  status?: unknown;
+}
+
+export function startsAs<T extends KubeObject>(resource: Resource<T>, object: T): T {
+  const { createsStatus, hasGeneration } = rulesOf(resource);
+  const { status: _, ...rest }: WithStatus = object;
+  const kept = createsStatus ? object : (rest as T);
+  const first = resourceId(resource) === resourceId(pods) ? { ...kept, status: { phase: 'Pending' } } : kept;
+  return hasGeneration ? { ...first, metadata: { ...first.metadata, generation: 1 } } : first;
+}
+
+/** What of a change lands: a write of the status changes the status, any other write everything else. */
+export function keepsItsRules<T extends KubeObject>(resource: Resource<T>, old: T, wanted: T, subresource: string): T {
+  const { statusTakesMetadata, hasGeneration } = rulesOf(resource);
+  if (subresource === 'status') {
+    const metadata = statusTakesMetadata ? wanted.metadata : old.metadata;
+    return withStatusOf({ ...old, metadata }, wanted);
+  }
+  const next = withStatusOf(wanted, old);
+  if (!hasGeneration) return next;
+  const generation = (old.metadata.generation ?? 0) + (wantsOther(old, next) ? 1 : 0);
+  return { ...next, metadata: { ...next.metadata, generation } };
+}
+
+function withStatusOf<T extends KubeObject>(object: T, other: T): T {
+  const { status: _, ...rest }: WithStatus = object;
+  const { status }: WithStatus = other;
+  return (status === undefined ? rest : { ...rest, status }) as T;
+}
+
+/** Parts that a patch does not touch are the same ones: there is nothing to compare in them. */
+function wantsOther(old: KubeObject, next: KubeObject): boolean {
+  const wantedOf = ({ metadata: _metadata, status: _status, ...rest }: WithStatus): string => JSON.stringify(rest);
+  return wantedOf(old) !== wantedOf(next);
+}

@@ -1,0 +1,83 @@
+// What a controller sees of a kind: the changes of the log up to some place of it, never out of order, often not the last ones.
+import { apiVersionOf, type Change, keyOf, type KubeObject, type Source, type Store, type Stored } from '@slipway/kube';
+import type { MemoryApi } from './memory-api.ts';
+import { selects } from './selectors.ts';
+
+export interface View {
+  readonly source: Source;
+  readonly store: Store<KubeObject>;
+  /** The objects as the server had them at this place of the log, whatever the controller keeps of them. Stays as it is. */
+  seen(): ReadonlyMap<string, Stored<KubeObject>>;
+  /** How many changes it does not show yet. */
+  readonly behind: number;
+  /** Takes the next one in, and says what it comes to here. */
+  advance(): Change<KubeObject>[];
+}
+
+/** Begins with everything there is, as a list does. */
+export function openView(api: MemoryApi, source: Source): View {
+  const seen = new Map<string, Stored<KubeObject>>();
+  const kept = new Map<string, Stored<KubeObject>>();
+  let snapshot: ReadonlyMap<string, Stored<KubeObject>> | null = null;
+  const changes = api.changesOf(source.resource);
+  let place = changes.length;
+
+  function put(object: Stored<KubeObject>): Change<KubeObject>[] {
+    const key = keyOf(object);
+    const old = kept.get(key);
+    const next = keep(source, object);
+    seen.set(key, object);
+    kept.set(key, next);
+    if (old !== undefined && old.metadata.uid !== next.metadata.uid) {
+      return [
+        { type: 'deleted', old },
+        { type: 'added', object: next },
+      ];
+    }
+    return [old === undefined ? { type: 'added', object: next } : { type: 'updated', old, object: next }];
+  }
+
+  function remove(key: string): Change<KubeObject>[] {
+    const old = kept.get(key);
+    seen.delete(key);
+    kept.delete(key);
+    return old === undefined ? [] : [{ type: 'deleted', old }];
+  }
+
+  for (const object of api.list(source.resource)) if (selects(source, object)) put(object);
+
+  return {
+    source,
+    seen: () => (snapshot ??= new Map(seen)),
+    store: {
+      get: (key) => kept.get(key),
+      values: () => kept.values(),
+      get size() {
+        return kept.size;
+      },
+      byIndex(index, value) {
+        const valuesOf = source.indexes?.[index];
+        if (valuesOf === undefined) throw new Error(`no index named ${index}`);
+        return [...kept.values()].filter((object) => valuesOf(object).includes(value));
+      },
+    },
+    get behind() {
+      return changes.length - place;
+    },
+    advance() {
+      const change = changes[place];
+      if (change === undefined) return [];
+      place += 1;
+      snapshot = null;
+      const isThere = change.type !== 'DELETED' && selects(source, change.object);
+      return isThere ? put(change.object) : remove(keyOf(change.object));
+    },
+  };
+}
+
+/** A projection that changes what it is given would break here: objects in the store are frozen. */
+function keep({ resource, as, project }: Source, object: Stored<KubeObject>): Stored<KubeObject> {
+  const metadataOnly = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: object.metadata };
+  const sent = as === 'metadata' ? metadataOnly : object;
+  return project === undefined ? sent : project(sent);
+}
