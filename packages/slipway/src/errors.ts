@@ -10,8 +10,16 @@ export const commandErrors = {
   SLW_CLI_POOL: 'the pool that was asked for is not among the manifests',
   SLW_CLI_NOTHING_SUCH: 'the rendered config has nothing of the name that was asked for',
   SLW_CLI_COMPARE: 'what was given to compare cannot be compared',
+  SLW_CLI_PLAN_KIND: 'slipway plan was given an object that it cannot plan for',
+  SLW_CLI_PLAN_SOURCE: 'slipway plan does not know which fleet to plan for',
   SLW_CLI_OUT: 'the directory to write to cannot be used',
+  SLW_CLI_BIRTH: 'a simulated machine of slipway start could not be born',
   SLW_CLI_BOOTSTRAP_INPUT: 'a file or address that slipway bootstrap was given cannot be used',
+  SLW_CLI_NO_POOL: 'the cluster has no MachineConfigPool of that name',
+  SLW_CLI_NO_NODE: 'the cluster has no Node of that name',
+  SLW_CLI_NO_CONFIG: 'the pool has no rendered config that is meant, or several',
+  SLW_CLI_NO_ANSWER: 'no controller has answered a request to a pool',
+  SLW_CLI_REFUSED: 'the controller refused what was asked of a pool',
   SLW_IGNITION_INPUT: 'a file or a flag of an ignition command cannot be used',
 } as const;
 

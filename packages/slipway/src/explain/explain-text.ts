@@ -1,24 +1,6 @@
 import type { Explained } from '@slipway/fleet';
-
-// What a config says may not move a terminal's cursor or turn text around.
-const UNSAFE = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-const MAX_WIDTH = 60;
-
-function safe(text: string): string {
-  return text.replace(UNSAFE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-}
-
-/** Rows under a head, in columns as wide as they need, the last one free. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [head, ...rows].map((row) => row.map((cell) => safe(cell).replaceAll('\n', '\\n')));
-  const widths = head.map((_, column) => Math.min(MAX_WIDTH, Math.max(...all.map((row) => row[column]?.length ?? 0))));
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
-      .join('  ')
-      .trimEnd();
-  return all.map((row) => `${line(row)}\n`).join('');
-}
+import { safeText } from '../terminal/safe-text.ts';
+import { table } from '../terminal/table.ts';
 
 const listed = (names: readonly string[]): string => (names.length === 0 ? '-' : names.join(', '));
 
@@ -32,7 +14,7 @@ export function overviewText(things: readonly Explained[]): string {
 
 /** One thing with its fields, and its contents where it has any. */
 export function thingText({ noun, name, setBy, overrode, fields }: Explained, contents: string | undefined): string {
-  const title = safe(
+  const title = safeText(
     `${noun} ${name}\n  set by ${setBy}${overrode.length === 0 ? '' : `, over ${listed(overrode)}`}\n`,
   );
   // What it is called by is in the title already.
@@ -45,6 +27,6 @@ export function thingText({ noun, name, setBy, overrode, fields }: Explained, co
   return [
     title,
     ...(rows.length === 0 ? [] : ['\n', indent(shown)]),
-    ...(contents === undefined ? [] : ['\n', indent(safe(contents.endsWith('\n') ? contents : `${contents}\n`))]),
+    ...(contents === undefined ? [] : ['\n', indent(safeText(contents.endsWith('\n') ? contents : `${contents}\n`))]),
   ].join('');
 }

@@ -1,0 +1,322 @@
+import {
+  machineConfigPools,
+  machineConfigs,
+  machineConfigurations,
+  nodeAnnotations,
+  nodes,
+  rolloutRequestAnnotation,
+  stopRolloutsAnnotation,
+} from '@slipway/api';
+import { look } from '@slipway/slipway/testing/look';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { findPool, type Fleet, machineConfig, renderedWith, startFleet, withFile } from './render/fleet.ts';
+import { endOf, runSlipway, slipway, type SlipwayProcess } from './slipway-process.ts';
+
+// The commands are processes of their own, and so are the controllers. The machines are Node objects that do what they are
+// told when the test says so.
+let fleet: Fleet;
+let controller: SlipwayProcess;
+let old = '';
+let renewed = '';
+
+const workers = ['worker-a', 'worker-b', 'worker-c'] as const;
+const patience = { timeout: 30_000, interval: 50 };
+
+const command = (...args: string[]) => runSlipway(...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
+
+async function json(...args: string[]): Promise<unknown> {
+  const { code, out, err } = await command(...args, '-o', 'json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out) as unknown;
+}
+
+/** What a command that only looks shows. */
+async function shown(name: Parameters<typeof look>[1], ...args: string[]): Promise<unknown> {
+  const { code, out, err } = await look(fleet.controlPlane.kubeconfig, name, ...args, '-o', 'json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out) as unknown;
+}
+
+async function annotationsOf(name: string): Promise<Record<string, string>> {
+  return (await fleet.admin.get(nodes, { name })).metadata.annotations ?? {};
+}
+
+const desiredOf = async (name: string): Promise<string | undefined> =>
+  (await annotationsOf(name))[nodeAnnotations.desiredConfig];
+
+/** Which of the workers are to have this config. */
+async function given(config: string): Promise<string[]> {
+  const desired = await Promise.all(workers.map(desiredOf));
+  return workers.filter((_, index) => desired[index] === config);
+}
+
+const say = (name: string, annotations: Record<string, string>) =>
+  fleet.admin.patch(nodes, { name }, { type: 'merge', body: { metadata: { annotations } } }, {});
+
+async function addWorker(name: string, config: string): Promise<void> {
+  await fleet.admin.create(nodes, { metadata: { name, labels: { 'node-role.kubernetes.io/worker': '' } } });
+  const lastTransitionTime = new Date().toISOString();
+  const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastTransitionTime }];
+  const ready = { type: 'merge', body: { status: { conditions } } } as const;
+  await fleet.admin.patch(nodes, { name }, ready, {}, { subresource: 'status' });
+  await say(name, { [nodeAnnotations.currentConfig]: config, [nodeAnnotations.state]: 'Done' });
+}
+
+/** The machine becomes what it is told to be. */
+async function obey(name: string): Promise<void> {
+  const { [nodeAnnotations.currentConfig]: current, [nodeAnnotations.desiredConfig]: desired } =
+    await annotationsOf(name);
+  if (desired !== undefined && desired !== current) {
+    await say(name, { [nodeAnnotations.currentConfig]: desired, [nodeAnnotations.state]: 'Done' });
+  }
+}
+
+/** What the controller has last written about the pool, once it has seen all of its spec. */
+const updating = (expected: object): Promise<void> =>
+  vi.waitFor(async () => {
+    const pool = await findPool(fleet.admin, 'worker');
+    expect(pool?.status?.observedGeneration).toBe(pool?.metadata.generation);
+    expect(pool?.status?.conditions?.find(({ type }) => type === 'Updating')).toMatchObject(expected);
+  }, patience);
+
+/** All machines obey until every one has this config. */
+const untilAllHave = (config: string): Promise<void> =>
+  vi.waitFor(async () => {
+    for (const name of workers) await obey(name);
+    const pool = await findPool(fleet.admin, 'worker');
+    expect(pool?.status).toMatchObject({ configuration: { name: config }, updatedMachineCount: workers.length });
+    expect(pool?.status?.conditions?.find(({ type }) => type === 'Updated')).toMatchObject({ status: 'True' });
+  }, patience);
+
+beforeAll(async () => {
+  fleet = await startFleet();
+  controller = await fleet.controller();
+  old = (await renderedWith(fleet.admin, 'worker', '00-worker')).metadata.name;
+  for (const name of workers) await addWorker(name, old);
+  await untilAllHave(old);
+}, 120_000);
+afterAll(() => fleet.stop());
+
+describe('slipway pause and resume', () => {
+  it('a paused pool gives nothing; status and why say so', async () => {
+    expect(await json('pause', 'worker')).toMatchObject({ action: 'pause', pool: 'worker', changed: true });
+    await fleet.admin.create(
+      machineConfigs,
+      machineConfig('50-motd', 'worker', { config: withFile('/etc/motd', 'hi\n') }),
+    );
+    renewed = (await renderedWith(fleet.admin, 'worker', '50-motd')).metadata.name;
+    await updating({ status: 'False', reason: 'Paused' });
+    expect(await given(renewed)).toEqual([]);
+    expect(await shown('status', 'worker')).toMatchObject({
+      pools: [{ name: 'worker', phase: 'paused', isPaused: true, target: renewed, machines: { total: 3, updated: 0 } }],
+    });
+    expect(await shown('why', 'worker-b')).toMatchObject({
+      pool: 'worker',
+      phase: 'waiting',
+      current: old,
+      target: renewed,
+      wayOut: [expect.stringContaining('slipway resume worker')],
+    });
+  });
+
+  it('a resumed pool goes on with its canary; status shows the wave, why the recorded reason', async () => {
+    expect(await json('resume', 'worker')).toMatchObject({ action: 'resume', changed: true });
+    await vi.waitFor(async () => expect(await given(renewed)).toHaveLength(1), patience);
+    const [canary = ''] = await given(renewed);
+    await say(canary, { [nodeAnnotations.state]: 'Working' });
+    expect(await shown('status', 'worker')).toMatchObject({
+      pools: [{ phase: 'updating', wave: { number: 1, of: 2, size: 1 }, machines: { unavailable: 1 } }],
+    });
+    expect(await shown('why', canary)).toMatchObject({
+      phase: 'updating',
+      desired: renewed,
+      given: { at: expect.any(String) },
+    });
+    const { out } = await look(fleet.controlPlane.kubeconfig, 'status', 'worker');
+    expect(out).toMatch(new RegExp(`${canary} +updating`));
+    expect(out).not.toContain('\u001b');
+  });
+
+  it('--all stops every pool within one reconcile, and lets them go on', async () => {
+    const stopped = await command('pause', '--all', '--reason', 'storage maintenance');
+    expect(stopped.out).toMatch(/^All rollouts are stopped: storage maintenance\./);
+    const settings = await fleet.admin.get(machineConfigurations, { name: 'cluster' });
+    expect(settings.metadata.annotations).toMatchObject({ [stopRolloutsAnnotation]: 'storage maintenance' });
+    for (const name of workers) await obey(name);
+    await updating({ status: 'False', reason: 'RolloutsStopped', message: expect.stringContaining('1 of 3') });
+    expect(await given(renewed)).toHaveLength(1);
+    expect(await shown('status')).toMatchObject({ stopped: 'storage maintenance' });
+
+    expect(await json('resume', '--all')).toMatchObject({ pool: null, changed: true });
+    await vi.waitFor(async () => expect(await given(renewed)).toHaveLength(2), patience);
+  });
+});
+
+describe('slipway cancel and rollback', () => {
+  it('cancel brings the machines that were given the config back, and says how it goes on', async () => {
+    const { code, out } = await command('cancel', 'worker');
+    expect(code).toBe(0);
+    expect(out).toContain(`goes to ${old}`);
+    expect(out).toContain('slipway resume worker');
+    expect(await shown('status', 'worker')).toMatchObject({
+      pools: [{ target: old, newest: renewed, hold: { kind: 'cancel' } }],
+    });
+    await untilAllHave(old);
+    expect(await given(renewed)).toEqual([]);
+  });
+
+  it('a pool that is paused and held is only unpaused at first: its machines stay where they went back to', async () => {
+    await command('pause', 'worker');
+    const { out } = await command('resume', 'worker');
+    expect(out).toContain('Pool worker is no longer paused.');
+    expect(out).toContain(`It is still held at ${old}: slipway resume worker once more ends that.`);
+    expect(await shown('status', 'worker')).toMatchObject({ pools: [{ isPaused: false, hold: { kind: 'cancel' } }] });
+  });
+
+  it('what the controller refuses is an error with its reason', async () => {
+    const { code, err } = await command('cancel', 'worker');
+    expect(code).toBe(1);
+    expect(err).toMatch(/^slipway: cancel of pool worker was refused: .* \[SLW_CLI_REFUSED\]\n$/);
+  });
+
+  it('resume ends the hold: the newest config is rolled out to all', async () => {
+    const { out } = await command('resume', 'worker');
+    expect(out).toContain(renewed);
+    await untilAllHave(renewed);
+  });
+
+  it('history shows each rollout, how it ended and what it changed', async () => {
+    const report = (await shown('history', 'worker')) as { rollouts: object[]; configs: object[] };
+    expect(report.rollouts[0]).toMatchObject({
+      config: renewed,
+      outcome: 'completed',
+      nodes: 3,
+      changes: {
+        machineConfigs: [{ name: '50-motd', change: 'added' }],
+        items: [{ noun: 'file', name: '/etc/motd', change: 'added' }],
+      },
+    });
+    expect(report.rollouts).toContainEqual(expect.objectContaining({ config: old, outcome: 'cancelled' }));
+    expect(report.configs).toMatchObject([
+      { name: renewed, isTarget: true, before: old },
+      { name: old, isTarget: false },
+    ]);
+    const { out } = await look(fleet.controlPlane.kubeconfig, 'history', 'worker');
+    expect(out).toContain('MachineConfigs: + 50-motd');
+    expect(out).toContain('+ file /etc/motd');
+  });
+
+  it('rollback goes to the config that the beginning of a hash names', async () => {
+    const hash = old.slice(old.lastIndexOf('-') + 1);
+    expect(await json('rollback', 'worker', '--to', hash.slice(0, 8))).toMatchObject({
+      action: 'rollback',
+      message: expect.stringContaining(`goes to ${old}`),
+    });
+    await untilAllHave(old);
+    const report = (await shown('history', 'worker')) as { rollouts: object[] };
+    expect(report.rollouts[0]).toMatchObject({ config: old, from: renewed, outcome: 'rolled back' });
+    const unknown = await command('rollback', 'worker', '--to', 'xyz');
+    expect(unknown).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/slipway history worker.*\[SLW_CLI_NO_CONFIG\]/),
+    });
+  });
+});
+
+describe('slipway status --watch', () => {
+  it('in a pipe writes a line for each change, and ends with Ctrl-C and code 0', async () => {
+    const watching = slipway('status', 'worker', '--watch', '--kubeconfig', fleet.controlPlane.kubeconfig);
+    const documents = slipway(
+      'status',
+      'worker',
+      '--watch',
+      '-o',
+      'json',
+      '--kubeconfig',
+      fleet.controlPlane.kubeconfig,
+    );
+    onTestFinished(() => {
+      watching.child.kill('SIGINT');
+      documents.child.kill('SIGINT');
+    });
+    await watching.saw(/worker: updated: All machines/);
+    await documents.saw(/"name":"worker","phase":"updated"/);
+    await command('resume', 'worker');
+    // One look may show several steps at once, but the machine stays where it is until it obeys.
+    await watching.saw(/worker\/worker-[abc]: \w+ → updating/);
+    await documents.saw(/"name":"worker","phase":"updating"/);
+    await untilAllHave(renewed);
+    await watching.saw(/worker\/worker-[abc]: updating → updated\n/);
+    await watching.saw(/worker: updated: All machines[^]*worker: updated: All machines/);
+    await documents.saw(/"phase":"updating"[^]*"name":"worker","phase":"updated"/);
+    watching.child.kill('SIGINT');
+    documents.child.kill('SIGINT');
+    expect(await endOf(watching)).toMatchObject({ code: 0, err: '' });
+    const { code, out } = await endOf(documents);
+    expect(code).toBe(0);
+    const reports = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { pools: { name: string }[] });
+    expect(reports.length).toBeGreaterThan(2);
+    expect(reports.every(({ pools }) => pools.some(({ name }) => name === 'worker'))).toBe(true);
+  });
+});
+
+describe('names that are not there', () => {
+  it('are an error of one line, with names near them', async () => {
+    expect(await command('pause', 'wroker')).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(
+        /^slipway: the cluster has no MachineConfigPool wroker\. Did you mean worker\? \[SLW_CLI_NO_POOL\]\n$/,
+      ),
+    });
+    const { kubeconfig } = fleet.controlPlane;
+    expect(await look(kubeconfig, 'status', 'wroker')).toMatchObject({ code: 1, out: '', thrown: 'SLW_CLI_NO_POOL' });
+    expect(await look(kubeconfig, 'why', 'worker-aa')).toMatchObject({
+      thrown: 'SLW_CLI_NO_NODE',
+      err: expect.stringContaining('Did you mean worker-a'),
+    });
+  });
+});
+
+describe('without a controller', () => {
+  beforeAll(async () => {
+    controller.child.kill('SIGTERM');
+    await controller.exit;
+  });
+
+  const requestOf = async (): Promise<string | undefined> =>
+    (await fleet.admin.get(machineConfigPools, { name: 'worker' })).metadata.annotations?.[rolloutRequestAnnotation];
+
+  it('a request that nobody answers stays, and the command says so', async () => {
+    const { code, out, err } = await command('rollback', 'worker', '--wait', '1');
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/probably no controller runs.*kubectl annotate.*\[SLW_CLI_NO_ANSWER\]/);
+    expect(await requestOf()).toBe('rollback');
+    expect((await look(fleet.controlPlane.kubeconfig, 'status', 'worker')).out).toContain(
+      'asked for and not answered yet: rollback',
+    );
+  });
+
+  it('a request that somebody takes away is waited for no longer', async () => {
+    const asking = slipway('rollback', 'worker', '--wait', '60', '--kubeconfig', fleet.controlPlane.kubeconfig);
+    await asking.saw(/Ctrl-C takes it back/);
+    const body = { metadata: { annotations: { [rolloutRequestAnnotation]: null } } };
+    await fleet.admin.patch(machineConfigPools, { name: 'worker' }, { type: 'merge', body }, {});
+    expect(await endOf(asking)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/taken away without an answer.*\[SLW_CLI_NO_ANSWER\]/),
+    });
+  });
+
+  it('Ctrl-C takes the request back', async () => {
+    const asking = slipway('rollback', 'worker', '--kubeconfig', fleet.controlPlane.kubeconfig);
+    await asking.saw(/Ctrl-C takes it back/);
+    expect(await requestOf()).toBe('rollback');
+    asking.child.kill('SIGINT');
+    expect(await endOf(asking)).toMatchObject({ code: 130, err: expect.stringContaining('was taken back') });
+    expect(await requestOf()).toBeUndefined();
+  });
+});

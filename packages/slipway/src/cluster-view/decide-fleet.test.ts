@@ -1,0 +1,51 @@
+import { rolloutPolicyAnnotations, rolloutRequestAnnotation } from '@slipway/api';
+import { describe, expect, it } from 'vitest';
+import { decideFleet } from './decide-fleet.ts';
+import { sampleFleet, sampleNode, samplePoolOf } from './sample-fleet.ts';
+
+const now = Date.parse('2026-01-02T04:00:00Z');
+
+describe('what becomes of a fleet', () => {
+  it('puts every node into its pool, and says of the others why they have none', () => {
+    const fleet = sampleFleet({
+      pools: [samplePoolOf('infra'), samplePoolOf('worker')],
+      nodes: [sampleNode('n1'), sampleNode('n2', { roles: ['worker', 'infra'] }), sampleNode('n3', { roles: [] })],
+    });
+    const { pools, outside } = decideFleet(fleet, now);
+    expect(pools.map(({ name, nodes }) => [name, nodes.map((node) => node.name)])).toEqual([
+      ['infra', ['n2']],
+      ['worker', ['n1']],
+    ]);
+    expect(outside).toEqual([expect.objectContaining({ name: 'n3', code: 'SLW_POOL_NONE' })]);
+  });
+
+  it('gives the target to as many as the controller would', () => {
+    const nodes = ['a', 'b', 'c'].map((name) => sampleNode(name));
+    const [pool] = decideFleet(sampleFleet({ nodes }), now).pools;
+    expect(pool?.decision.give.map(({ node }) => node)).toEqual(['a']);
+    expect(pool?.decision).toMatchObject({ phase: 'updating', target: 'rendered-worker-2' });
+  });
+
+  it('gives nothing while the fleet is stopped, and knows why it is', () => {
+    const decided = decideFleet(sampleFleet({ nodes: [sampleNode('a')], stopped: 'fire' }), now);
+    expect(decided.stopped).toBe('fire');
+    expect(decided.pools[0]?.decision).toMatchObject({ phase: 'stopped', give: [] });
+  });
+
+  it('lets no master go while an arbiter is out', () => {
+    const nodes = [
+      sampleNode('m1', { roles: ['master'], current: 'rendered-master-1' }),
+      sampleNode('a1', { roles: ['arbiter'], current: 'rendered-arbiter-1', isReady: false }),
+    ];
+    const pools = [samplePoolOf('arbiter', { target: 'rendered-arbiter-1' }), samplePoolOf('master')];
+    const [, master] = decideFleet(sampleFleet({ pools, nodes }), now).pools;
+    expect(master?.decision.give).toEqual([]);
+  });
+
+  it('keeps what a person asked for, and what it cannot understand', () => {
+    const annotations = { [rolloutRequestAnnotation]: 'cancel', [rolloutPolicyAnnotations.soak]: 'soon' };
+    const [pool] = decideFleet(sampleFleet({ pools: [samplePoolOf('worker', { annotations })], nodes: [] }), now).pools;
+    expect(pool?.request).toBe('cancel');
+    expect(pool?.problems).toEqual([expect.stringMatching(/rollout-soak.*soon.*\[SLW_ROLLOUT_/)]);
+  });
+});

@@ -1,0 +1,44 @@
+// The same as readFleet, kept up to date.
+import { machineConfigNodes, machineConfigPools, machineConfigurations, nodes } from '@slipway/api';
+import { createInformer, type Transport } from '@slipway/kube';
+import { byName, type FleetNow, machineConfigurationName, slimNode } from './fleet-now.ts';
+
+export interface WatchedFleet {
+  /** Resolves when everything was read once. */
+  readonly synced: Promise<unknown>;
+  now(): FleetNow;
+  /** Why it may be behind, for people; null while all watches stand. */
+  problem(): string | null;
+}
+
+export interface WatchOptions {
+  readonly signal: AbortSignal;
+  readonly onChange: () => void;
+}
+
+export function watchFleet(transport: Transport, { signal, onChange }: WatchOptions): WatchedFleet {
+  // A person waits in front of it.
+  const shared = { longestBackoffMs: 5000, onProblem: onChange } as const;
+  const pools = createInformer(transport, { resource: machineConfigPools, ...shared });
+  const machines = createInformer(transport, { resource: nodes, expect: 'many', project: slimNode, ...shared });
+  const records = createInformer(transport, { resource: machineConfigNodes, expect: 'many', ...shared });
+  const settings = createInformer(transport, { resource: machineConfigurations, ...shared });
+  const all = [pools, machines, records, settings];
+  for (const informer of all) {
+    informer.onChange(onChange);
+    informer.start(signal);
+  }
+  return {
+    synced: Promise.all(all.map(({ synced }) => synced)),
+    now: () => ({
+      pools: [...pools.store.values()].sort(byName),
+      nodes: [...machines.store.values()].sort(byName),
+      machineConfigNodes: new Map([...records.store.values()].map((record) => [record.metadata.name, record])),
+      machineConfiguration: settings.store.get(machineConfigurationName),
+    }),
+    problem() {
+      const found = all.map((informer) => informer.problem).find((each) => each instanceof Error);
+      return found?.message ?? null;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { poolFactsOf } from '@slipway/fleet';
+import { createClient } from '@slipway/kube';
+import { type ClusterOptions, connect } from '../connect.ts';
+import { type Io, write } from '../ignition/io.ts';
+import { toJson } from '../manifests/manifest-text.ts';
+import { readPool } from '../rollout/change-pool.ts';
+import { paintFor } from '../terminal/paint.ts';
+import { historyReport } from './history-report.ts';
+import { historyText } from './history-text.ts';
+import { readRendered } from './rendered-config.ts';
+
+export interface HistoryOptions extends ClusterOptions {
+  output: 'text' | 'json';
+  showSecrets?: boolean;
+}
+
+export async function runHistory(name: string, options: HistoryOptions, io: Io): Promise<void> {
+  const transport = await connect(options);
+  try {
+    const client = createClient(transport);
+    const pool = await readPool(client, name);
+    const { pool: facts, history } = poolFactsOf(pool);
+    const report = await historyReport(
+      {
+        pool: name,
+        target: facts.held ?? facts.newest,
+        state: facts.state,
+        history,
+        rendered: await readRendered(client, name),
+      },
+      { showSecrets: options.showSecrets ?? false },
+    );
+    await write(io.stdout, options.output === 'json' ? toJson(report) : historyText(report, paintFor(io.stdout)));
+  } finally {
+    await transport.close();
+  }
+}

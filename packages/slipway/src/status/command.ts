@@ -1,0 +1,27 @@
+import { Command, Option } from 'commander';
+import { withClusterOptions } from '../cluster-options.ts';
+import { type Io, processIo } from '../ignition/io.ts';
+import type { StatusOptions } from './status.ts';
+
+export const statusCommand = (io: Io = processIo): Command =>
+  withClusterOptions(new Command('status'))
+    .summary('show how far pools and nodes are, and what they wait for')
+    .description(
+      'Shows every pool with its target, progress, wave and time left, and every node with its phase, the step it is in, and what is in its way. Reads only.',
+    )
+    .argument('[POOL...]', 'only these pools')
+    .option('-w, --watch', 'follow the cluster until Ctrl-C; in a pipe, a line for each change')
+    .option('--all-nodes', 'show every node also of pools with more than 20')
+    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['table', 'json']).default('table'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  slipway status
+  slipway status worker --watch
+  slipway status -o json | jq '.pools[] | {name, phase, machines}'
+  slipway status --watch -o json                  a JSON document a line, at each change`,
+    )
+    .action(async (pools: string[], options: StatusOptions) =>
+      (await import('./status.ts')).runStatus(pools, options, io),
+    );

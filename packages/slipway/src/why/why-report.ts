@@ -1,0 +1,100 @@
+// Everything there is to say about one node, as plain data.
+import { targetReasonAnnotation } from '@slipway/api';
+import { type NodeFacts, type NodePhase, parseTargetReason, type RolloutDecision } from '@slipway/fleet';
+import type { DecidedFleet, DecidedPool } from '../cluster-view/decide-fleet.ts';
+import type { FleetNow } from '../cluster-view/fleet-now.ts';
+import { CommandError } from '../errors.ts';
+import { nearNames } from '../explain/near-names.ts';
+import { nodeStepOf, noStep } from '../status/node-step.ts';
+import { wayOut } from './way-out.ts';
+
+export type WhyReport = WhyInPool | WhyOutside;
+
+/** In no pool, or wanted by two. */
+export interface WhyOutside {
+  readonly node: string;
+  readonly pool: null;
+  readonly code: string;
+  readonly why: string;
+}
+
+export interface WhyInPool {
+  readonly node: string;
+  readonly pool: string;
+  readonly phase: NodePhase;
+  readonly why: string;
+  /** The rendered configs: what it has, what it was told to have, what its pool is brought to. */
+  readonly current: string | null;
+  readonly desired: string | null;
+  readonly target: string | null;
+  readonly state: NodeFacts['state'];
+  readonly isReady: boolean;
+  readonly notReady: string;
+  readonly isCordoned: boolean;
+  readonly isCordonedByUs: boolean;
+  /** When and why it was told to have `desired`; null: not recorded. */
+  readonly given: { readonly at: string; readonly why: string } | null;
+  /** What it does at this moment; ''. */
+  readonly step: string;
+  readonly stepSince: string;
+  /** What its drain waits for; ''. */
+  readonly drainBlocked: string;
+  /** The daemon's words; ''. */
+  readonly reason: string;
+  readonly poolPhase: RolloutDecision['phase'];
+  readonly poolSummary: string;
+  readonly wayOut: readonly string[];
+}
+
+export function whyReport(name: string, fleet: FleetNow, decided: DecidedFleet): WhyReport {
+  const outside = decided.outside.find((node) => node.name === name);
+  if (outside !== undefined) return { node: name, pool: null, code: outside.code, why: outside.message };
+  for (const pool of decided.pools) {
+    const facts = pool.nodes.find((node) => node.name === name);
+    if (facts !== undefined) return inPool(facts, pool, fleet);
+  }
+  throw noSuchNode(name, fleet);
+}
+
+function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: FleetNow): WhyInPool {
+  const { name, current, desired, state, isReady, notReady, isCordoned, isCordonedByUs, drainBlocked, reason } = facts;
+  const { phase, why } = decision.nodes.get(name) ?? { phase: 'skipped', why: 'nothing was decided about it' };
+  const step = phase === 'updating' || phase === 'failed' ? nodeStepOf(fleet.machineConfigNodes.get(name)) : noStep;
+  return {
+    node: name,
+    pool,
+    phase,
+    why,
+    current,
+    desired,
+    target: decision.target,
+    state,
+    isReady,
+    notReady,
+    isCordoned,
+    isCordonedByUs,
+    given: givenOf(name, fleet),
+    step: step.words,
+    stepSince: step.since,
+    drainBlocked,
+    reason,
+    poolPhase: decision.phase,
+    poolSummary: decision.summary,
+    wayOut: wayOut({ node: facts, pool, phase, poolPhase: decision.phase }),
+  };
+}
+
+function givenOf(name: string, { nodes }: FleetNow): WhyInPool['given'] {
+  const annotations = nodes.find(({ metadata }) => metadata.name === name)?.metadata.annotations;
+  const { givenAt, why } = parseTargetReason(annotations?.[targetReasonAnnotation]);
+  return givenAt === null ? null : { at: new Date(givenAt).toISOString(), why };
+}
+
+function noSuchNode(name: string, { nodes }: FleetNow): CommandError {
+  const near = nearNames(
+    name,
+    nodes.map(({ metadata }) => metadata.name),
+  );
+  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'slipway status --all-nodes lists them';
+  return new CommandError('SLW_CLI_NO_NODE', `the cluster has no Node ${name}. ${hint}`);
+}

@@ -1,0 +1,47 @@
+import { shortConfigs } from '../terminal/config-name.ts';
+import { type Paint, plain } from '../terminal/paint.ts';
+import { safeText } from '../terminal/safe-text.ts';
+import type { WhyInPool, WhyReport } from './why-report.ts';
+
+export function whyText(report: WhyReport, paint: Paint = plain): string {
+  if (report.pool === null) return `${safeText(report.why)} [${report.code}]\n`;
+  const rows = rowsOf(report).filter(([, text]) => text !== '');
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, text]) => `  ${name.padEnd(width)}  ${oneLine(text)}`);
+  return [
+    `Node ${report.node} of pool ${report.pool}: ${paint('bold', report.phase)}`,
+    `  ${sentence(report.why)}`,
+    '',
+    ...lines,
+    '',
+    ...report.wayOut.map((text) => `→ ${oneLine(text)}`),
+    '',
+  ].join('\n');
+}
+
+function rowsOf(report: WhyInPool): [string, string][] {
+  const { given } = report;
+  return [
+    ['has', `${report.current ?? 'a config that is not known yet'} (${conditionOf(report)})`],
+    ['was told', report.desired ?? 'nothing yet'],
+    ['when and why', given === null ? '' : `${given.at}: ${shortConfigs(given.why)}`],
+    ['pool is for', report.target ?? 'nothing yet: no config was rendered'],
+    ['does now', report.step === '' ? '' : `${report.step}, since ${report.stepSince}`],
+    ['drain waits for', report.drainBlocked],
+    ['daemon says', report.reason],
+    ['the pool', `${report.poolPhase}: ${shortConfigs(report.poolSummary)}`],
+  ];
+}
+
+function conditionOf({ state, isReady, notReady, isCordoned, isCordonedByUs }: WhyInPool): string {
+  const cordoned = isCordonedByUs ? 'cordoned for its update' : 'cordoned by somebody';
+  return [
+    `state ${state ?? 'not known'}`,
+    isReady ? 'ready' : `not ready${notReady === '' ? '' : `: ${notReady}`}`,
+    ...(isCordoned ? [cordoned] : []),
+  ].join(', ');
+}
+
+const sentence = (text: string): string => shortConfigs(oneLine(text));
+
+const oneLine = (text: string): string => safeText(text).replaceAll(/\s*\n\s*/g, ' ');
