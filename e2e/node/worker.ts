@@ -23,8 +23,6 @@ export interface Worker {
   aim(config: string): Promise<void>;
   /** Has reached this config, with nothing to complain of. */
   done(config: string): Promise<Said>;
-  /** As the drain controller does: what the node asks for is done. */
-  drain(request: string): Promise<void>;
   /** Text of a file of the node; undefined where there is none. */
   file(path: string): Promise<string | undefined>;
   /** Resolves the moment that the check of the node's disk holds, as near to it as one gets. */
@@ -72,7 +70,6 @@ export function workerOf({ client }: Fleet, node: SystemdNode): Worker {
     aim: (config) => annotate({ [nodeAnnotations.desiredConfig]: config }),
     done: (config) =>
       until(({ state, currentConfig }) => state === 'Done' && currentConfig === config, `Done at ${config}`),
-    drain: (request) => annotate({ [nodeAnnotations.lastAppliedDrain]: request }),
     file: (path) => readFile(onNode(path), 'utf8').catch(() => undefined),
     exists: (path) => existsSync(onNode(path)),
     async seen(check) {

@@ -23,15 +23,19 @@ interface Known {
 export interface FleetViews {
   view(read: Read): FleetView;
   poolOf(node: Stored<Node>, read: Read): string | undefined;
+  /** Whether pools select other nodes than when this was asked last: then nodes have moved between them. */
+  hasMoved(read: Read): boolean;
 }
 
 export function createFleetViews(): FleetViews {
   let selectors = '';
   let known = new WeakMap<Stored<Node>, Known>();
 
+  let asked = '';
+
   /** What was worked out holds for as long as no pool selects other nodes. */
   function refresh(pools: Iterable<Stored<MachineConfigPool>>): void {
-    const now = JSON.stringify([...pools].map(({ metadata, spec }) => [metadata.name, spec.nodeSelector]));
+    const now = selectorsOf(pools);
     if (now === selectors) return;
     selectors = now;
     known = new WeakMap();
@@ -63,9 +67,17 @@ export function createFleetViews(): FleetViews {
       }
       return { membersOf: (pool) => members.get(pool) ?? [], homeless: () => homeless };
     },
+    hasMoved(read) {
+      const before = asked;
+      asked = selectorsOf(read(machineConfigPools).values());
+      return asked !== before;
+    },
     poolOf(node, read) {
       const { chosen } = look(node, poolsOf(read));
       return chosen.ok ? chosen.pool : undefined;
     },
   };
 }
+
+const selectorsOf = (pools: Iterable<Stored<MachineConfigPool>>): string =>
+  JSON.stringify([...pools].map(({ metadata, spec }) => [metadata.name, spec.nodeSelector]));

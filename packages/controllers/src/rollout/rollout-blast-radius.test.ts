@@ -23,7 +23,7 @@ interface Outcome {
 async function breakAll(seed: number, annotations: Record<string, string>): Promise<Outcome> {
   const cluster = createCluster({
     seed,
-    controllers: () => [rolloutController({}), drainController()],
+    controllers: () => [rolloutController(), drainController()],
     lagMs: (random) => random.int(1, 5000),
     fateOf: () => (cluster.random.chance(0.02) ? cluster.random.pick(['dies before', 'dies after']) : 'lands'),
   });

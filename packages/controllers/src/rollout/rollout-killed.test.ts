@@ -29,7 +29,7 @@ async function rollOut(killAt: number, how: Fate): Promise<Outcome> {
   let writes = 0;
   const cluster = createCluster({
     seed: 7,
-    controllers: () => [rolloutController({}), drainController()],
+    controllers: () => [rolloutController(), drainController()],
     changeOf: () => ({ isEmpty: false, needsDrain: true, reboots: true, end: 'works' }),
     fateOf: () => {
       if (!isUnderWay) return 'lands';

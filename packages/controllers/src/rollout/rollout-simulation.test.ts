@@ -5,7 +5,7 @@ import { rolloutController } from './rollout.ts';
 
 // A thousand randomised rollouts in two files, so that two cores share them.
 it('a rollout of any course never has more machines out of service than allowed, and reaches every machine: seeds 1–500', async () => {
-  const { summary, violations } = await runSeeds(1, 500, () => [rolloutController({}), drainController()]);
+  const { summary, violations } = await runSeeds(1, 500, () => [rolloutController(), drainController()]);
   console.log(summary);
   expect(violations).toEqual([]);
 }, 600_000);

@@ -60,7 +60,11 @@ export function rolloutController({ ownNode, metrics }: RolloutOptions = {}): Co
   return {
     name: 'rollout',
     reads: [
-      { resource: machineConfigPools },
+      {
+        resource: machineConfigPools,
+        // A pool that comes, goes or selects others takes nodes from the others, or leaves them to them.
+        keysOf: ({ metadata }, read) => (views.hasMoved(read) ? [...poolNames(read), metadata.name] : [metadata.name]),
+      },
       {
         ...fleetNodes,
         keysOf: (node, read) => {

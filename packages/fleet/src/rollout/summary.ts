@@ -133,7 +133,7 @@ function fullReason({ request, stands, maxUnavailable }: Situation, give: readon
 export function wayOn({ request, state }: Situation, phase: Phase): string {
   const { pool, nodes } = request;
   if (phase === 'stopped')
-    return 'Remove the annotation slipway.dev/stop-rollouts from the MachineConfiguration cluster to go on';
+    return '`slipway resume --all` lets them go on (it removes the annotation slipway.dev/stop-rollouts of the MachineConfiguration cluster)';
   if (phase === 'paused') return `Set spec.paused of the pool to false to go on (slipway resume ${pool.name})`;
   if (state === null || state.halted === null) return '';
   const { from, fromOsMajor } = state;

@@ -1,0 +1,288 @@
+import { machineConfigPools, machineConfigs, machineConfigurations, nodeAnnotations, roleLabel } from '@slipway/api';
+import type { MachineConfigPool } from '@slipway/api';
+import type { NodeDisruptionPolicy } from '@slipway/fleet';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  countOut,
+  currentOf,
+  desiredOf,
+  fileConfig,
+  ignition,
+  patience,
+  type RolloutScene,
+  type Spec,
+  startRolloutScene,
+  stateOf,
+} from './rollout/rollout-scene.ts';
+
+// What users of such fleets know, each under its name. The machines are simulated; the rest is real.
+const WORKERS = 4;
+const worker = 'node-role.kubernetes.io/worker';
+
+let scene: RolloutScene;
+let target = '';
+
+const condition = (pool: MachineConfigPool, type: string) =>
+  pool.status?.conditions?.find((each) => each.type === type);
+const bootOf = async (name: string) => (await scene.node(name)).status?.nodeInfo?.bootID;
+const workers = (): string[] => scene.machines.names().filter((name) => name.startsWith('worker-'));
+
+/** Every worker has what the pool wants, and may be changed again. */
+async function settled(config: string, machines = WORKERS): Promise<void> {
+  target = config;
+  await scene.updated('worker', config, machines);
+}
+
+beforeAll(async () => {
+  scene = await startRolloutScene({ worker: WORKERS });
+  await settled((await scene.pool('worker')).spec.configuration?.name ?? '');
+}, 120_000);
+beforeEach(async () => scene.updated('worker', target, workers().length), 60_000);
+afterAll(() => scene?.stop(), 60_000);
+
+it('kernel arguments', async () => {
+  const boots = await Promise.all(workers().map(bootOf));
+  const out = countOut(scene, worker);
+  await settled(
+    await scene.apply('50-arguments', 'worker', { config: ignition(), kernelArguments: ['quiet', 'a=b c'] }),
+  );
+  for (const name of workers()) {
+    expect(await scene.file(name, 'var/lib/slipway-simulated/os.json')).toContain('"quiet"');
+  }
+  const after = await Promise.all(workers().map(bootOf));
+  expect(after.filter((boot, at) => boot === boots[at])).toEqual([]);
+  expect(out.most()).toBe(1);
+  out.stop();
+});
+
+it('a paused pool', async () => {
+  const before = target;
+  await scene.patchPool('worker', { spec: { paused: true } });
+  const config = await scene.apply('50-paused', 'worker', fileConfig('/etc/paused', 'one'));
+  await vi.waitFor(async () => {
+    const pool = await scene.pool('worker');
+    expect(condition(pool, 'Updating')).toMatchObject({ status: 'False', message: expect.stringMatching(/paused/i) });
+    expect(condition(pool, 'Updated')).toMatchObject({ status: 'False' });
+    expect(pool.status?.observedGeneration).toBe(pool.metadata.generation);
+  }, patience);
+  for (const name of workers()) expect(desiredOf(await scene.node(name))).toBe(before);
+  await scene.patchPool('worker', { spec: { paused: false } });
+  await settled(config);
+});
+
+it('a custom pool created and deleted', async () => {
+  const [name = ''] = workers();
+  const role = 'node-role.kubernetes.io/gpu';
+  await scene.client.create(machineConfigs, {
+    metadata: { name: '60-gpu', labels: { [roleLabel]: 'gpu' } },
+    spec: fileConfig('/etc/gpu', 'yes'),
+  });
+  await scene.client.create(machineConfigPools, {
+    metadata: { name: 'gpu' },
+    spec: {
+      machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', 'gpu'] }] },
+      nodeSelector: { matchLabels: { [role]: '' } },
+    },
+  });
+  const { name: config } = (await scene.cluster.rendered('gpu', ['60-gpu'])).metadata;
+  await scene.patchNode(name, { metadata: { labels: { [role]: '' } } });
+  await scene.updated('gpu', config, 1);
+  expect(await scene.file(name, 'etc/gpu')).toBe('yes');
+  await scene.updated('worker', target, WORKERS - 1);
+
+  await scene.client.delete(machineConfigPools, { name: 'gpu' }, {});
+  await scene.updated('worker', target, WORKERS);
+  expect(await scene.file(name, 'etc/gpu')).toBeUndefined();
+  await scene.patchNode(name, { metadata: { labels: { [role]: null } } });
+  await scene.client.delete(machineConfigs, { name: '60-gpu' }, {});
+});
+
+it('a bad MachineConfig recovers', async () => {
+  const before = target;
+  // A file below a file: found out on the machine, before it is drained.
+  const bad = await scene.apply('50-bad', 'worker', fileConfig('/etc/hostname/below', 'no'));
+  await vi.waitFor(async () => {
+    const pool = await scene.pool('worker');
+    expect(pool.status?.degradedMachineCount).toBe(1);
+    expect(condition(pool, 'NodeDegraded')).toMatchObject({ status: 'True' });
+    expect(condition(pool, 'Degraded')).toMatchObject({ status: 'True' });
+  }, patience);
+  const given = await Promise.all(workers().map(async (name) => desiredOf(await scene.node(name))));
+  expect(given.filter((config) => config === bad)).toHaveLength(1);
+  expect(await scene.remove('50-bad', 'worker')).toBe(before);
+  await settled(before);
+  expect(condition(await scene.pool('worker'), 'Degraded')).toMatchObject({ status: 'False' });
+});
+
+it('a node cordoned by a person stays cordoned', async () => {
+  const [, name = ''] = workers();
+  await scene.patchPool('worker', { spec: { maxUnavailable: 2 } });
+  await scene.patchNode(name, { spec: { unschedulable: true } });
+  const before = target;
+  const config = await scene.apply('50-cordoned', 'worker', fileConfig('/etc/cordoned', 'one'));
+  await vi.waitFor(async () => {
+    expect((await scene.pool('worker')).status).toMatchObject({ updatedMachineCount: WORKERS - 1 });
+  }, patience);
+  const left = await scene.node(name);
+  expect(left.spec?.unschedulable).toBe(true);
+  expect(desiredOf(left)).toBe(before);
+  expect(condition(await scene.pool('worker'), 'Updating')?.message).toContain(name);
+  await scene.patchNode(name, { spec: { unschedulable: null } });
+  await settled(config);
+  await scene.patchPool('worker', { spec: { maxUnavailable: null } });
+});
+
+it('a deleted rendered config is made again', async () => {
+  // Who may: one in use is protected from everybody else.
+  await scene.cluster.client.delete(machineConfigs, { name: target }, {});
+  const again = await vi.waitFor(() => scene.client.get(machineConfigs, { name: target }), patience);
+  expect(again.spec?.config).toBeDefined();
+  await settled(await scene.apply('50-again', 'worker', fileConfig('/etc/again', 'one')));
+});
+
+it('a node moved between pools', async () => {
+  const [, , name = ''] = workers();
+  const role = 'node-role.kubernetes.io/store';
+  await scene.client.create(machineConfigs, {
+    metadata: { name: '60-store', labels: { [roleLabel]: 'store' } },
+    spec: fileConfig('/etc/store', 'yes'),
+  });
+  await scene.client.create(machineConfigPools, {
+    metadata: { name: 'store' },
+    spec: {
+      machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', 'store'] }] },
+      nodeSelector: { matchLabels: { [role]: '' } },
+    },
+  });
+  const { name: config } = (await scene.cluster.rendered('store', ['60-store'])).metadata;
+  const boot = await bootOf(name);
+  await scene.patchNode(name, { metadata: { labels: { [role]: '' } } });
+  await scene.updated('store', config, 1);
+  expect(await bootOf(name)).not.toBe(boot);
+  await scene.patchNode(name, { metadata: { labels: { [role]: null } } });
+  await scene.updated('worker', target, WORKERS);
+  await scene.updated('store', config, 0);
+  expect(await scene.file(name, 'etc/store')).toBeUndefined();
+});
+
+it('a node that joins during a rollout', async () => {
+  const before = target;
+  const config = await scene.apply('50-joins', 'worker', fileConfig('/etc/joins', 'one'));
+  const name = await scene.machines.add('worker');
+  await settled(config, WORKERS + 1);
+  expect(await scene.file(name, 'etc/joins')).toBe('one');
+  expect(before).not.toBe(config);
+  await scene.machines.remove(name);
+  await settled(config);
+});
+
+it('maxUnavailable changed in flight', async () => {
+  const out = countOut(scene, worker);
+  const begun = await scene.apply('50-flight', 'worker', fileConfig('/etc/flight', 'one'));
+  await vi.waitFor(async () => {
+    const given = await Promise.all(workers().map(async (name) => desiredOf(await scene.node(name))));
+    expect(given).toContain(begun);
+  }, patience);
+  expect(out.most()).toBeLessThanOrEqual(1);
+  await scene.patchPool('worker', { spec: { maxUnavailable: '50%' } });
+  await settled(begun);
+  expect(out.most()).toBe(2);
+  await scene.patchPool('worker', { spec: { maxUnavailable: 1 } });
+  out.stop();
+  const after = countOut(scene, worker);
+  await settled(await scene.apply('50-flight', 'worker', fileConfig('/etc/flight', 'two')));
+  expect(after.most()).toBe(1);
+  after.stop();
+});
+
+describe('node disruption policy', () => {
+  const unit = 'app.service';
+  type Action = NonNullable<NodeDisruptionPolicy['sshkey']>['actions'][number];
+  const actions: readonly (readonly [string, Action, Expected])[] = [
+    ['None', { type: 'None' }, { boots: false, drains: false, done: [] }],
+    ['Drain', { type: 'Drain' }, { boots: false, drains: true, done: [] }],
+    [
+      'Reload',
+      { type: 'Reload', reload: { serviceName: unit } },
+      { boots: false, drains: false, done: [`reload ${unit}`] },
+    ],
+    [
+      'Restart',
+      { type: 'Restart', restart: { serviceName: unit } },
+      { boots: false, drains: false, done: [`restart ${unit}`] },
+    ],
+    ['DaemonReload', { type: 'DaemonReload' }, { boots: false, drains: false, done: ['daemon-reload'] }],
+    ['Reboot', { type: 'Reboot' }, { boots: true, drains: true, done: [] }],
+  ];
+  interface Expected {
+    boots: boolean;
+    drains: boolean;
+    done: string[];
+  }
+  const base = { config: ignition({ systemd: { units: [{ name: unit, enabled: true, contents: appUnit('base') }] } }) };
+  const kinds: Record<string, { policy: (action: Action) => NodeDisruptionPolicy; change: (text: string) => Spec }> = {
+    files: {
+      policy: (action) => ({ files: [{ path: '/etc/app.conf', actions: [action] }] }),
+      change: (text) => fileConfig('/etc/app.conf', text),
+    },
+    directories: {
+      policy: (action) => ({ files: [{ path: '/etc/app.d', actions: [action] }] }),
+      change: (text) => fileConfig('/etc/app.d/inside', text),
+    },
+    units: {
+      policy: (action) => ({ units: [{ name: 'side.service', actions: [action] }] }),
+      change: (text) => ({
+        config: ignition({ systemd: { units: [{ name: 'side.service', enabled: true, contents: appUnit(text) }] } }),
+      }),
+    },
+    'ssh keys': {
+      policy: (action) => ({ sshkey: { actions: [action] } }),
+      change: (text) => ({
+        config: ignition({ passwd: { users: [{ name: 'core', sshAuthorizedKeys: [`ssh-ed25519 AAAA ${text}`] }] } }),
+      }),
+    },
+  };
+
+  beforeAll(async () => {
+    await scene.client.create(machineConfigurations, {
+      metadata: { name: 'cluster' },
+      spec: { managementState: 'Managed' },
+    });
+    // One machine is enough here: the others wait in the pool of somebody else.
+    await scene.patchPool('worker', { spec: { maxUnavailable: '100%' } });
+    await settled(await scene.apply('50-app', 'worker', base));
+  }, 60_000);
+
+  it.each(
+    Object.keys(kinds).flatMap((kind) => actions.map(([name, action, expected]) => ({ kind, name, action, expected }))),
+  )('for $kind: $name', async ({ kind, name: actionName, action, expected }) => {
+    const { policy, change } = kinds[kind] ?? {};
+    if (policy === undefined || change === undefined) throw new Error(`no such kind: ${kind}`);
+    const [name = ''] = workers();
+    const body = { spec: { nodeDisruptionPolicy: policy(action) } };
+    await scene.client.patch(machineConfigurations, { name: 'cluster' }, { type: 'merge', body }, {});
+    const boot = await bootOf(name);
+    const doneBefore = await doneOn(name);
+    const config = await scene.apply(`51-${kind.replace(' ', '-')}`, 'worker', change(actionName));
+    await settled(config);
+    const after = await scene.node(name);
+    expect(after.status?.nodeInfo?.bootID !== boot).toBe(expected.boots);
+    expect(after.metadata.annotations?.[nodeAnnotations.lastAppliedDrain] === `uncordon-${config}`).toBe(
+      expected.drains,
+    );
+    // A boot begins a new list.
+    expect(await doneOn(name)).toEqual(expected.boots ? [] : [...doneBefore, ...expected.done]);
+    expect(stateOf(after)).toBe('Done');
+    expect(currentOf(after)).toBe(config);
+  });
+
+  const doneOn = async (name: string): Promise<string[]> =>
+    ((await scene.file(name, 'run/slipway-simulated/done')) ?? '')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+});
+
+function appUnit(description: string): string {
+  return `[Unit]\nDescription=${description}\n[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n`;
+}
