@@ -12,11 +12,13 @@ export function formatDiff(items: readonly ItemDiff[]): string {
   if (items.length === 0) return 'no difference\n';
   const count = (change: ItemDiff['change']) => items.filter((item) => item.change === change).length;
   const summary = `${count('added')} added, ${count('removed')} removed, ${count('changed')} changed`;
-  return `${[...items.map(formatItem), summary].join('\n\n')}\n`;
+  return `${[...items.map((item) => formatItem(item)), summary].join('\n\n')}\n`;
 }
 
-function formatItem(item: ItemDiff): string {
-  const title = `${MARKS[item.change]} ${item.noun}${item.name === '' ? '' : ` ${safe(item.name)}`}`;
+/** One thing that differs, without a line's end; `note` stands behind its name. */
+export function formatItem(item: ItemDiff, note = ''): string {
+  const name = item.name === '' ? '' : ` ${safe(item.name)}`;
+  const title = `${MARKS[item.change]} ${item.noun}${name}${note === '' ? '' : `  ${safe(note)}`}`;
   // For a thing that is gone, its name says all.
   if (item.change === 'removed') return title;
   const lines = [

@@ -31,6 +31,6 @@ export type { ResolveEntry } from './resolve/problem.ts';
 export { type ResolveCode, resolveErrors } from './errors.ts';
 export { proxyFor, type ProxySettings } from './resolve/proxy.ts';
 export { diffConfigs, type ConfigDiff, type DiffOptions, type ItemDiff } from './diff.ts';
-export { formatDiff } from './diff-text.ts';
+export { formatDiff, formatItem } from './diff-text.ts';
 export { formatPath } from './path.ts';
 export { maskUrl } from './resolve/problem.ts';

@@ -50,8 +50,9 @@ describe('a unit file is refused', () => {
 });
 
 it('a large file of short lines takes no longer than its size', () => {
-  const started = performance.now();
+  const began = process.threadCpuUsage();
   readUnit(`${'x'.repeat(2040)}\n`.repeat(500));
   readUnit(`[Unit]\n${'A=b\n'.repeat(200_000)}`);
-  expect(performance.now() - started).toBeLessThan(2000);
+  const { user, system } = process.threadCpuUsage(began);
+  expect((user + system) / 1000).toBeLessThan(2000);
 });

@@ -4,13 +4,18 @@ import { controllerCommand } from './controller-command.ts';
 import { daemonCommand } from './daemon-command.ts';
 import { diffCommand } from './diff/command.ts';
 import { explainCommand } from './explain/command.ts';
+import { historyCommand } from './history/command.ts';
 import { ignitionCommand } from './ignition/command.ts';
 import { installCommand } from './install-command.ts';
+import { planCommand } from './plan/command.ts';
 import { renderCommand } from './render/command.ts';
+import { cancelCommand, pauseCommand, resumeCommand, rollbackCommand } from './rollout/command.ts';
 import { runProgram } from './run-program.ts';
 import { serverCommand } from './server-command.ts';
 import { startCommand } from './start-command.ts';
+import { statusCommand } from './status/command.ts';
 import { version } from './version.ts';
+import { whyCommand } from './why/command.ts';
 
 const program = new Command('slipway')
   .description(
@@ -23,6 +28,14 @@ const program = new Command('slipway')
   .addCommand(controllerCommand())
   .addCommand(serverCommand())
   .addCommand(daemonCommand())
+  .addCommand(planCommand())
+  .addCommand(statusCommand())
+  .addCommand(whyCommand())
+  .addCommand(historyCommand())
+  .addCommand(pauseCommand())
+  .addCommand(resumeCommand())
+  .addCommand(cancelCommand())
+  .addCommand(rollbackCommand())
   .addCommand(renderCommand())
   .addCommand(explainCommand())
   .addCommand(diffCommand())
@@ -35,6 +48,8 @@ Examples:
   slipway start                                   a whole control plane on this machine, to try things
   slipway install --kubeconfig prod.kubeconfig    CRDs and policies into a cluster
   slipway controller --kubeconfig prod.kubeconfig the controllers against it
+  slipway plan -f 50-chrony.yaml                  what applying it would do to every machine
+  slipway status --watch                          how far every pool and node is, and what it waits for
   slipway render -f fleet/ --pool worker          a pool’s configuration from manifests, without a cluster
 
 Every error ends with a code in brackets; docs/errors.md says what to do about each.`,

@@ -482,7 +482,8 @@ it('thousands of links, files and partitions are checked in no time', () => {
       ],
     },
   };
-  const started = performance.now();
+  const began = process.threadCpuUsage();
   expect(found(NEWEST, sections).length).toBeGreaterThan(1000);
-  expect(performance.now() - started).toBeLessThan(2000);
+  const { user, system } = process.threadCpuUsage(began);
+  expect((user + system) / 1000).toBeLessThan(2000);
 });

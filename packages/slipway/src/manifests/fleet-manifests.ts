@@ -104,7 +104,8 @@ interface Header {
   kind: string;
 }
 
-function headerOf(value: unknown): Header {
+/** Which kind of object it says to be; `no kind` where it says nothing. */
+export function headerOf(value: unknown): Header {
   const { apiVersion, kind } = isPlain(value) ? value : {};
   const group = typeof apiVersion === 'string' && apiVersion.includes('/') ? (apiVersion.split('/', 1)[0] ?? '') : '';
   return { group, kind: typeof kind === 'string' && kind !== '' ? kind : 'no kind' };

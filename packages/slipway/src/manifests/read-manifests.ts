@@ -13,6 +13,15 @@ export async function readManifests(
   stdin: AsyncIterable<Uint8Array>,
   namespace: string,
 ): Promise<FleetManifests> {
+  const { documents, problems } = await readDocuments(paths, stdin);
+  return manifestsIn(paths.join(', '), documents, namespace, problems);
+}
+
+/** The documents of all files; files that cannot be read are problems. */
+export async function readDocuments(
+  paths: readonly string[],
+  stdin: AsyncIterable<Uint8Array>,
+): Promise<{ documents: ManifestDocument[]; problems: string[] }> {
   const files = await findManifestFiles(paths);
   const documents: ManifestDocument[] = [];
   const problems: string[] = [];
@@ -28,7 +37,7 @@ export async function readManifests(
       problems.push(error.message);
     }
   }
-  return manifestsIn(paths.join(', '), documents, namespace, problems);
+  return { documents, problems };
 }
 
 /** What `documents` have of a fleet; `name` is what people call all of them, `problems` what was wrong before. */

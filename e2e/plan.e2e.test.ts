@@ -1,0 +1,278 @@
+// `slipway plan` on a real control plane with real controllers and daemons: it writes nothing, and what it says comes true.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { machineConfigPools, machineConfigs, nodeAnnotations, nodes, pods, roleLabel } from '@slipway/api';
+import type { MachineConfig, Node, Pod } from '@slipway/api';
+import { createSimulatedHost } from '@slipway/daemon';
+import { createInformer } from '@slipway/kube';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type DaemonCluster, type SimulatedNode, startDaemonCluster, withFiles } from './daemon/cluster.ts';
+import { addBudget, addNamespace, addPod, allowDisruptions, endPod, reportReady } from './node/kubelet.ts';
+import { operator } from './operator.ts';
+import { settledRequestsOf } from './plan/audit.ts';
+import { addPlanner, planner } from './plan/planner.ts';
+import { startWebServer, type WebServer } from './remote-content/web-server.ts';
+import { endOf, runSlipway, slipway, type SlipwayProcess } from './slipway-process.ts';
+
+const { desiredConfig, desiredDrain } = nodeAnnotations;
+const NAMES = ['worker-1', 'worker-2', 'worker-3'];
+const APP = '/etc/app.conf';
+/** Free of cost by the built-in policy. */
+const PULL_SECRET = '/var/lib/kubelet/config.json';
+/** Who may write everything. */
+const administrator = { user: 'planning-administrator', groups: ['system:masters'], name: 'planning-administrator' };
+const budget = { namespace: 'shop', name: 'web' };
+
+const app = (text: string): MachineConfig => ({
+  metadata: { name: '50-app', labels: { [roleLabel]: 'worker' } },
+  spec: withFiles({ [APP]: text }),
+});
+const pullSecret: MachineConfig = {
+  metadata: { name: '60-pull', labels: { [roleLabel]: 'worker' } },
+  spec: withFiles({ [PULL_SECRET]: '{"auths":{}}' }),
+};
+
+/** What of a plan these tests look at. */
+interface Plan {
+  outcome: string;
+  pools: {
+    name: string;
+    after: string;
+    changes: { name: string; from: string[] }[];
+    rollout: { waves: { nodes: string[]; atATime: number }[] };
+    updates: { actions: { type: string }[]; needsDrain: boolean; nodes: string[] }[];
+    nodes: { name: string; drain: { evicted: string[]; blockedBy: { budget: string; allowed: number }[] } | null }[];
+  }[];
+}
+
+describe('slipway plan', () => {
+  let cluster: DaemonCluster;
+  let controller: SlipwayProcess;
+  let directory: string;
+  let kubeconfig: string;
+  /** Of the administrator. */
+  let unlimited: string;
+  let web: WebServer;
+  let machines: SimulatedNode[];
+  const stopWatching = new AbortController();
+  /** Nodes in the order in which they were given another config. */
+  const given: string[] = [];
+  const wasDrained = new Set<string>();
+
+  beforeAll(async () => {
+    cluster = await startDaemonCluster({ audit: true });
+    directory = await mkdtemp(join(tmpdir(), 'slipway-plan-'));
+    kubeconfig = await addPlanner(cluster.operator, cluster.controlPlane);
+    unlimited = await cluster.controlPlane.kubeconfigFor(administrator);
+    web = await startWebServer();
+    await cluster.operator.create(machineConfigs, app('one\n'));
+    const operatorKubeconfig = await cluster.controlPlane.kubeconfigFor(operator);
+    const flags = ['--no-leader-elect', '--probes', '127.0.0.1:0', '--allow-address', '127.0.0.0/8'];
+    controller = slipway('controller', '--kubeconfig', operatorKubeconfig, ...flags);
+    const first = await renderedFrom(['00-worker', '50-app']);
+    await setMaxUnavailable(NAMES.length);
+    // Nobody has written files to these machines: they begin without any, and are brought to what the pool has.
+    const born = await cluster.render({ config: { ignition: { version: '3.5.0' } } });
+    machines = [];
+    for (const name of NAMES) {
+      const machine = await cluster.makeNode(name, born);
+      await reportReady(cluster.operator, name);
+      machine.start();
+      machines.push(machine);
+    }
+    await allHave(first);
+    await setMaxUnavailable(1);
+    await addPods();
+    await watchCluster();
+  }, 180_000);
+
+  afterAll(async () => {
+    stopWatching.abort();
+    controller.child.kill('SIGTERM');
+    await endOf(controller);
+    await web.stop();
+    await cluster.stop();
+    await rm(directory, { recursive: true });
+  }, 60_000);
+
+  async function renderedFrom(sources: readonly string[], pool = 'worker'): Promise<string> {
+    return vi.waitFor(
+      async () => {
+        const { configuration } = (await cluster.operator.get(machineConfigPools, { name: pool })).spec;
+        expect(configuration?.source?.map(({ name }) => name)).toEqual(sources);
+        return configuration?.name ?? '';
+      },
+      { timeout: 30_000, interval: 100 },
+    );
+  }
+
+  const setMaxUnavailable = (maxUnavailable: number) =>
+    cluster.operator.patch(
+      machineConfigPools,
+      { name: 'worker' },
+      { type: 'merge', body: { spec: { maxUnavailable } } },
+      {},
+    );
+
+  async function allHave(config: string): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        const { status } = await cluster.operator.get(machineConfigPools, { name: 'worker' });
+        expect(status).toMatchObject({ configuration: { name: config }, updatedMachineCount: NAMES.length });
+      },
+      { timeout: 120_000, interval: 200 },
+    );
+  }
+
+  /** Two that are evicted, one of which a budget keeps, and one of a DaemonSet, which stays. */
+  async function addPods(): Promise<void> {
+    const client = cluster.operator;
+    await addNamespace(client, 'shop');
+    await addPod(client, { namespace: 'shop', name: 'free' }, 'worker-1', { app: 'other' });
+    await addPod(client, { namespace: 'shop', name: 'kept' }, 'worker-2', { app: 'web' });
+    await client.create(pods, {
+      metadata: {
+        namespace: 'shop',
+        name: 'everywhere',
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd', controller: true }],
+      },
+      spec: { nodeName: 'worker-1', containers: [{ name: 'd', image: 'registry.example.com/d' }] },
+    });
+    await addBudget(client, budget, { app: 'web' }, 0);
+  }
+
+  /** Notes what is done to nodes, and ends pods as a kubelet would. */
+  async function watchCluster(): Promise<void> {
+    const { transport } = cluster.operator;
+    const watchedNodes = createInformer<Node>(transport, { resource: nodes });
+    watchedNodes.onChange((change) => {
+      if (change.type !== 'updated') return;
+      const { name, annotations = {} } = change.object.metadata;
+      if (annotations[desiredConfig] !== change.old.metadata.annotations?.[desiredConfig]) given.push(name);
+      if (annotations[desiredDrain]?.startsWith('drain-') === true) wasDrained.add(name);
+    });
+    const watchedPods = createInformer<Pod>(transport, { resource: pods });
+    watchedPods.onChange((change) => {
+      if (change.type === 'deleted' || change.object.metadata.deletionTimestamp === undefined) return;
+      const { namespace = '', name } = change.object.metadata;
+      endPod(cluster.operator, { namespace, name }).catch(() => {});
+    });
+    for (const informer of [watchedNodes, watchedPods]) {
+      informer.start(stopWatching.signal);
+      await informer.synced;
+    }
+  }
+
+  async function plan(object: MachineConfig, { as = kubeconfig, pool = 'worker', flags = [] as string[] } = {}) {
+    const path = join(directory, `${object.metadata.name}.json`);
+    const header = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig' };
+    await writeFile(path, JSON.stringify({ ...header, ...object }));
+    const { code, out, err } = await runSlipway('plan', '-f', path, '-o', 'json', '--kubeconfig', as, ...flags);
+    expect(err).not.toContain('SLW_');
+    const found = (JSON.parse(out) as Plan).pools.find(({ name }) => name === pool);
+    if (found === undefined) throw new Error(`the plan lacks the pool ${pool}`);
+    return { code, err, path, pool: found };
+  }
+
+  const apply = (object: MachineConfig) =>
+    cluster.operator.apply(machineConfigs, object, {}, { fieldManager: 'test', force: true });
+  const bootIds = () => Promise.all(machines.map(({ root }) => createSimulatedHost({ root }).bootId()));
+
+  it('says 0 for what is there already', async () => {
+    expect(await plan(app('one\n'))).toMatchObject({ code: 0, pool: { changes: [], updates: [] } });
+  });
+
+  it('foretells a rollout: target, waves and their order, actions, evicted pods, and the budget that blocks', async () => {
+    const { code, pool: worker, path } = await plan(app('two\n'));
+    expect(code).toBe(3);
+    expect(worker.changes).toMatchObject([{ name: APP, from: ['50-app'] }]);
+    expect(worker.updates).toMatchObject([{ actions: [{ type: 'Reboot' }], needsDrain: true, nodes: NAMES }]);
+    const waves = worker.rollout.waves.map((wave) => wave.nodes);
+    expect(waves.map((wave) => wave.length)).toEqual([1, 2]);
+    const evicted = worker.nodes.flatMap(({ drain }) => drain?.evicted ?? []);
+    const blocked = worker.nodes.filter(({ drain }) => (drain?.blockedBy ?? []).length > 0);
+    expect(blocked).toMatchObject([{ name: 'worker-2', drain: { blockedBy: [{ budget: 'shop/web', allowed: 0 }] } }]);
+    const text = await runSlipway('plan', '-f', path, '-v', '--kubeconfig', unlimited);
+    expect(text).toMatchObject({ code: 3 });
+    expect(text.out).toContain('PodDisruptionBudget shop/web allows no eviction now');
+
+    const boots = await bootIds();
+    await apply(app('two\n'));
+    await vi.waitFor(
+      async () => {
+        const { annotations } = (await cluster.operator.get(nodes, { name: 'worker-2' })).metadata;
+        expect(annotations?.['slipway.dev/drain-blocked']).toMatch(/shop\/kept.*\bweb\b/s);
+      },
+      { timeout: 90_000, interval: 200 },
+    );
+    await allowDisruptions(cluster.operator, budget, 1);
+    await allHave(worker.after);
+
+    expect(given).toEqual(waves.flat());
+    expect(wasDrained).toEqual(new Set(NAMES));
+    const after = await bootIds();
+    expect(after.filter((id, index) => id === boots[index])).toEqual([]);
+    const requests = await settledRequestsOf(cluster.controlPlane, operator.user);
+    const evictions = requests.filter(
+      ({ objectRef, responseStatus }) => objectRef?.subresource === 'eviction' && responseStatus?.code === 201,
+    );
+    expect(evictions.map(({ objectRef }) => `${objectRef?.namespace}/${objectRef?.name}`).sort()).toEqual(
+      evicted.sort(),
+    );
+    expect(evicted).toEqual(['shop/free', 'shop/kept']);
+    expect(await cluster.operator.find(pods, { namespace: 'shop', name: 'everywhere' })).toBeDefined();
+  }, 240_000);
+
+  it('foretells a change that costs nothing', async () => {
+    const { code, pool: worker } = await plan(pullSecret);
+    expect({ code, drains: worker.nodes.filter(({ drain }) => drain !== null) }).toEqual({ code: 2, drains: [] });
+    expect(worker.updates).toMatchObject([{ actions: [], needsDrain: false }]);
+    const boots = await bootIds();
+    given.length = 0;
+    wasDrained.clear();
+    await apply(pullSecret);
+    await allHave(worker.after);
+    expect(given).toEqual(worker.rollout.waves.flatMap((wave) => wave.nodes));
+    expect([...wasDrained]).toEqual([]);
+    expect(await bootIds()).toEqual(boots);
+  }, 120_000);
+
+  it('takes remote content from what the cluster has stored, and fetches only what is new', async () => {
+    const remote = (path: string): MachineConfig => ({
+      metadata: { name: '50-remote', labels: { [roleLabel]: 'master' } },
+      spec: {
+        config: {
+          ignition: { version: '3.5.0' },
+          storage: { files: [{ path, mode: 0o644, contents: { source: `${web.url}/file` } }] },
+        },
+      },
+    });
+    const as = { as: unlimited, pool: 'master', flags: ['--allow-address', '127.0.0.0/8'] };
+    web.serve('/file', 'one');
+    await apply(remote('/etc/a'));
+    await renderedFrom(['00-master', '50-remote'], 'master');
+    // Nobody has asked for this one.
+    web.serve('/file', 'two');
+    const before = web.requests();
+    expect(await plan(remote('/etc/a'), as)).toMatchObject({ code: 0, pool: { changes: [] } });
+    expect(web.requests()).toBe(before);
+    const { code, err, pool } = await plan(remote('/etc/b'), as);
+    expect({ code, requests: web.requests() }).toEqual({ code: 3, requests: before + 1 });
+    expect(err).toContain('remote content of MachineConfig 50-remote');
+    await apply(remote('/etc/b'));
+    await vi.waitFor(
+      async () => {
+        const { spec } = await cluster.operator.get(machineConfigPools, { name: 'master' });
+        expect(spec.configuration?.name).toBe(pool.after);
+      },
+      { timeout: 30_000, interval: 100 },
+    );
+  }, 120_000);
+
+  it.each([planner, administrator])('has written nothing, and tried nothing that $user may not', async ({ user }) => {
+    const requests = await settledRequestsOf(cluster.controlPlane, user);
+    expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
+    expect(requests.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+  });
+});

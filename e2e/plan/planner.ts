@@ -1,0 +1,41 @@
+// Somebody who may look at everything a plan is made from, and change nothing.
+import type { Client, KubeObject, Resource } from '@slipway/kube';
+import type { ControlPlane } from '@slipway/tools/controlplane';
+
+export const planner = { user: 'planner', groups: ['planners'], name: 'planner' };
+
+const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false } as const;
+const clusterRoles: Resource<KubeObject & { rules: object[] }> = {
+  ...rbac,
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+};
+const clusterRoleBindings: Resource<KubeObject & { roleRef: object; subjects: object[] }> = {
+  ...rbac,
+  kind: 'ClusterRoleBinding',
+  plural: 'clusterrolebindings',
+};
+
+const apiGroup = rbac.group;
+const mayLook = (group: string, ...resources: string[]) => ({ apiGroups: [group], resources, verbs: ['get', 'list'] });
+
+/** As docs/plan.md says what it takes. */
+export async function addPlanner(admin: Client, controlPlane: ControlPlane): Promise<string> {
+  const metadata = { name: 'slipway-plan' };
+  await admin.create(clusterRoles, {
+    metadata,
+    rules: [
+      mayLook('machineconfiguration.openshift.io', 'machineconfigs', 'machineconfigpools'),
+      mayLook('operator.openshift.io', 'machineconfigurations'),
+      mayLook('', 'nodes', 'pods', 'configmaps'),
+      mayLook('policy', 'poddisruptionbudgets'),
+      mayLook('coordination.k8s.io', 'leases'),
+    ],
+  });
+  await admin.create(clusterRoleBindings, {
+    metadata,
+    roleRef: { apiGroup, kind: 'ClusterRole', name: metadata.name },
+    subjects: [{ apiGroup, kind: 'User', name: planner.user }],
+  });
+  return controlPlane.kubeconfigFor(planner);
+}

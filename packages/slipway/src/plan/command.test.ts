@@ -1,0 +1,156 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { customPool, file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
+import { runCommand } from '../testing/run-command.ts';
+import { planCommand } from './command.ts';
+import './plan.ts'; // Loaded before the clock of a test runs; the command itself loads it when called.
+
+const made: string[] = [];
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const directory of made.splice(0)) await rm(directory, { recursive: true });
+});
+async function fleet(files: Record<string, string | object>): Promise<string> {
+  const directory = await fleetDirectory(files);
+  made.push(directory);
+  return directory;
+}
+const plan = (args: string[], stdin = '') => runCommand(planCommand, args, stdin);
+const chrony = (text: string) => machineConfig('50-chrony', 'worker', [file('/etc/chrony.conf', text)]);
+const secret = machineConfig('60-secret', 'worker', [file('/etc/secret', 'hunter2', 0o600)]);
+
+describe('slipway plan without a cluster', () => {
+  it('compares two fleets: what changes, from where, and what it would cost a machine', async () => {
+    const dir = await fleet({
+      'main/a.json': chrony('pool a\n'),
+      'main/gone.json': secret,
+      'branch/a.json': chrony('pool b\n'),
+    });
+    const { out, code } = await plan(['--offline', '-f', join(dir, 'branch'), '--from', join(dir, 'main')]);
+    expect(code).toBe(3);
+    expect(out).toContain('MachineConfig 50-chrony: changed');
+    expect(out).toContain('MachineConfig 60-secret: removed');
+    expect(out).toContain('~ file /etc/chrony.conf  (from 50-chrony)\n');
+    expect(out).toContain('- file /etc/secret  (was from 60-secret)\n');
+    expect(out).toMatch(/a machine at rendered-worker-[0-9a-f]{8}…: drain, reboot/);
+    expect(out).toContain('Pool master: nothing changes');
+    expect(out).not.toContain('hunter2');
+  });
+
+  it('exits 0 for the same fleet in other files', async () => {
+    const dir = await fleet({ 'a/x.json': chrony('a'), 'b/y.json': { kind: 'List', items: [chrony('a')] } });
+    const { out, code } = await plan(['--offline', '-f', join(dir, 'b'), '--from', join(dir, 'a')]);
+    expect({ code, end: out.trimEnd().split('\n').at(-1) }).toEqual({ code: 0, end: 'Result: nothing changes' });
+  });
+
+  it('takes machines, pods and budgets from a dump of a cluster', async () => {
+    const first = JSON.parse(
+      (await plan(['--offline', '-f', await fleet({ 'a.json': chrony('a') }), '-o', 'json'])).out,
+    ) as {
+      pools: { name: string; after: string }[];
+    };
+    const config = first.pools.find(({ name }) => name === 'worker')?.after ?? '';
+    const state = 'machineconfiguration.openshift.io';
+    const node = (name: string) => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: {
+        name,
+        uid: name,
+        resourceVersion: '1',
+        creationTimestamp: '2026-01-01T00:00:00Z',
+        labels: { 'node-role.kubernetes.io/worker': '' },
+        annotations: {
+          [`${state}/currentConfig`]: config,
+          [`${state}/desiredConfig`]: config,
+          [`${state}/state`]: 'Done',
+        },
+      },
+      status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }] },
+    });
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'web', namespace: 'shop', uid: 'p', resourceVersion: '1', labels: { app: 'web' } },
+      spec: { nodeName: 'w-1' },
+      status: { phase: 'Running' },
+    };
+    const budget = {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'web', namespace: 'shop', uid: 'b', resourceVersion: '1' },
+      spec: { selector: { matchLabels: { app: 'web' } } },
+      status: { disruptionsAllowed: 0 },
+    };
+    const dump = { kind: 'List', items: [chrony('a'), node('w-1'), node('w-2'), pod, budget] };
+    const dir = await fleet({ 'now.json': dump, 'fleet/a.json': chrony('b') });
+    const { out, err, code } = await plan([
+      '--offline',
+      '-v',
+      '-f',
+      join(dir, 'fleet'),
+      '--from',
+      join(dir, 'now.json'),
+    ]);
+    expect(err).not.toContain('SLW_');
+    expect(code).toBe(3);
+    expect(out).toMatch(/2 machines \(w-1, w-2\) at rendered-worker-\S+: drain, reboot/);
+    expect(out).toContain('1 of 2: 1 machine: w-1\n    2 of 2: 1 machine: w-2');
+    expect(out).toContain('Drains: 2 machines; 1 pod evicted\n    w-1: shop/web');
+    expect(out).toContain('PodDisruptionBudget shop/web allows no eviction now');
+    expect(out).toContain('Time: no past rollout to go by');
+    expect(err).not.toContain('left out');
+  });
+
+  it('tells every problem with its code after the plan, and exits 1', async () => {
+    const dir = await fleet({ 'a.json': machineConfig('50-a', 'worker', [{ path: 'relative' }]) });
+    const { out, err, code } = await plan(['--offline', '-f', dir]);
+    expect(code).toBe(1);
+    expect(out).toContain('Result: it would not work');
+    expect(err).toMatch(/MachineConfig 50-a, .*\[SLW_RENDER_INVALID\]$/m);
+  });
+});
+
+describe('slipway plan with a cluster', () => {
+  it.each([
+    [
+      'an object of another kind',
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } },
+      /Secret s: expected MachineConfig/,
+    ],
+    [
+      'a rendered MachineConfig',
+      { ...chrony('a'), metadata: { name: 'rendered-worker-1' } },
+      /rendered-worker-1 is a rendered one/,
+    ],
+  ])('refuses %s', async (_, object, message) => {
+    const { err, out, code } = await plan(['-f', await fleet({ 'a.json': object })]);
+    expect({ out, code }).toEqual({ out: '', code: 1 });
+    expect(err).toMatch(message);
+    expect(err).toContain('[SLW_CLI_PLAN_KIND]');
+  });
+
+  it('refuses a MachineConfiguration of another name, and one that breaks its schema', async () => {
+    const settings = { apiVersion: 'operator.openshift.io/v1', kind: 'MachineConfiguration', spec: {} };
+    const dir = await fleet({
+      'a.json': { ...settings, metadata: { name: 'other' } },
+      'b.json': { ...settings, metadata: { name: 'cluster' }, spec: { managementState: 'Odd' } },
+    });
+    const { err } = await plan(['-f', dir]);
+    expect(err).toMatch(/a\.json: MachineConfiguration other: expected the name cluster.*\[SLW_CLI_MANIFEST\]$/m);
+    expect(err).toMatch(/b\.json: MachineConfiguration cluster: spec\.managementState: .*\[SLW_CLI_MANIFEST\]$/m);
+  });
+
+  it('says how to do without one where none is found', async () => {
+    vi.stubEnv('KUBECONFIG', '/does/not/exist');
+    const { thrown, err } = await plan(['-f', await fleet({ 'a.json': customPool('infra') })]);
+    expect(thrown).toBe('SLW_CLI_PLAN_SOURCE');
+    expect(err).toContain('--offline');
+  });
+
+  it('does not take --from, which is for --offline', async () => {
+    const dir = await fleet({ 'a.json': chrony('a') });
+    expect(await plan(['-f', dir, '--from', dir])).toMatchObject({ thrown: 'SLW_CLI_USAGE' });
+  });
+});

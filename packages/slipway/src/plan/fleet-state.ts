@@ -1,0 +1,27 @@
+// A fleet as plain data: what is configured, and what machines there are.
+import type { MachineConfig, MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
+import type { OSImages, PlannedConfig } from '@slipway/fleet';
+import type { ReadResult } from '../render/remote-content.ts';
+
+/** What people and the platform say. */
+export interface FleetState {
+  readonly pools: readonly MachineConfigPool[];
+  /** Given ones and those of the operator; no rendered ones. */
+  readonly machineConfigs: readonly MachineConfig[];
+  /** The MachineConfiguration `cluster`. */
+  readonly settings: MachineConfiguration | undefined;
+  readonly osImages: OSImages;
+  readonly controllerVersion: string;
+}
+
+/** What there is. */
+export interface Machines {
+  readonly nodes: readonly Node[];
+  /** By name: what pools are at and machines have. One may be missing. */
+  readonly rendered: ReadonlyMap<string, PlannedConfig['spec']>;
+  /** Where the controllers run; null: not known. */
+  readonly controllerNode: string | null;
+}
+
+/** Each MachineConfig made ready to merge, with its remote content in it, or why it cannot be. */
+export type ReadConfigs = ReadonlyMap<MachineConfig, ReadResult>;

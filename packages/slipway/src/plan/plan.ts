@@ -1,0 +1,142 @@
+// `slipway plan`: reads a fleet and manifests, and says what applying them would lead to.
+import type { PodDisruptionBudget } from '@slipway/api';
+import { createClient, isKubeError, type Transport } from '@slipway/kube';
+import { type ClusterOptions, connect } from '../connect.ts';
+import { CommandError } from '../errors.ts';
+import { type Io, write } from '../ignition/io.ts';
+import type { ManifestOptions } from '../manifests/manifest-options.ts';
+import { toJson } from '../manifests/manifest-text.ts';
+import { readDocuments } from '../manifests/read-manifests.ts';
+import { ProblemList, tellProblems } from '../problem-list.ts';
+import { machineConfigReader } from '../render/remote-content.ts';
+import { applyManifests, type Applied, replaceManifests } from './apply-manifests.ts';
+import { type EvictedPod, evictedPod, withEvictions } from './evictions.ts';
+import { exitCodeOf, type FleetPlan } from './fleet-plan.ts';
+import type { FleetState, Machines, ReadConfigs } from './fleet-state.ts';
+import { appliedManifests } from './given-manifests.ts';
+import { planFleet } from './plan-fleet.ts';
+import { planText } from './plan-text.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { readCluster, readPods } from './read-cluster.ts';
+import { readConfigs, snapshotReader } from './read-configs.ts';
+import { type OfflineFleet, readOffline } from './read-offline.ts';
+
+export interface PlanOptions extends ManifestOptions, ClusterOptions {
+  offline?: boolean;
+  from?: string;
+  output: 'text' | 'json';
+  verbose?: boolean;
+  showSecrets?: boolean;
+}
+
+interface Planned {
+  readonly plan: FleetPlan;
+  /** What was assumed or left out, a line each. */
+  readonly notes: readonly string[];
+}
+
+export const runPlan = (options: PlanOptions, io: Io): Promise<void> =>
+  tellProblems(io, async () => {
+    const progress = createProgress(io.stderr);
+    const { plan, notes } = await (options.offline === true ? planOffline : planCluster)(options, io, progress);
+    await write(io.stderr, [...notes, ...plan.warnings.map((warning) => `warning: ${warning}`)].map(line).join(''));
+    const verbose = options.verbose ?? false;
+    await write(io.stdout, options.output === 'json' ? toJson(plan) : planText(plan, { verbose }));
+    io.setExitCode(exitCodeOf(plan));
+    if (plan.problems.length > 0) throw new ProblemList(plan.problems);
+  });
+
+const line = (text: string): string => `${text}\n`;
+
+async function planCluster(options: PlanOptions, io: Io, progress: Progress): Promise<Planned> {
+  if (options.from !== undefined) {
+    throw new CommandError(
+      'SLW_CLI_USAGE',
+      '--from is the fleet as it is now, for --offline; a cluster says that itself',
+    );
+  }
+  const { documents, problems } = await readDocuments(options.filename, io.stdin);
+  const given = appliedManifests(documents, problems);
+  const transport = await connectOrSay(options);
+  try {
+    const client = createClient(transport);
+    const { state: before, machines, notes } = await readCluster(client, options, progress);
+    const applied = applyManifests(before, given);
+    const reader = snapshotReader(client, options.namespace, machineConfigReader(options));
+    const read = await readConfigs([before, applied.state], reader.read, progress);
+    const plan = await planWith({ before, applied, machines, read }, options);
+    const drained = drainedIn(plan);
+    if (drained.size === 0) return { plan, notes: [...notes, ...reader.notes] };
+    const found = await readPods(client, drained, progress);
+    return {
+      plan: withEvictions(plan, found.pods, found.budgets),
+      notes: [...notes, ...reader.notes, ...found.notes],
+    };
+  } finally {
+    await transport.close();
+  }
+}
+
+async function connectOrSay(options: PlanOptions): Promise<Transport> {
+  try {
+    return await connect(options);
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_CONFIG_MISSING')) throw error;
+    throw new CommandError('SLW_CLI_PLAN_SOURCE', `${error.message}, or plan without a cluster: --offline`, {
+      cause: error,
+    });
+  }
+}
+
+async function planOffline(options: PlanOptions, io: Io, progress: Progress): Promise<Planned> {
+  const after = await readOffline(options.filename, io.stdin, options);
+  const now = options.from === undefined ? undefined : await readOffline([options.from], io.stdin, options);
+  const { before, applied } = now === undefined ? asTheyStand(after) : compared(now, after);
+  const dump = now !== undefined && now.dump.nodes.length > 0 ? now.dump : after.dump;
+  const machines: Machines = {
+    nodes: dump.nodes,
+    rendered: new Map([...after.rendered, ...(now?.rendered ?? [])]),
+    controllerNode: null,
+  };
+  const read = await readConfigs([before, applied.state], machineConfigReader(options), progress);
+  const plan = await planWith({ before, applied, machines, read }, options);
+  const pods = dump.pods.map(evictedPod).filter((pod): pod is EvictedPod => pod !== null);
+  const budgets: readonly PodDisruptionBudget[] = dump.budgets;
+  return {
+    plan: dump.pods.length === 0 ? plan : withEvictions(plan, pods, budgets),
+    notes: [...(now?.notes.map((note) => `${options.from}: ${note}`) ?? []), ...after.notes],
+  };
+}
+
+function compared(now: OfflineFleet, after: OfflineFleet): { before: FleetState; applied: Applied } {
+  const applied = replaceManifests(now.state, after.given);
+  const { osImages, controllerVersion } = after.state;
+  return { before: now.state, applied: { ...applied, state: { ...applied.state, osImages, controllerVersion } } };
+}
+
+/** The manifests say themselves what is now, if they are a dump: pools point at what they were rendered to. */
+function asTheyStand({ state, rendered }: OfflineFleet): { before: FleetState; applied: Applied } {
+  const pools = state.pools.filter(({ spec }) => rendered.has(spec.configuration?.name ?? ''));
+  return { before: { ...state, pools, machineConfigs: [] }, applied: { state, objects: [] } };
+}
+
+interface PlanParts {
+  readonly before: FleetState;
+  readonly applied: Applied;
+  readonly machines: Machines;
+  readonly read: ReadConfigs;
+}
+
+const planWith = ({ before, applied, machines, read }: PlanParts, options: PlanOptions): Promise<FleetPlan> =>
+  planFleet({
+    now: Date.now(),
+    before,
+    after: applied.state,
+    objects: applied.objects,
+    machines,
+    read,
+    showSecrets: options.showSecrets ?? false,
+  });
+
+const drainedIn = ({ pools }: FleetPlan): ReadonlySet<string> =>
+  new Set(pools.flatMap(({ nodes }) => nodes).flatMap(({ name, drain }) => (drain === null ? [] : [name])));

@@ -1,0 +1,165 @@
+// A fleet out of a cluster. Nothing here writes.
+import {
+  configMaps,
+  generatedByAnnotation,
+  machineConfigPools,
+  machineConfigs,
+  machineConfigurations,
+  nodes,
+  podDisruptionBudgets,
+  poolLabel,
+  pods,
+  renderedPrefix,
+  targetConfigAnnotation,
+} from '@slipway/api';
+import type { ConfigMap, MachineConfig, MachineConfigPool, Node, PodDisruptionBudget } from '@slipway/api';
+import { builtInMachineConfigs, nodeFactsOf, type OSImages, type PlannedConfig } from '@slipway/fleet';
+import { type Client, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
+import { slimNode } from '../cluster-view/fleet-now.ts';
+import { notInstalled } from '../cluster-view/read-fleet.ts';
+import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
+import type { RenderOptions } from '../manifests/manifest-options.ts';
+import { version } from '../version.ts';
+import { controllerNode } from './controller-node.ts';
+import { type EvictedPod, evictedPod } from './evictions.ts';
+import type { FleetState, Machines } from './fleet-state.ts';
+import type { Progress } from './progress.ts';
+
+export interface ClusterFleet {
+  readonly state: FleetState;
+  readonly machines: Machines;
+  readonly notes: readonly string[];
+}
+
+export async function readCluster(client: Client, options: RenderOptions, progress: Progress): Promise<ClusterFleet> {
+  const { namespace } = options;
+  progress('reads pools and MachineConfigs');
+  const [pools, given, settings, images] = await Promise.all([
+    readPools(client),
+    Array.fromAsync(client.list(machineConfigs, { labelSelector: `!${poolLabel}` })),
+    client.find(machineConfigurations, { name: 'cluster' }),
+    client.find(configMaps, { name: osImagesConfigMap, namespace }),
+  ]);
+  const machineConfigsGiven = given.filter(({ metadata }) => !metadata.name.startsWith(renderedPrefix));
+  const controllerVersion = options.controllerVersion ?? versionIn(machineConfigsGiven);
+  const missing = builtInMachineConfigs({ controllerVersion, daemonImage: options.daemonImage }).filter(
+    ({ metadata }) => !machineConfigsGiven.some((each) => each.metadata.name === metadata.name),
+  );
+  const members = await readAll(client.list(nodes), slimNode, (count) => progress(`reads nodes: ${count}`));
+  const own = await controllerNode(client, namespace, new Set(members.map(({ metadata }) => metadata.name)));
+  const rendered = await readRendered(client, pools, members, progress);
+  return {
+    state: {
+      pools,
+      machineConfigs: [...machineConfigsGiven, ...missing],
+      settings,
+      osImages: osImagesOf(images, options),
+      controllerVersion,
+    },
+    machines: { nodes: members, rendered, controllerNode: own },
+    notes: missing.map(
+      ({ metadata }) =>
+        `assumed: MachineConfig ${metadata.name}: not in the cluster yet; this program’s own is used (version ${controllerVersion})`,
+    ),
+  };
+}
+
+async function readPools(client: Client): Promise<Stored<MachineConfigPool>[]> {
+  try {
+    return await Array.fromAsync(client.list(machineConfigPools));
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) throw error;
+    throw notInstalled(client.transport.server, error);
+  }
+}
+
+/** The controllers that run there are those that will render, whatever version this program has. */
+function versionIn(given: readonly MachineConfig[]): string {
+  const versions = given.map(({ metadata }) => metadata.annotations?.[generatedByAnnotation]);
+  return versions.find((each) => each !== undefined) ?? version;
+}
+
+function osImagesOf(configMap: ConfigMap | undefined, { osImage, osExtensionsImage }: RenderOptions): OSImages {
+  const { baseOSContainerImage, baseOSExtensionsContainerImage } = configMap?.data ?? {};
+  const os = osImage ?? baseOSContainerImage;
+  const extensions = osExtensionsImage ?? baseOSExtensionsContainerImage;
+  return {
+    ...(os !== undefined && { osImageURL: os }),
+    ...(extensions !== undefined && { baseOSExtensionsContainerImage: extensions }),
+  };
+}
+
+/** Those that pools are at and machines have: a few, where the cluster may hold many. One that is gone is left out. */
+async function readRendered(
+  client: Client,
+  pools: readonly MachineConfigPool[],
+  members: readonly Node[],
+  progress: Progress,
+): Promise<Map<string, PlannedConfig['spec']>> {
+  const names = new Set([
+    ...pools.flatMap(({ metadata, spec }) => [
+      spec.configuration?.name,
+      metadata.annotations?.[targetConfigAnnotation],
+    ]),
+    ...members.map((node) => nodeFactsOf(node).current),
+  ]);
+  const found = new Map<string, PlannedConfig['spec']>();
+  for (const name of names) {
+    if (name === undefined || name === null || name === '') continue;
+    progress(`reads rendered configs: ${found.size} of ${names.size}`);
+    const config = await client.find(machineConfigs, { name });
+    if (config?.spec !== undefined) found.set(name, config.spec);
+  }
+  return found;
+}
+
+async function readAll<T extends KubeObject, R>(
+  listed: AsyncIterable<Stored<T>>,
+  keep: (object: Stored<T>) => R | null,
+  tell: (count: number) => void,
+): Promise<R[]> {
+  const kept: R[] = [];
+  let count = 0;
+  for await (const object of listed) {
+    const made = keep(object);
+    if (made !== null) kept.push(made);
+    count += 1;
+    tell(count);
+  }
+  return kept;
+}
+
+export interface ClusterPods {
+  /** Null: they may not be listed; the notes say so. */
+  readonly pods: readonly EvictedPod[] | null;
+  readonly budgets: readonly PodDisruptionBudget[] | null;
+  readonly notes: readonly string[];
+}
+
+/** Of pages, one is held at a time: a pod has some 10 kB, and a cluster a hundred thousand of them. */
+const PODS_PER_PAGE = 500;
+
+/** Pods on these nodes. Who may not list pods still gets a plan. */
+export async function readPods(client: Client, drained: ReadonlySet<string>, progress: Progress): Promise<ClusterPods> {
+  const notes: string[] = [];
+  const unlessForbidden = async <T>(what: string, read: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
+      notes.push(`${what} may not be listed with these credentials: ${error.message}`);
+      return null;
+    }
+  };
+  const evicted = (pod: Parameters<typeof evictedPod>[0]): EvictedPod | null => {
+    const made = evictedPod(pod);
+    return made !== null && drained.has(made.node) ? made : null;
+  };
+  return {
+    pods: await unlessForbidden('pods', () =>
+      readAll(client.list(pods, { pageSize: PODS_PER_PAGE }), evicted, (count) => progress(`reads pods: ${count}`)),
+    ),
+    budgets: await unlessForbidden('PodDisruptionBudgets', () => Array.fromAsync(client.list(podDisruptionBudgets))),
+    notes,
+  };
+}

@@ -1,0 +1,128 @@
+// A small fleet for tests: pools, machines at what their pools are at, and manifests to apply.
+import { nodeAnnotations, roleLabel } from '@slipway/api';
+import type { MachineConfig, MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
+import { missingPools } from '@slipway/controllers/missing-pools';
+import { builtInMachineConfigs, readMachineConfig } from '@slipway/fleet';
+import { machineConfigReader } from '../render/remote-content.ts';
+import { type AppliedManifests, applyManifests } from './apply-manifests.ts';
+import type { FleetPlan, PoolPlan } from './fleet-plan.ts';
+import type { FleetState } from './fleet-state.ts';
+import { planFleet } from './plan-fleet.ts';
+import { configNow } from './pool-config.ts';
+import { readConfigs } from './read-configs.ts';
+
+const NOW = Date.parse('2026-01-02T03:04:05Z');
+
+export const withFile = (path: string, text: string, more: object = {}): NonNullable<MachineConfig['spec']> => ({
+  config: {
+    ignition: { version: '3.4.0' },
+    storage: { files: [{ path, mode: 0o644, contents: { source: `data:,${encodeURIComponent(text)}` } }] },
+  },
+  ...more,
+});
+
+export const machineConfig = (name: string, role: string, spec: NonNullable<MachineConfig['spec']>): MachineConfig => ({
+  metadata: { name, labels: { [roleLabel]: role } },
+  spec,
+});
+
+export const customPool = (name: string, more: object = {}): MachineConfigPool => ({
+  metadata: { name },
+  spec: {
+    machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', name] }] },
+    nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } },
+    ...more,
+  },
+});
+
+export interface SampleNode {
+  readonly name: string;
+  readonly roles?: readonly string[];
+  /** The pool whose config it has; left out: the pool of its first role. */
+  readonly pool?: string;
+  readonly cordoned?: boolean;
+  readonly zone?: string;
+}
+
+export interface SampleFleet {
+  readonly machineConfigs?: readonly MachineConfig[];
+  /** Beside the default ones; one of the same name takes its place. */
+  readonly pools?: readonly MachineConfigPool[];
+  readonly settings?: MachineConfiguration;
+  readonly nodes?: readonly SampleNode[];
+  readonly controllerNode?: string;
+}
+
+/** Every pool is rendered and proven, and every machine has what its pool is at. */
+export async function planSample(fleet: SampleFleet, given: Partial<AppliedManifests>): Promise<FleetPlan> {
+  const { pools = [], machineConfigs = [], nodes = [], settings, controllerNode = null } = fleet;
+  const names = pools.map(({ metadata }) => metadata.name);
+  const bare: FleetState = {
+    pools: [...pools, ...missingPools(names)],
+    machineConfigs: [...builtInMachineConfigs({ controllerVersion: '1' }), ...machineConfigs],
+    settings,
+    osImages: {},
+    controllerVersion: '1',
+  };
+  const read = new Map(bare.machineConfigs.map((each) => [each, readMachineConfig(each)]));
+  const rendered = new Map<string, NonNullable<MachineConfig['spec']>>();
+  const rolled: MachineConfigPool[] = [];
+  for (const pool of bare.pools) {
+    const { explainable } = await configNow(pool, bare, read, new Map());
+    if (explainable === null) throw new Error(`pool ${pool.metadata.name} cannot be rendered`);
+    rendered.set(explainable.rendered.name, explainable.rendered.spec);
+    rolled.push(proven(pool, explainable.rendered.name));
+  }
+  const before = { ...bare, pools: rolled };
+  const applied = applyManifests(before, { machineConfigs: [], pools: [], settings: undefined, ...given });
+  const reader = machineConfigReader({ fetch: false, fetchTimeout: 1 });
+  return planFleet({
+    now: NOW,
+    before,
+    after: applied.state,
+    objects: applied.objects,
+    machines: { nodes: nodes.map((node, index) => nodeAt(node, index, rolled)), rendered, controllerNode },
+    read: await readConfigs([before, applied.state], reader, () => {}),
+    showSecrets: false,
+  });
+}
+
+function proven(pool: MachineConfigPool, name: string): MachineConfigPool {
+  return {
+    ...pool,
+    spec: { ...pool.spec, configuration: { name } },
+    status: { ...pool.status, configuration: { name } },
+  };
+}
+
+function nodeAt(
+  { name, roles = ['worker'], pool = roles[0], cordoned = false, zone = '' }: SampleNode,
+  index: number,
+  pools: readonly MachineConfigPool[],
+): Node {
+  const config = pools.find(({ metadata }) => metadata.name === pool)?.spec.configuration?.name ?? '';
+  return {
+    metadata: {
+      name,
+      creationTimestamp: new Date(NOW - 86_400_000 + index * 1000).toISOString(),
+      labels: {
+        ...Object.fromEntries(roles.map((role) => [`node-role.kubernetes.io/${role}`, ''])),
+        'topology.kubernetes.io/zone': zone,
+      },
+      annotations: {
+        [nodeAnnotations.currentConfig]: config,
+        [nodeAnnotations.desiredConfig]: config,
+        [nodeAnnotations.state]: 'Done',
+      },
+    },
+    spec: { unschedulable: cordoned },
+    status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: new Date(NOW - 1000).toISOString() }] },
+  };
+}
+
+/** The plan of one pool. */
+export function poolIn(plan: FleetPlan, name: string): PoolPlan {
+  const found = plan.pools.find((pool) => pool.name === name);
+  if (found === undefined) throw new Error(`the plan has no pool ${name}`);
+  return found;
+}
