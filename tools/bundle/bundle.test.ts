@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -38,6 +38,32 @@ describe('the bundle of a program', () => {
   it('leaves out the schemas of the kinds that a program only names', async () => {
     const { bytes } = await bundle(`import { machineConfigs } from '${api}'; console.log(machineConfigs.plural);`);
     expect(bytes).toBeLessThan(50_000);
+  });
+
+  it('keeps of its packages what it speaks to a server with, and counts with', async () => {
+    const { path, bytes } = await bundle(`
+      import { createServer } from 'node:http';
+      import { once } from 'node:events';
+      import { createMetrics, createTransport } from '${kube}';
+      const server = createServer((_, answer) => answer.end('{"is":"there"}')).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const credentials = { source: 'none', current: async () => ({}), refresh: async () => {} };
+      const transport = createTransport({ server: 'http://127.0.0.1:' + server.address().port, credentials });
+      console.log(await transport.json({ method: 'GET', path: '/', what: 'get it', retry: 'never' }));
+      await transport.close();
+      server.close();
+      const metrics = createMetrics();
+      metrics.events.inc({ result: 'written' });
+      console.log(/^slipway_events_total.*/m.exec(await metrics.registry.metrics())[0]);
+    `);
+    expect(await run(path)).toBe('{ is: \'there\' }\nslipway_events_total{result="written"} 1\n');
+    expect(bytes).toBeLessThan(1_000_000);
+  });
+
+  it('is in ASCII, and says the same', async () => {
+    const { path } = await bundle(`console.log('…', \`→ \${'é'}\`, '😀', /^[’–]$/u.test('–'));`);
+    expect(await readFile(path, 'utf8')).toMatch(/^\p{ASCII}*$/u);
+    expect(await run(path)).toBe('… → é 😀 true\n');
   });
 
   it('is the newest of runs at the same time, and nothing else is left', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
+import { onlyParts } from './parts.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const OWN_SOURCES = join(ROOT, 'packages/');
@@ -54,13 +55,21 @@ async function bundle(input: string): Promise<string> {
     },
     // Modules of ours only define things: what nobody uses of them is left out, above all the schemas of the API.
     treeshake: { moduleSideEffects: (id) => !id.startsWith(OWN_SOURCES) },
+    plugins: [onlyParts(OWN_SOURCES)],
   });
   try {
-    const { output } = await build.generate({ format: 'esm', codeSplitting: false });
-    return output[0].code;
+    // Names stay as they are, for stacks in logs.
+    const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
+    const { output } = await build.generate({ format: 'esm', codeSplitting: false, minify });
+    return inAscii(output[0].code);
   } finally {
     await build.close();
   }
+}
+
+/** The engine keeps the text for as long as the program runs: with two bytes a character if a single one needs them. */
+function inAscii(code: string): string {
+  return code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Whoever opens the path sees a whole file, of this run or of another. */

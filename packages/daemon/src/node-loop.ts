@@ -228,8 +228,9 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
       drift.resume(prepared.target);
       return stay(prepared.target, seen);
     }
-    if (prepared.plan.needsDrain && saidBy(seen).lastAppliedDrain !== drainFor(target)) {
-      await tell({ phase: 'draining', desiredDrain: drainFor(target) }, seen);
+    const { lastAppliedDrain, drainBlocked } = saidBy(seen);
+    if (prepared.plan.needsDrain && lastAppliedDrain !== drainFor(target)) {
+      await tell({ phase: 'draining', desiredDrain: drainFor(target), drainBlocked }, seen);
       return done();
     }
     await local.remember({ ...local.memory(), willLack: lacks });

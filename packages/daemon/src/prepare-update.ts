@@ -2,9 +2,11 @@
 import type { MachineConfiguration } from '@slipway/api';
 import { type Irreconcilable, planUpdate, type UpdatePlan } from '@slipway/fleet';
 import type { Client, Log } from '@slipway/kube';
+import { osChangeOf } from './apply/os-change.ts';
 import { preflight } from './apply/preflight.ts';
 import { describeDrifts } from './drift/drift.ts';
-import type { Host } from './host/host.ts';
+import type { Host, OSChange } from './host/host.ts';
+import { imagesOf } from './host/os/change-steps.ts';
 import type { LocalNode } from './local-node.ts';
 import { type Problem, problemOf } from './problem.ts';
 import { readConfig } from './read-config.ts';
@@ -55,7 +57,8 @@ export async function prepareUpdate(wanted: WantedUpdate, parts: Preparation): P
   const [obstacle, ...others] = await preflight(host.files, host.accounts, plan, target);
   if (obstacle !== undefined) return { type: 'refused', cause: 'machine', problem: together(obstacle, others) };
   if (wanted.isPrepared) return { type: 'ready', target, plan };
-  return (await download(plan, parts)) ?? { type: 'ready', target, plan };
+  const change = osChangeOf(plan.changes, current.spec, target.spec);
+  return (change && (await download(change, parts))) ?? { type: 'ready', target, plan };
 }
 
 function drifted(current: StoredConfig, drifts: Parameters<typeof describeDrifts>[1]): Prepared {
@@ -75,19 +78,12 @@ function together({ code, message }: Problem, others: readonly Problem[]): Probl
 }
 
 /** Before a drain: a node is not empty while it downloads. */
-async function download(plan: UpdatePlan, { host, log, signal }: Preparation): Promise<Prepared | null> {
-  const images = imagesIn(plan);
-  if (images.length === 0) return null;
+async function download(change: OSChange, { host, log, signal }: Preparation): Promise<Prepared | null> {
   try {
-    await host.os.prefetch(images, (progress) => log.info({ progress }, 'downloading'), signal);
+    const { booted } = await host.os.state();
+    await host.os.prefetch(imagesOf({ booted, change }), (progress) => log.info({ progress }, 'downloading'), signal);
     return null;
   } catch (error) {
     return { type: 'refused', cause: 'download', problem: problemOf(error) };
   }
-}
-
-function imagesIn({ changes }: UpdatePlan): string[] {
-  return changes.flatMap((change) =>
-    change.kind === 'setting' && /image/i.test(change.setting) && change.after !== '' ? [change.after] : [],
-  );
 }

@@ -1,5 +1,6 @@
+import { drainBlockedAnnotation, nodeAnnotations } from '@slipway/api/names';
 import { describe, expect, it } from 'vitest';
-import { wantsPodsBack } from './seen.ts';
+import { saidBy, wantsPodsBack } from './seen.ts';
 
 describe('a node that needs no drain asks for its pods back', () => {
   it.each<[string, string | null, string | null, boolean]>([
@@ -10,8 +11,25 @@ describe('a node that needs no drain asks for its pods back', () => {
     ['not when it has them', 'uncordon-b', 'uncordon-b', false],
     ['not when it got them for an earlier config', 'uncordon-a', 'uncordon-a', false],
   ])('%s', (_, desiredDrain, lastAppliedDrain, expected) => {
-    expect(wantsPodsBack('b', { currentConfig: 'b', desiredConfig: 'b', desiredDrain, lastAppliedDrain })).toBe(
-      expected,
-    );
+    expect(wantsPodsBack('b', { desiredDrain, lastAppliedDrain })).toBe(expected);
+  });
+});
+
+describe('what the cluster says of a node', () => {
+  const seen = (annotations?: Record<string, string>) =>
+    saidBy({
+      node: { metadata: { name: 'n', ...(annotations !== undefined && { annotations }) } },
+      machineConfigNode: undefined,
+      machineConfiguration: undefined,
+    });
+
+  it('is nothing at first', () => {
+    const nothing = { currentConfig: null, desiredConfig: null, desiredDrain: null, lastAppliedDrain: null };
+    expect(seen()).toEqual({ ...nothing, drainBlocked: '' });
+  });
+
+  it('is also what its drain waits for', () => {
+    const said = seen({ [nodeAnnotations.desiredDrain]: 'drain-b', [drainBlockedAnnotation]: 'waits for pod p' });
+    expect(said).toMatchObject({ desiredDrain: 'drain-b', drainBlocked: 'waits for pod p' });
   });
 });

@@ -1,6 +1,6 @@
 // The record of an update that is under way: what it is, written once before anything is touched, and a log of how far it
 // is. Both are on the disk when a promise of this file resolves.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Change, NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { FileSystem } from '../host/file-system.ts';
@@ -13,6 +13,7 @@ import type { UnitStep } from './units.ts';
 
 /** All that is needed to go on or back, also for a program that was upgraded meanwhile. */
 export interface Journal {
+  /** Without its Ignition config: the way back takes files from what is kept of them. */
   readonly from: StoredConfig;
   readonly to: StoredConfig;
   readonly changes: readonly Change[];
@@ -112,15 +113,15 @@ interface Header {
 
 /** A line that programs of all versions can read, then what only those that know the format can. */
 export function encodeJournal(journal: Journal, program: string): Uint8Array {
-  const body = JSON.stringify(journal);
+  const body = Buffer.from(JSON.stringify(journal));
   const header: Header = {
     format: FORMAT,
     program,
     from: journal.from.name,
     to: journal.to.name,
-    sha256: sha256(body),
+    sha256: hash('sha256', body),
   };
-  return new TextEncoder().encode(`${JSON.stringify(header)}\n${body}`);
+  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body]);
 }
 
 export type DecodedJournal =
@@ -135,19 +136,22 @@ export type DecodedJournal =
     };
 
 export function decodeJournal(bytes: Uint8Array): DecodedJournal {
-  const text = new TextDecoder().decode(bytes);
-  const end = text.indexOf('\n');
-  const header = end < 0 ? null : parseHeader(text.slice(0, end));
+  const end = bytes.indexOf(NEWLINE);
+  const header = end < 0 ? null : parseHeader(textIn(bytes.subarray(0, end)));
   if (header === null) return { ok: false, damaged: true, from: '', to: '', why: damaged('its first line') };
   const { format, program, from, to } = header;
   if (format !== FORMAT) {
     const why = `${CONFIGS} was written by version ${program} of the program in format ${format}; this one knows format ${FORMAT}. Let that version, or a newer one, end the update. ${LEFT_ALONE}`;
     return { ok: false, damaged: false, from, to, why };
   }
-  const body = text.slice(end + 1);
-  if (sha256(body) !== header.sha256) return { ok: false, damaged: true, from, to, why: damaged('its contents') };
-  return { ok: true, program, journal: JSON.parse(body) as Journal };
+  const body = bytes.subarray(end + 1);
+  if (hash('sha256', body) !== header.sha256)
+    return { ok: false, damaged: true, from, to, why: damaged('its contents') };
+  return { ok: true, program, journal: JSON.parse(textIn(body)) as Journal };
 }
+
+const NEWLINE = 10;
+const textIn = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 const LEFT_ALONE = 'The machine is left as it is';
 
@@ -163,8 +167,4 @@ function parseHeader(line: string): Header | null {
   } catch {
     return null;
   }
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

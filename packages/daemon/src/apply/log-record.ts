@@ -1,7 +1,7 @@
 // What the log of an update says, and how it stands in its file: one line of JSON with a checksum for each record, each in
 // sectors of its own, so that a write that the power cuts off damages no record but its own.
 import { createHash } from 'node:crypto';
-import type { UpdateProblem } from './problem.ts';
+import type { Problem } from '../problem.ts';
 
 export type LogRecord =
   /** All is staged; from here on the machine changes. The first try is 1. */
@@ -11,7 +11,7 @@ export type LogRecord =
   /** `staged`: the next boot is to bring another deployment of the OS. */
   | { readonly state: 'rebooting'; readonly bootId: string; readonly staged: boolean }
   /** It failed: the machine goes back. */
-  | { readonly state: 'back'; readonly problem: UpdateProblem }
+  | { readonly state: 'back'; readonly problem: Problem }
   /** The disk is old again. `mark`: the deployment of the OS that the machine then ran. */
   | { readonly state: 'rebooting back'; readonly bootId: string; readonly mark: string }
   | { readonly state: 'returned' }

@@ -1,6 +1,6 @@
 // Where an update that was cut off goes on: decided from what its log says and from the machine as it is now.
+import type { Problem } from '../problem.ts';
 import type { LogRecord } from './log-record.ts';
-import type { UpdateProblem } from './problem.ts';
 
 export interface Interrupted {
   readonly records: readonly LogRecord[];
@@ -18,11 +18,11 @@ export type NextStep =
   | { readonly step: 'reboot' }
   /** The machine was booted into the new: is it what it should be? */
   | { readonly step: 'confirm' }
-  | { readonly step: 'go back'; readonly problem: UpdateProblem }
-  | { readonly step: 'reboot back'; readonly problem: UpdateProblem }
-  | { readonly step: 'give up'; readonly problem: UpdateProblem }
+  | { readonly step: 'go back'; readonly problem: Problem }
+  | { readonly step: 'reboot back'; readonly problem: Problem }
+  | { readonly step: 'give up'; readonly problem: Problem }
   /** The machine is old again, all but what was kept for that. */
-  | { readonly step: 'clean up old'; readonly problem: UpdateProblem }
+  | { readonly step: 'clean up old'; readonly problem: Problem }
   | { readonly step: 'clean up new' };
 
 /** After a first try: then something about this update ends the daemon, and more tries will not help. */
@@ -75,7 +75,7 @@ function afterRebootBack({ bootId, mark }: Logged<'rebooting back'>, now: Interr
   return tries <= MAX_RESUMPTIONS ? { step: 'go back', problem } : { step: 'give up', problem };
 }
 
-function problemIn(records: readonly LogRecord[]): UpdateProblem {
+function problemIn(records: readonly LogRecord[]): Problem {
   const back = records.findLast((record) => record.state === 'back');
   return (
     back?.problem ?? { code: 'SLW_DAEMON_JOURNAL', message: 'the log of the update does not say why it went back' }

@@ -1,5 +1,6 @@
 // A part of an update, by whose name its failure is told.
-import { problemOf, type UpdateProblem } from './problem.ts';
+import type { Problem } from '../problem.ts';
+import { problemOf } from './problem.ts';
 
 export interface Part {
   readonly name: string;
@@ -7,7 +8,7 @@ export interface Part {
 }
 
 /** Null: all parts were done. What comes after a failure is not begun. */
-export async function firstProblem(parts: readonly Part[]): Promise<UpdateProblem | null> {
+export async function firstProblem(parts: readonly Part[]): Promise<Problem | null> {
   for (const part of parts) {
     try {
       await part.act();

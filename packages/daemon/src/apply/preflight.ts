@@ -2,8 +2,9 @@
 import type { UpdatePlan } from '@slipway/fleet';
 import type { FileSystem } from '../host/file-system.ts';
 import type { Accounts } from '../host/host.ts';
+import type { Problem } from '../problem.ts';
 import type { StoredConfig } from '../stored-config.ts';
-import { problemOf, type UpdateProblem } from './problem.ts';
+import { problemOf } from './problem.ts';
 import { surveyUpdate } from './survey.ts';
 import { wantedBy } from './wanted.ts';
 
@@ -13,7 +14,7 @@ export async function preflight(
   accounts: Accounts,
   plan: Pick<UpdatePlan, 'changes' | 'irreconcilable'>,
   to: StoredConfig,
-): Promise<UpdateProblem[]> {
+): Promise<Problem[]> {
   const { irreconcilable, changes } = plan;
   if (irreconcilable.length > 0) return irreconcilable.map(({ code, message }) => ({ code, message }));
   try {

@@ -1,10 +1,11 @@
 // From a request to an update that is staged, or the reason why not.
 import type { FileSystem } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
+import type { Problem } from '../problem.ts';
 import { cleanUpOld } from './clean-up.ts';
 import type { Journal, OpenJournal } from './journal.ts';
 import { firstProblem } from './part.ts';
-import { problemOf, type UpdateProblem, withMore } from './problem.ts';
+import { problemOf, withMore } from './problem.ts';
 import { drawUp, makeUpdateDirectory, stage, type UpdateRequest } from './stage.ts';
 import { surveyUpdate } from './survey.ts';
 import { wantedBy } from './wanted.ts';
@@ -12,7 +13,7 @@ import { wantedBy } from './wanted.ts';
 export type Prepared =
   | { readonly ok: true; readonly journal: OpenJournal }
   /** `isLeftOver`: what was made ready could not be removed. The machine itself is untouched. */
-  | { readonly ok: false; readonly problem: UpdateProblem; readonly isLeftOver: boolean };
+  | { readonly ok: false; readonly problem: Problem; readonly isLeftOver: boolean };
 
 export async function prepare(host: Host, request: UpdateRequest, programVersion: string): Promise<Prepared> {
   const { files } = host;
@@ -38,7 +39,7 @@ async function isCleanedUp(files: FileSystem, journal: Journal): Promise<boolean
   return (await firstProblem([{ name: 'cleaning up', act: () => cleanUpOld(files, journal) }])) === null;
 }
 
-function refused({ code, message }: UpdateProblem, count: number): Prepared {
+function refused({ code, message }: Problem, count: number): Prepared {
   const problem = count === 1 ? { code, message } : withMore({ code, message }, `And ${count - 1} more`);
   return { ok: false, problem, isLeftOver: false };
 }

@@ -2,22 +2,17 @@
 import { FleetError } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import { systemErrorCode } from '../host/system-error.ts';
-
-export interface UpdateProblem {
-  readonly code: string;
-  /** Names the object, the field, what was expected and found, and the way out. No secrets. */
-  readonly message: string;
-}
+import type { Problem } from '../problem.ts';
 
 /** Messages go into the log of the update, into annotations and conditions. */
 const MAX_MESSAGE = 2000;
 
-export function problemOf(error: unknown, step: string): UpdateProblem {
+export function problemOf(error: unknown, step: string): Problem {
   const { code, text } = describe(error);
   return { code, message: cut(`${step}: ${text}`) };
 }
 
-export function withMore({ code, message }: UpdateProblem, more: string): UpdateProblem {
+export function withMore({ code, message }: Problem, more: string): Problem {
   return { code, message: cut(`${message}. ${more}`) };
 }
 
@@ -29,7 +24,7 @@ function describe(error: unknown): { code: string; text: string } {
   return { code: 'SLW_DAEMON_DISK', text: `${text}. ${WAYS_OUT[system] ?? OTHER_WAY_OUT}` };
 }
 
-const FULL = 'Free space on that file system, then let the node have another target or force this one';
+const FULL = 'Free space on that file system: the update is tried again by itself';
 const OTHER_WAY_OUT = 'See the kernel’s log on the node (journalctl -k)';
 const WAYS_OUT: Readonly<Record<string, string>> = {
   ENOSPC: FULL,

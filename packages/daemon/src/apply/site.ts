@@ -2,14 +2,14 @@
 import { posix } from 'node:path';
 import type { FileSystem, Owners } from '../host/file-system.ts';
 import type { Accounts, Host } from '../host/host.ts';
+import type { Problem } from '../problem.ts';
 import { type Drop, type Put, temporaryOf } from './move.ts';
 import { createParents, type NewDirectory, type Parents } from './parents.ts';
-import type { UpdateProblem } from './problem.ts';
 import type { Wanted } from './wanted.ts';
 
 /** How what is put somewhere is made. */
 export type Make =
-  | (Owners & { readonly kind: 'file'; readonly mode: number; readonly bytes: Uint8Array })
+  | (Owners & { readonly kind: 'file'; readonly mode: number; readonly bytes: () => Promise<Uint8Array> })
   | (Owners & { readonly kind: 'link'; readonly target: string })
   /** A second name of what is, or is to be, at a path. */
   | { readonly kind: 'hard link'; readonly target: string }
@@ -34,7 +34,7 @@ interface Notes {
 
 export interface Survey extends Readonly<Notes> {
   readonly directories: readonly NewDirectory[];
-  readonly problems: readonly UpdateProblem[];
+  readonly problems: readonly Problem[];
 }
 
 export interface Site {

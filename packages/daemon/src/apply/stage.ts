@@ -35,7 +35,7 @@ export async function drawUp(
   const moves = survey.moves.map(({ move }) => move);
   const isOSChanged = osChangeOf(changes, from.spec, to.spec) !== null;
   return {
-    from,
+    from: withoutContents(from),
     to,
     changes,
     actions: actions.filter(({ type }) => type !== 'Drain'),
@@ -44,10 +44,15 @@ export async function drawUp(
     madeDirectories: survey.directories.map(({ path }) => path),
     madeOriginals: survey.originals.map(({ path, isThere }) => (isThere ? originalPath(path) : noOriginalPath(path))),
     endedOriginals: survey.endedOriginals,
-    units: await unitSteps(changes, wanted.disk, (unit) => host.systemd.enablement(unit)),
+    units: await unitSteps(changes, wanted.entries.values(), (unit) => host.systemd.enablement(unit)),
     oldPasswordHash: survey.oldPasswordHash,
     oldOS: isOSChanged ? markOf((await host.os.state()).booted) : null,
   };
+}
+
+/** Its files and `currentconfig` itself are kept as they are. */
+function withoutContents({ name, spec: { config: _config, ...settings } }: StoredConfig): StoredConfig {
+  return { name, spec: settings };
 }
 
 async function commitOf(files: FileSystem, number: number): Promise<Put> {
@@ -76,7 +81,7 @@ export async function stage(
   const opened = await createJournal(files, journal, programVersion);
   for (const { path, ...directory } of survey.directories) await files.makeDirectory(path, directory);
   await makeReady(files, survey.moves);
-  const bytes = new TextEncoder().encode(encodeStoredConfig(journal.to));
+  const bytes = async () => new TextEncoder().encode(encodeStoredConfig(journal.to));
   await makeAt(files, journal.commit, { kind: 'file', mode: 0o600, ...ownOwners(), bytes });
   for (const move of [...journal.moves, journal.commit]) await keep(files, move);
   await keepOriginals(files, survey);
@@ -107,7 +112,8 @@ async function makeAt(files: FileSystem, move: Put, make: Exclude<Make, { kind: 
     case 'original':
       return fresh(files, move.stagedAt, (path) => copy(files, make.at, path, replaces));
     case 'file': {
-      const { mode, uid, gid, bytes } = make;
+      const { mode, uid, gid } = make;
+      const bytes = await make.bytes();
       await fresh(files, move.stagedAt, (path) => files.createFile(path, { mode, uid, gid, bytes, ...replaces }));
       return files.syncFile(move.stagedAt);
     }

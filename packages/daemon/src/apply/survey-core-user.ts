@@ -31,7 +31,12 @@ async function surveyKeysIn(site: Site, home: Home, keys: SshKeys | undefined): 
   const { uid, gid } = home;
   const place = await site.parents.placeFor(posix.dirname(path), { mode: 0o700, uid, gid });
   const { mode, bytes } = keys;
-  site.put(path, found === null ? 'nothing' : 'entry', { kind: 'file', mode, uid, gid, bytes }, place);
+  site.put(
+    path,
+    found === null ? 'nothing' : 'entry',
+    { kind: 'file', mode, uid, gid, bytes: async () => bytes },
+    place,
+  );
 }
 
 type Home = NonNullable<Awaited<ReturnType<Accounts['home']>>>;

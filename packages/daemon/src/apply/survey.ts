@@ -1,10 +1,11 @@
 // What an update comes to on this machine: looked at before anything is touched. Whatever is in the way is found here.
 import { type Change, UNIT_DIRECTORY } from '@slipway/fleet';
 import type { Host } from '../host/host.ts';
+import type { Problem } from '../problem.ts';
 import { surveyPassword, surveySshKeys } from './survey-core-user.ts';
 import { surveyHardLinks, surveyPath } from './survey-path.ts';
 import { openSite, type Site, type Survey } from './site.ts';
-import { problemOf, type UpdateProblem } from './problem.ts';
+import { problemOf } from './problem.ts';
 import type { Wanted } from './wanted.ts';
 
 /** One file in the way tells enough; a hundred fill a condition. */
@@ -16,7 +17,7 @@ export async function surveyUpdate(
   { config, wanted }: { readonly config: string; readonly wanted: Wanted },
 ): Promise<Survey> {
   const site = openSite(host, wanted);
-  const problems: UpdateProblem[] = [];
+  const problems: Problem[] = [];
   for (const change of changes) {
     try {
       await surveyChange(site, change);

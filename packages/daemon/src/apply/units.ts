@@ -1,5 +1,6 @@
 // Which units are enabled, disabled or preset, before files change and after, on the way there and on the way back.
-import { type Change, type DiskPlan, UNIT_DIRECTORY } from '@slipway/fleet';
+import { type Change, UNIT_DIRECTORY } from '@slipway/fleet';
+import type { WantedEntry } from './wanted.ts';
 
 type Wanted = 'enabled' | 'disabled' | 'preset';
 
@@ -23,12 +24,11 @@ export interface UnitOrders {
 
 export async function unitSteps(
   changes: readonly Change[],
-  to: DiskPlan,
+  entries: Iterable<WantedEntry>,
   enablement: (unit: string) => Promise<string>,
 ): Promise<UnitStep[]> {
-  const masks = new Set(
-    to.entries.flatMap((entry) => (entry.kind === 'link' && entry.of === 'mask' ? entry.path : [])),
-  );
+  const masks = new Set<string>();
+  for (const entry of entries) if (entry.kind === 'link' && entry.of === 'mask') masks.add(entry.path);
   const steps: UnitStep[] = [];
   for (const change of changes) {
     if (change.kind !== 'unit') continue;

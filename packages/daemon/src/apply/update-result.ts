@@ -1,6 +1,7 @@
 // How an update ended, or where it stands.
+import type { Problem } from '../problem.ts';
 import type { Journal } from './journal.ts';
-import { type UpdateProblem, withMore } from './problem.ts';
+import { withMore } from './problem.ts';
 
 export type UpdateResult =
   /** recover(): nothing was under way, or nothing of the machine was changed yet. */
@@ -13,11 +14,11 @@ export type UpdateResult =
       readonly outcome: 'old';
       readonly config: string;
       readonly target: string;
-      readonly problem: UpdateProblem;
+      readonly problem: Problem;
       readonly rebooting: boolean;
     }
   /** Neither way can be gone on now; recover() tries again. Names are '' where even those are not to be read. */
-  | { readonly outcome: 'stuck'; readonly from: string; readonly to: string; readonly problem: UpdateProblem };
+  | { readonly outcome: 'stuck'; readonly from: string; readonly to: string; readonly problem: Problem };
 
 /** The machine is settled, and at this config. */
 export function isAt(result: UpdateResult, config: string): boolean {
@@ -28,14 +29,14 @@ export function isAt(result: UpdateResult, config: string): boolean {
 
 type Names = Pick<Journal, 'from' | 'to'>;
 
-export function old({ from, to }: Names, problem: UpdateProblem, rebooting: boolean): UpdateResult {
+export function old({ from, to }: Names, problem: Problem, rebooting: boolean): UpdateResult {
   return { outcome: 'old', config: from.name, target: to.name, problem, rebooting };
 }
 
-export function stuck({ from, to }: Names, problem: UpdateProblem): UpdateResult {
+export function stuck({ from, to }: Names, problem: Problem): UpdateResult {
   return { outcome: 'stuck', from: from.name, to: to.name, problem };
 }
 
-export function stuckOnTheWayBack(names: Names, failed: UpdateProblem, cause: UpdateProblem): UpdateResult {
+export function stuckOnTheWayBack(names: Names, failed: Problem, cause: Problem): UpdateResult {
   return stuck(names, withMore(failed, `The update was on its way back, since this had failed: ${cause.message}`));
 }

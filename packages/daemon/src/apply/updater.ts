@@ -4,6 +4,7 @@ import type { NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
 import { STATE_DIRECTORY } from '../node-paths.ts';
+import type { Problem } from '../problem.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { cleanUpNew, cleanUpOld, retire, sweep } from './clean-up.ts';
 import { carryOut } from './flip.ts';
@@ -12,7 +13,7 @@ import { partsBack, partsForward, partsOfActions, runsOldOS } from './machine-ch
 import type { LogRecord } from './log-record.ts';
 import { nextStep, type NextStep } from './next-step.ts';
 import { markOf } from './os-change.ts';
-import { problemOf, type UpdateProblem, withMore } from './problem.ts';
+import { problemOf, withMore } from './problem.ts';
 import { firstProblem } from './part.ts';
 import { prepare } from './prepare.ts';
 import type { UpdateRequest } from './stage.ts';
@@ -188,7 +189,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
       : stuck(journal, withMore(left, `The machine is at ${to.name}`));
   }
 
-  async function goBack(journal: OpenJournal, problem: UpdateProblem): Promise<UpdateResult> {
+  async function goBack(journal: OpenJournal, problem: Problem): Promise<UpdateResult> {
     await tell({ step: 'rolling back', text: problem.message });
     const isNoted = journal.records.some(({ state }) => state === 'back');
     let hasRun = false;
@@ -211,7 +212,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
     return returned(journal, await tellServicesAgain(journal, problem));
   }
 
-  async function rebootBack(journal: OpenJournal, problem: UpdateProblem): Promise<UpdateResult> {
+  async function rebootBack(journal: OpenJournal, problem: Problem): Promise<UpdateResult> {
     const failed = await firstProblem([
       {
         name: 'noting that the machine reboots back',
@@ -226,7 +227,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
   }
 
   /** As good as it can be done: the disk is old whether or not a service takes it. */
-  async function tellServicesAgain({ actions, units }: Journal, problem: UpdateProblem): Promise<UpdateProblem> {
+  async function tellServicesAgain({ actions, units }: Journal, problem: Problem): Promise<Problem> {
     const reload: NodeAction[] = units.some(({ rewritten }) => rewritten) ? [{ type: 'DaemonReload' }] : [];
     const failures: string[] = [];
     for (const part of partsOfActions(host, [...reload, ...actions.filter(({ type }) => type !== 'DaemonReload')])) {
@@ -236,7 +237,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
     return failures.length === 0 ? problem : withMore(problem, `With the old files back, too: ${failures.join('; ')}`);
   }
 
-  async function returned(journal: OpenJournal, problem: UpdateProblem): Promise<UpdateResult> {
+  async function returned(journal: OpenJournal, problem: Problem): Promise<UpdateResult> {
     const left = await firstProblem([
       { name: 'noting that the machine is back', act: () => journal.write({ state: 'returned' }) },
       { name: 'cleaning up', act: () => cleanUpOld(files, journal) },

@@ -1,7 +1,9 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BASELINE, readBaseline, recordBaseline } from './baseline.ts';
-import { bringTo, sampleConfig, sampleFile, sampleMachine } from './sample-machine.ts';
+import { heal } from './heal.ts';
+import { bringTo, sampleConfig, sampleFile, sampleMachine, type SampleMachine, writeAt } from './sample-machine.ts';
+import { verifyMachine } from './verify-machine.ts';
 
 const empty = sampleConfig('rendered-worker-2', {});
 
@@ -49,6 +51,84 @@ describe('a baseline', () => {
     await recordBaseline(host, null, empty);
     writeFileSync(at(BASELINE), text);
     expect(await readBaseline(host.files)).toBeNull();
+  });
+});
+
+describe('a file where none should be', () => {
+  const before = sampleConfig('rendered-worker-1', { files: [sampleFile('/etc/old.conf', 'x\n')] });
+  const after = sampleConfig('rendered-worker-2', { units: [{ name: 'crio.service', enabled: true }] });
+
+  async function movedOn(): Promise<SampleMachine> {
+    const machine = await sampleMachine();
+    await bringTo(machine.host, before);
+    rmSync(machine.at('/etc/old.conf'));
+    await bringTo(machine.host, after, before);
+    return machine;
+  }
+
+  it('is one that an earlier config had', async () => {
+    const { host, at } = await movedOn();
+    expect(await verifyMachine(host, after)).toEqual([]);
+    writeFileSync(at('/etc/old.conf'), 'y\n');
+    const drifts = await verifyMachine(host, after);
+    expect(drifts).toMatchObject([{ kind: 'extra', name: '/etc/old.conf', diff: expect.stringContaining('+y') }]);
+    expect(await heal(host, after, drifts)).toEqual([]);
+    expect(await verifyMachine(host, after)).toEqual([]);
+    expect(() => lstatSync(at('/etc/old.conf'))).toThrow('ENOENT');
+  });
+
+  it('is remembered over the configs that follow', async () => {
+    const { host, at } = await movedOn();
+    const third = sampleConfig('rendered-worker-3', {});
+    await bringTo(host, third, after);
+    writeFileSync(at('/etc/old.conf'), 'y\n');
+    expect(await verifyMachine(host, third)).toMatchObject([{ kind: 'extra', name: '/etc/old.conf' }]);
+  });
+
+  it('cannot be below what has become a file, and nothing fails for that', async () => {
+    const { host, at } = await sampleMachine();
+    const deep = sampleConfig('rendered-worker-1', { files: [sampleFile('/etc/deep/a', 'x\n')] });
+    const named = sampleConfig('rendered-worker-2', { units: [{ name: 'crio.service' }] });
+    await bringTo(host, deep);
+    rmSync(at('/etc/deep'), { recursive: true });
+    await bringTo(host, named, deep);
+    writeFileSync(at('/etc/deep'), 'a file now\n');
+    writeFileSync(at('/etc/systemd/system/crio.service.d'), 'and here too\n');
+    expect(await verifyMachine(host, named)).toEqual([]);
+    await recordBaseline(host, named, { ...named, name: 'rendered-worker-3' });
+  });
+
+  it('is told by its name without what would disturb a terminal', async () => {
+    const { host, at } = await movedOn();
+    writeAt(at('/etc/systemd/system/crio.service.d/\u001b[2Jx.conf'), '[Service]\n');
+    const [drift] = await verifyMachine(host, after);
+    expect(drift?.name).toContain('\u001b');
+    expect(`${drift?.message}${drift?.diff}`).not.toContain('\u001b');
+  });
+
+  it('is none that another config has again', async () => {
+    const { host } = await movedOn();
+    await bringTo(host, before, after);
+    expect(await verifyMachine(host, before)).toEqual([]);
+  });
+
+  it('is not what other programs had put there before the config was reached', async () => {
+    const { host, at } = await sampleMachine();
+    writeAt(at('/etc/systemd/system/crio.service.d/50-vendor.conf'), '[Service]\n');
+    await bringTo(host, after);
+    expect(await verifyMachine(host, after)).toEqual([]);
+    writeAt(at('/etc/systemd/system/crio.service.d/60-mine.conf'), '[Service]\n');
+    expect(await verifyMachine(host, after)).toMatchObject([{ name: expect.stringContaining('60-mine.conf') }]);
+  });
+
+  it('is not known while no baseline of this config was recorded', async () => {
+    const { host, at } = await movedOn();
+    writeFileSync(at('/etc/old.conf'), 'y\n');
+    writeAt(at('/etc/systemd/system/crio.service.d/60-mine.conf'), '[Service]\n');
+    const next = { ...after, name: 'rendered-worker-3' };
+    expect(await verifyMachine(host, next)).toEqual([]);
+    await recordBaseline(host, after, next);
+    expect(await verifyMachine(host, next)).toEqual([]);
   });
 });
 

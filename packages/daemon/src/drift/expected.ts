@@ -1,5 +1,5 @@
 // What a config makes of a machine, without the contents: those are told apart by size and SHA-256.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   diskOf,
   type DiskEntry,
@@ -11,6 +11,7 @@ import {
   type SshKeys,
   UNIT_DIRECTORY,
 } from '@slipway/fleet';
+import { readDisk } from '../disk-reading.ts';
 import { DaemonError } from '../errors.ts';
 import type { StoredConfig } from '../stored-config.ts';
 
@@ -70,11 +71,11 @@ export const CORE = 'core';
 /** Rejects where the config cannot be read. */
 export async function expectedOf(config: StoredConfig): Promise<Expected> {
   const { ignition, ...input } = read(config);
-  const disk = await diskOf(ignition);
+  const disk = await readDisk(ignition);
   const core = disk.users.find(({ name }) => name === CORE);
   return {
     config: config.name,
-    entries: entriesOf(disk.entries, ignition),
+    entries: await entriesOf(disk.entries(), ignition),
     units: unitsOf(disk, ignition),
     sshKeys: core?.sshKeys === undefined ? null : keysOf(core.sshKeys),
     passwordHash: core?.passwordHash ?? null,
@@ -104,7 +105,7 @@ function read({ name, spec }: StoredConfig) {
 }
 
 export function contentsOf(bytes: Uint8Array): Contents {
-  return { sha256: createHash('sha256').update(bytes).digest('hex'), size: bytes.length };
+  return { sha256: hash('sha256', bytes), size: bytes.length };
 }
 
 type Named = Pick<
@@ -112,9 +113,11 @@ type Named = Pick<
   'path' | 'mode' | 'user' | 'group'
 >;
 
-function entriesOf(entries: readonly DiskEntry[], { storage }: RenderedIgnition): ExpectedEntry[] {
+async function entriesOf(entries: AsyncIterable<DiskEntry>, { storage }: RenderedIgnition): Promise<ExpectedEntry[]> {
   const named = new Map([...(storage?.files ?? []), ...(storage?.directories ?? [])].map((each) => [each.path, each]));
-  return entries.map((entry) => entryOf(entry, named.get(entry.path) ?? entry));
+  const expected: ExpectedEntry[] = [];
+  for await (const entry of entries) expected.push(entryOf(entry, named.get(entry.path) ?? entry));
+  return expected.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** What may keep what the machine has keeps also mode and owner, unless the config names them. */
@@ -148,7 +151,7 @@ function rightsOf(
 }
 
 /** Every unit that the config names, for whatever reason. */
-function unitsOf({ unmasked }: DiskPlan, { systemd }: RenderedIgnition): ExpectedUnit[] {
+function unitsOf({ unmasked }: Pick<DiskPlan, 'unmasked'>, { systemd }: RenderedIgnition): ExpectedUnit[] {
   const bare = new Set(unmasked.map((path) => path.slice(UNIT_DIRECTORY.length + 1)));
   return (systemd?.units ?? []).map(({ name, enabled, mask }) => ({
     name,

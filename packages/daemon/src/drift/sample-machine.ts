@@ -1,7 +1,7 @@
 // A simulated machine in a directory of its own for tests, brought to a config.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { encodeDataUrl, gzip } from '@slipway/ignition';
 import { onTestFinished } from 'vitest';
 import { createDisk } from '../host/disk.ts';
@@ -88,3 +88,9 @@ export function bytes(text: string): Uint8Array {
 
 export const SERVICE =
   '[Unit]\nDescription=Sample\n\n[Service]\nExecStart=/usr/bin/true\n\n[Install]\nWantedBy=multi-user.target\n';
+
+/** With the directories that it needs. */
+export function writeAt(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}

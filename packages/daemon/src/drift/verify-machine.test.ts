@@ -9,87 +9,11 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FileSystem } from '../host/file-system.ts';
-import { recordBaseline } from './baseline.ts';
-import type { Drift } from './drift.ts';
-import { heal } from './heal.ts';
-import {
-  bringTo,
-  IMAGE,
-  packedFile,
-  sampleConfig,
-  sampleFile,
-  sampleMachine,
-  type SampleMachine,
-  SERVICE,
-} from './sample-machine.ts';
+import { type DriftCase, howToRun } from './drift-case.ts';
+import { machineAtConfig } from './machine-at-config.ts';
+import { IMAGE, sampleConfig, sampleFile, sampleMachine, SERVICE, writeAt } from './sample-machine.ts';
 import { verifyMachine } from './verify-machine.ts';
-import { createVerifyMemory } from './verify-memory.ts';
-
-const isRoot = process.getuid?.() === 0;
-
-async function everything() {
-  return sampleConfig(
-    'rendered-worker-1',
-    {
-      files: [
-        sampleFile('/etc/chrony.conf', 'server a\nserver b\nserver c\n'),
-        sampleFile('/etc/first', 'one\n'),
-        sampleFile('/etc/secret.conf', 'password=hunter2\n', { mode: 0o600 }),
-        sampleFile('/etc/image.bin', 'a\u0000b'),
-        await packedFile('/etc/packed.txt', 'line 1\nline 2\nline 3\n'),
-        { path: '/etc/hostname', append: [{ source: 'data:,worker%0A' }] },
-      ],
-      directories: [{ path: '/etc/sample.d', mode: 0o750 }],
-      links: [
-        { path: '/etc/localtime', target: '../usr/share/zoneinfo/UTC' },
-        { path: '/etc/second', target: '/etc/first', hard: true },
-      ],
-      units: [
-        {
-          name: 'sample.service',
-          enabled: true,
-          contents: SERVICE,
-          dropins: [{ name: '10-a.conf', contents: '[Service]\n' }],
-        },
-        { name: 'crio.service', enabled: true },
-        { name: 'sshd.service', enabled: false },
-        { name: 'bad.service', mask: true, enabled: true },
-        { name: 'chronyd.service', mask: false },
-      ],
-      users: [{ name: 'core', sshAuthorizedKeys: ['ssh-ed25519 AAAA me'], passwordHash: '$6$salt$hash' }],
-    },
-    { kernelArguments: ['quiet a=b'], extensions: [] },
-  );
-}
-
-interface MachineAtConfig extends SampleMachine {
-  readonly check: () => Promise<Drift[]>;
-  readonly healAll: () => Promise<void>;
-}
-
-async function machineAtConfig(): Promise<MachineAtConfig> {
-  const files = { '/etc/hostname': 'simulated\nworker\n' };
-  const machine = await sampleMachine({ kernelArguments: ['quiet', 'a=b'], files });
-  const config = await bringTo(machine.host, await everything());
-  const check = () => verifyMachine(machine.host, config);
-  return {
-    ...machine,
-    check,
-    async healAll() {
-      expect(await heal(machine.host, config, await check())).toEqual([]);
-    },
-  };
-}
-
-interface DriftCase {
-  readonly name: string;
-  readonly change: (at: (path: string) => string) => void;
-  readonly expected: Partial<Drift>;
-  readonly needsRoot?: true;
-}
 
 const cases: readonly DriftCase[] = [
   {
@@ -197,7 +121,7 @@ const cases: readonly DriftCase[] = [
   },
   {
     name: 'a drop-in that the config does not have',
-    change: (at) => write(at('/etc/systemd/system/crio.service.d/99-mine.conf'), '[Service]\nNice=1\n'),
+    change: (at) => writeAt(at('/etc/systemd/system/crio.service.d/99-mine.conf'), '[Service]\nNice=1\n'),
     expected: {
       kind: 'extra',
       name: '/etc/systemd/system/crio.service.d/99-mine.conf',
@@ -206,7 +130,7 @@ const cases: readonly DriftCase[] = [
   },
   {
     name: 'a new unit in place of that of the OS',
-    change: (at) => write(at('/etc/systemd/system/crio.service'), SERVICE),
+    change: (at) => writeAt(at('/etc/systemd/system/crio.service'), SERVICE),
     expected: { kind: 'extra', name: '/etc/systemd/system/crio.service' },
   },
   {
@@ -254,11 +178,6 @@ const cases: readonly DriftCase[] = [
   },
 ];
 
-function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
-
 describe('a machine that is as its config says', () => {
   it('has no drift', async () => {
     const { check } = await machineAtConfig();
@@ -280,9 +199,10 @@ describe('a machine that is as its config says', () => {
 });
 
 describe('drift is told, and can be put back', () => {
-  for (const { name, change, expected, needsRoot } of cases) {
-    const isSkipped = needsRoot === true && !isRoot;
-    it.skipIf(isSkipped)(`${name}${isSkipped ? ' (SKIPPED: only root can change owners)' : ''}`, async () => {
+  for (const drifting of cases) {
+    const { isSkipped, note } = howToRun(drifting);
+    it.skipIf(isSkipped)(`${drifting.name}${note}`, async () => {
+      const { change, expected } = drifting;
       const { at, check, healAll } = await machineAtConfig();
       change(at);
       const drifts = await check();
@@ -357,116 +277,6 @@ describe('what cannot be put back by writing', () => {
   });
 });
 
-describe('a diff', () => {
-  it('shows nothing of a secret file, not even a digest', async () => {
-    const { at, check } = await machineAtConfig();
-    writeFileSync(at('/etc/secret.conf'), 'password=hunter3\n');
-    const [drift] = await check();
-    expect(drift?.diff).toContain('(hidden): 17 bytes → 17 bytes');
-    expect(JSON.stringify(drift)).not.toMatch(/hunter|sha256|[0-9a-f]{32}/);
-  });
-
-  it('shows nothing of a file that was secret and can now be read by all', async () => {
-    const { at, check } = await machineAtConfig();
-    writeFileSync(at('/etc/secret.conf'), 'password=hunter3\n');
-    chmodSync(at('/etc/secret.conf'), 0o644);
-    expect(JSON.stringify(await check())).not.toContain('hunter');
-  });
-
-  it('has the sizes of binary files', async () => {
-    const { at, check } = await machineAtConfig();
-    writeFileSync(at('/etc/image.bin'), Buffer.from([0, 1, 2, 3]));
-    expect((await check())[0]?.diff).toContain('contents (binary): 3 bytes');
-  });
-
-  it('is bounded, however much differs', async () => {
-    const { at, check } = await machineAtConfig();
-    const lines = Array.from({ length: 900 }, (_, index) => `line ${index} ${'x'.repeat(100)}`);
-    writeFileSync(at('/etc/chrony.conf'), lines.join('\n'));
-    const diff = (await check())[0]?.diff ?? '';
-    expect(diff.length).toBeLessThan(4200);
-    expect(diff).toMatch(/… and \d+ more lines\n$/);
-  });
-});
-
-describe('a file where none should be', () => {
-  const before = sampleConfig('rendered-worker-1', { files: [sampleFile('/etc/old.conf', 'x\n')] });
-  const after = sampleConfig('rendered-worker-2', { units: [{ name: 'crio.service', enabled: true }] });
-
-  async function movedOn(): Promise<SampleMachine> {
-    const machine = await sampleMachine();
-    await bringTo(machine.host, before);
-    rmSync(machine.at('/etc/old.conf'));
-    await bringTo(machine.host, after, before);
-    return machine;
-  }
-
-  it('is one that an earlier config had', async () => {
-    const { host, at } = await movedOn();
-    expect(await verifyMachine(host, after)).toEqual([]);
-    writeFileSync(at('/etc/old.conf'), 'y\n');
-    const drifts = await verifyMachine(host, after);
-    expect(drifts).toMatchObject([{ kind: 'extra', name: '/etc/old.conf', diff: expect.stringContaining('+y') }]);
-    expect(await heal(host, after, drifts)).toEqual([]);
-    expect(await verifyMachine(host, after)).toEqual([]);
-    expect(() => lstatSync(at('/etc/old.conf'))).toThrow('ENOENT');
-  });
-
-  it('is remembered over the configs that follow', async () => {
-    const { host, at } = await movedOn();
-    const third = sampleConfig('rendered-worker-3', {});
-    await bringTo(host, third, after);
-    writeFileSync(at('/etc/old.conf'), 'y\n');
-    expect(await verifyMachine(host, third)).toMatchObject([{ kind: 'extra', name: '/etc/old.conf' }]);
-  });
-
-  it('cannot be below what has become a file, and nothing fails for that', async () => {
-    const { host, at } = await sampleMachine();
-    const deep = sampleConfig('rendered-worker-1', { files: [sampleFile('/etc/deep/a', 'x\n')] });
-    const named = sampleConfig('rendered-worker-2', { units: [{ name: 'crio.service' }] });
-    await bringTo(host, deep);
-    rmSync(at('/etc/deep'), { recursive: true });
-    await bringTo(host, named, deep);
-    writeFileSync(at('/etc/deep'), 'a file now\n');
-    writeFileSync(at('/etc/systemd/system/crio.service.d'), 'and here too\n');
-    expect(await verifyMachine(host, named)).toEqual([]);
-    await recordBaseline(host, named, { ...named, name: 'rendered-worker-3' });
-  });
-
-  it('is told by its name without what would disturb a terminal', async () => {
-    const { host, at } = await movedOn();
-    write(at('/etc/systemd/system/crio.service.d/\u001b[2Jx.conf'), '[Service]\n');
-    const [drift] = await verifyMachine(host, after);
-    expect(drift?.name).toContain('\u001b');
-    expect(`${drift?.message}${drift?.diff}`).not.toContain('\u001b');
-  });
-
-  it('is none that another config has again', async () => {
-    const { host } = await movedOn();
-    await bringTo(host, before, after);
-    expect(await verifyMachine(host, before)).toEqual([]);
-  });
-
-  it('is not what other programs had put there before the config was reached', async () => {
-    const { host, at } = await sampleMachine();
-    write(at('/etc/systemd/system/crio.service.d/50-vendor.conf'), '[Service]\n');
-    await bringTo(host, after);
-    expect(await verifyMachine(host, after)).toEqual([]);
-    write(at('/etc/systemd/system/crio.service.d/60-mine.conf'), '[Service]\n');
-    expect(await verifyMachine(host, after)).toMatchObject([{ name: expect.stringContaining('60-mine.conf') }]);
-  });
-
-  it('is not known while no baseline of this config was recorded', async () => {
-    const { host, at } = await movedOn();
-    writeFileSync(at('/etc/old.conf'), 'y\n');
-    write(at('/etc/systemd/system/crio.service.d/60-mine.conf'), '[Service]\n');
-    const next = { ...after, name: 'rendered-worker-3' };
-    expect(await verifyMachine(host, next)).toEqual([]);
-    await recordBaseline(host, after, next);
-    expect(await verifyMachine(host, next)).toEqual([]);
-  });
-});
-
 describe('a path that cannot be looked at', () => {
   it('is drift with the reason: a link that leads out of the machine', async () => {
     const { host, at } = await sampleMachine();
@@ -494,63 +304,3 @@ describe('a path that cannot be looked at', () => {
     });
   });
 });
-
-describe('a second check', () => {
-  it('reads none of 1,000 files that did not change, and takes well under a second', { timeout: 20_000 }, async () => {
-    let reads = 0;
-    const wrap = (files: FileSystem): FileSystem => ({
-      ...files,
-      read(path, limit) {
-        reads += path.startsWith('/etc/many') ? 1 : 0;
-        return files.read(path, limit);
-      },
-    });
-    const { host, at } = await sampleMachine({ wrap });
-    const names = Array.from({ length: 1000 }, (_, index) => `/etc/many/${index}`);
-    const text = (name: string) => `${name}\n`.repeat(200);
-    for (const name of names) write(at(name), text(name));
-    const config = sampleConfig('rendered-worker-1', { files: names.map((name) => sampleFile(name, text(name))) });
-    // As if a while had passed: what has just changed is not trusted.
-    const memory = createVerifyMemory(() => Date.now() + 60_000);
-    expect(await verifyMachine(host, config, { memory })).toEqual([]);
-    expect(reads).toBeGreaterThanOrEqual(1000);
-    reads = 0;
-    // Of the processor, so that what else runs on this machine plays no part.
-    const start = process.cpuUsage();
-    expect(await verifyMachine(host, config, { memory })).toEqual([]);
-    const { user, system } = process.cpuUsage(start);
-    const took = (user + system) / 1000;
-    console.log(`1,000 files checked again by stat alone in ${took.toFixed(0)} ms of processor time`);
-    expect(reads).toBe(0);
-    expect(took).toBeLessThan(500);
-    writeFileSync(at('/etc/many/7'), text('/etc/many/8'));
-    expect(await verifyMachine(host, config, { memory })).toMatchObject([{ name: '/etc/many/7' }]);
-    expect(reads).toBe(2);
-  });
-
-  it('does not trust a file that changed just before it was read', async () => {
-    const { host, at } = await sampleMachine();
-    const config = await bringTo(host, sampleConfig('rendered-worker-1', { files: [sampleFile('/etc/a', 'a')] }));
-    // The clock of the file system stands still, as it does for some milliseconds.
-    const { changedMs } = lookedAt(await host.files.lookAt('/etc/a'));
-    const frozen = {
-      ...host,
-      files: { ...host.files, lookAt: async (path: string) => freeze(await host.files.lookAt(path), changedMs) },
-    };
-    const memory = createVerifyMemory(() => changedMs + 1);
-    expect(await verifyMachine(frozen, config, { memory })).toEqual([]);
-    writeFileSync(at('/etc/a'), 'b');
-    expect(await verifyMachine(frozen, config, { memory })).toMatchObject([{ kind: 'file', name: '/etc/a' }]);
-  });
-});
-
-type Found = Awaited<ReturnType<FileSystem['lookAt']>>;
-
-function lookedAt(found: Found): Extract<Found, { kind: 'file' }> {
-  if (found?.kind !== 'file') throw new Error('no file');
-  return found;
-}
-
-function freeze(found: Found, changedMs: number): Found {
-  return found?.kind === 'file' ? { ...found, changedMs } : found;
-}

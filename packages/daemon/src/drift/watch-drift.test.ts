@@ -1,12 +1,11 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { type Clock, createLog, silentLog } from '@slipway/kube';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { StoredConfig } from '../stored-config.ts';
 import { createDirectoryWatcher, type DirectoryWatcher } from './directory-watcher.ts';
+import { type DriftCase, howToRun } from './drift-case.ts';
 import type { DriftPolicy } from './drift-policy.ts';
 import type { DriftReport } from './drift-report.ts';
-import type { Drift } from './drift.ts';
 import {
   bringTo,
   packedFile,
@@ -15,10 +14,10 @@ import {
   sampleMachine,
   type SampleMachine,
   SERVICE,
+  writeAt,
 } from './sample-machine.ts';
 import { type DriftWatch, type DriftWatchOptions, watchDrift } from './watch-drift.ts';
 
-const isRoot = process.getuid?.() === 0;
 const HEAL: DriftPolicy = { type: 'heal', afterMs: 0 };
 const FOUND_WITHIN_MS = 2000;
 
@@ -92,13 +91,6 @@ async function watchedQuietly(options: Partial<DriftWatchOptions> = {}): Promise
   return machine;
 }
 
-interface DriftCase {
-  readonly name: string;
-  readonly change: (at: (path: string) => string) => void;
-  readonly expected: Partial<Drift>;
-  readonly needsRoot?: true;
-}
-
 const cases: readonly DriftCase[] = [
   {
     name: 'file',
@@ -132,7 +124,7 @@ const cases: readonly DriftCase[] = [
   },
   {
     name: 'drop-in, in a directory that is new',
-    change: (at) => write(at('/etc/systemd/system/sample.service.d/99-b.conf'), '[Service]\nNice=1\n'),
+    change: (at) => writeAt(at('/etc/systemd/system/sample.service.d/99-b.conf'), '[Service]\nNice=1\n'),
     expected: { kind: 'extra', name: '/etc/systemd/system/sample.service.d/99-b.conf' },
   },
   {
@@ -159,21 +151,17 @@ const cases: readonly DriftCase[] = [
     name: 'file in a directory that was replaced',
     change(at) {
       renameSync(at('/etc/deep'), at('/etc/deep.old'));
-      write(at('/etc/deep/er/file.conf'), 'y\n');
+      writeAt(at('/etc/deep/er/file.conf'), 'y\n');
     },
     expected: { kind: 'file', name: '/etc/deep/er/file.conf' },
   },
 ];
 
-function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
-
 describe('drift is found within 2 s and told, and put back where the policy says so', { timeout: 20_000 }, () => {
-  for (const { name, change, expected, needsRoot } of cases) {
-    const isSkipped = needsRoot === true && !isRoot;
-    it.skipIf(isSkipped)(`${name}${isSkipped ? ' (SKIPPED: only root can change owners)' : ''}`, async () => {
+  for (const drifting of cases) {
+    const { isSkipped, note } = howToRun(drifting);
+    it.skipIf(isSkipped)(`${drifting.name}${note}`, async () => {
+      const { change, expected } = drifting;
       const { at, next, watch, config } = await watchedQuietly();
       change(at);
       const told = await next(({ drifts }) => drifts.length > 0, FOUND_WITHIN_MS);
@@ -193,7 +181,7 @@ describe('a directory that is new, or was replaced', () => {
     const { at, next } = await watchedQuietly();
     // All as it should be, but in other directories than those that were watched.
     renameSync(at('/etc/deep'), at('/etc/deep.old'));
-    write(at('/etc/deep/er/file.conf'), 'x\n');
+    writeAt(at('/etc/deep/er/file.conf'), 'x\n');
     mkdirSync(at('/etc/systemd/system/sample.service.d'));
     writeFileSync(at('/etc/chrony.conf'), 'a check takes place\n');
     await next(({ drifts }) => drifts.length === 1);
@@ -334,7 +322,7 @@ describe('a heal that does not hold', () => {
     const { at, next } = await watched({ clock, watcher: unseeing, policy: HEAL });
     rmSync(at('/etc/chrony.conf'));
     // What is in the way is not ours to delete.
-    write(at('/etc/chrony.conf/theirs'), 'x\n');
+    writeAt(at('/etc/chrony.conf/theirs'), 'x\n');
     const failed = next(({ problems }) => problems.length > 0);
     await clock.advance(0);
     expect((await failed).problems[0]?.message).toContain('it cannot be put back: ENOTEMPTY');

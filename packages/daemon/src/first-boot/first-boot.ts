@@ -6,6 +6,7 @@ import type { Log } from '@slipway/kube';
 import { parseStoredConfig, readCurrentConfig, writeCurrentConfig } from '../current-config.ts';
 import { DaemonError } from '../errors.ts';
 import type { Host, OSChange, Progress } from '../host/host.ts';
+import { imagesOf } from '../host/os/change-steps.ts';
 import { ENCAPSULATED, STATE_DIRECTORY } from '../node-paths.ts';
 import { writeStateFile } from '../state-file.ts';
 import type { StoredConfig } from '../stored-config.ts';
@@ -41,14 +42,15 @@ export async function finishFirstBoot({
   const config = await readEncapsulated(host);
   if (config === null) return { type: 'nothing' };
   await checkFips(host, config);
-  const change = missingFromOS((await host.os.state()).booted, config);
+  const { booted } = await host.os.state();
+  const change = missingFromOS(booted, config);
   if (change === null) {
     await handOver(host, config);
     return { type: 'done', config: config.name };
   }
   await countBoot(host, config);
   log.info({ config: config.name, change }, 'the OS is not yet what the config says');
-  await host.os.prefetch(imagesIn(change), onProgress, signal);
+  await host.os.prefetch(imagesOf({ booted, change }), onProgress, signal);
   await host.os.stage(change);
   // Before the reboot is asked for nothing is noted as done: what is staged may be lost with the power, and is staged again.
   await host.reboot(`first boot: ${config.name}`);
@@ -76,10 +78,6 @@ async function checkFips(host: Host, { name, spec }: StoredConfig): Promise<void
     'SLW_DAEMON_FIRST_BOOT',
     `MachineConfig ${name}, spec.fips: expected ${wanted}, but the machine was installed with ${found}. FIPS mode cannot be changed: install the machine anew with fips=${wanted ? 1 : 0}, or take spec.fips back`,
   );
-}
-
-function imagesIn({ image, extensionsImage = '' }: OSChange): string[] {
-  return [image ?? '', extensionsImage].filter((name) => name !== '');
 }
 
 /** In an order in which a power cut between any two leaves either all to be done again, or nothing. */

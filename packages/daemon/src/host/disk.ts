@@ -150,7 +150,7 @@ function readWhole(place: string, path: string, limit: number): Uint8Array {
     if (!stats.isFile())
       throw new DaemonError('SLW_DAEMON_PATH', `${path} is no file: remove it, or choose another path`);
     // Files of /proc and /sys say that they have no bytes: so to the end, whatever the size says.
-    let bytes = Buffer.alloc(Math.min(Math.max(stats.size, FIRST_READ), limit) + 1);
+    let bytes = Buffer.alloc(Math.min(stats.size === 0 ? FIRST_READ : stats.size, limit) + 1);
     let length = 0;
     for (;;) {
       const count = readSync(handle, bytes, length, bytes.length - length, null);

@@ -124,6 +124,24 @@ describe('the conditions of a MachineConfigNode', () => {
     expect(named(list, 'RebootedNode')?.reason).toBe('NotYetOccurred');
   });
 
+  it('say what a blocked drain waits for, until it goes on; of one that was given up it can still be read', () => {
+    const blocked = { ...at('draining', withReboot), drainBlocked: 'The drain waits for 1 pod. Pod shop/web-1: …' };
+    expect(named(after(idle, blocked), 'Drained')).toMatchObject({
+      status: 'False',
+      reason: 'DrainBlocked',
+      message: 'The drain waits for 1 pod. Pod shop/web-1: …',
+    });
+    expect(named(after(idle, blocked, at('draining', withReboot)), 'Drained')).toMatchObject({ status: 'Unknown' });
+    expect(named(after(idle, blocked, at('applying files', withReboot)), 'Drained')).toMatchObject({ status: 'True' });
+    const givenUp = after(idle, blocked, idle);
+    expect(named(givenUp, 'Drained')).toMatchObject({
+      status: 'False',
+      reason: 'Drained',
+      message: 'In the last update: The drain waits for 1 pod. Pod shop/web-1: …',
+    });
+    expect(conditionsOf(givenUp, idle, later)).toBe(givenUp);
+  });
+
   it('after an update none of its steps is so any more, but what was done can still be read', () => {
     const there = { ...idle, currentConfig: 'rendered-worker-2', desiredConfig: 'rendered-worker-2' };
     const list = after(idle, at('resumed', withReboot), there);

@@ -159,7 +159,7 @@ const find = (list: readonly Condition[], type: string): Condition | undefined =
 
 /** Null: it stays as it is. */
 function stepCondition(step: Step, snapshot: NodeSnapshot, old: Condition | undefined): Update | null {
-  const { update, phase } = snapshot;
+  const { update, phase, drainBlocked = '' } = snapshot;
   if (update === null || phase === 'idle') return afterUpdate(step, old);
   if (step.needed?.(update) === false) {
     return {
@@ -169,13 +169,18 @@ function stepCondition(step: Step, snapshot: NodeSnapshot, old: Condition | unde
       message: `The update to ${update.target} does without it`,
     };
   }
+  if (step.type === 'Drained' && phase === 'draining' && drainBlocked !== '') {
+    return { type: step.type, status: 'False', reason: drainIsBlocked, message: drainBlocked };
+  }
   return duringUpdate(step, update, phase, snapshot.problem);
 }
+
+const drainIsBlocked = 'DrainBlocked';
 
 /** When all is over, the steps are none that the node is in; what they last said is kept, as the past that it is. */
 function afterUpdate({ type }: Step, old: Condition | undefined): Update | null {
   if (old === undefined) return notYet(type);
-  if (old.status === 'False') return null;
+  if (old.status === 'False' && old.reason !== drainIsBlocked) return null;
   const said = old.message ?? '';
   return { type, status: 'False', reason: type, message: `In the last update: ${said}` };
 }

@@ -57,6 +57,8 @@ export interface NodeSnapshot {
   readonly problem: SnapshotProblem | null;
   /** `drain-…` or `uncordon-…`; null: what was said before stays. */
   readonly desiredDrain: string | null;
+  /** In the phase `draining`: what the drain waits for, in the controller's words; '' or left out: nothing special. */
+  readonly drainBlocked?: string;
   readonly irreconcilable: readonly Irreconcilable[];
 }
 

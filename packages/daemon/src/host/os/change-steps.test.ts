@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OSChange } from '../host.ts';
-import { needsPackages, stepsOfChange, type StepsRequest } from './change-steps.ts';
+import { imagesOf, needsPackages, stepsOfChange, type StepsRequest } from './change-steps.ts';
 import type { RpmOstreeDeployment } from './rpm-ostree-status.ts';
 
 const booted: RpmOstreeDeployment = {
@@ -111,5 +111,30 @@ describe('the steps of a change', () => {
     [false, 'another image', booted, { image }],
   ])('need packages: %s for %s', (needs, _what, from, change) => {
     expect(needsPackages({ booted: from, change })).toBe(needs);
+  });
+
+  const extensionsImage = 'quay.example/extensions@sha256:1';
+  it.each<[string, RpmOstreeDeployment, OSChange, string[]]>([
+    ['another image', booted, { image }, [image]],
+    ['another image under packages', realtime, { image, extensionsImage }, [image, extensionsImage]],
+    ['a new extension', booted, { extensions: { before: [], after: ['sysstat'] }, extensionsImage }, [extensionsImage]],
+    [
+      'another kernel',
+      booted,
+      { kernelType: { before: 'default', after: 'realtime' }, extensionsImage },
+      [extensionsImage],
+    ],
+    [
+      'the same packages of another version',
+      realtime,
+      { extensions: { before: ['usbguard'], after: ['usbguard'] }, extensionsImage },
+      [extensionsImage],
+    ],
+    ['a kernel that comes from no image', booted, { kernelType: { before: 'default', after: 'realtime' } }, []],
+    ['the last package going', booted, { extensions: { before: ['usbguard'], after: [] }, extensionsImage }, []],
+    ['arguments alone', realtime, { kernelArguments: { removed: [], added: ['x'] }, extensionsImage }, []],
+    ['the image that it runs', { ...booted, image }, { image }, []],
+  ])('are preceded by downloads for %s', (_what, from, change, images) => {
+    expect(imagesOf({ booted: from, change })).toEqual(images);
   });
 });

@@ -1,7 +1,7 @@
 // From the booted deployment to the wanted one, in the order in which rpm-ostree and bootc can do it: each step goes on from what
 // the ones before have staged.
 import { isDeepStrictEqual } from 'node:util';
-import type { OSChange } from '../host.ts';
+import type { Deployment, OSChange } from '../host.ts';
 import {
   changePackages,
   DEFAULT_KERNEL,
@@ -28,9 +28,14 @@ export interface StepsRequest {
   readonly isPulled: boolean;
 }
 
+interface WantedDeployment {
+  readonly booted: Pick<Deployment, 'image' | 'packages'>;
+  readonly change: OSChange;
+}
+
 export function stepsOfChange(request: StepsRequest): OSStep[] {
   const { booted, change } = request;
-  const changesImage = change.image !== undefined && change.image !== booted.image;
+  const changesImage = bringsImage(request);
   const kernel = { before: kernelOfPackages(booted.packages), after: kernelAfter(request) };
   const changesKernel = changesImage || kernel.before !== kernel.after;
   return [
@@ -44,11 +49,21 @@ export function stepsOfChange(request: StepsRequest): OSStep[] {
 }
 
 /** Packages come from the extensions image where there are any in the end and this change has rpm-ostree look for them. */
-export function needsPackages({ booted, change }: Pick<StepsRequest, 'booted' | 'change'>): boolean {
+export function needsPackages({ booted, change }: WantedDeployment): boolean {
   const wanted = changePackages(booted.packages, change);
-  const changesImage = change.image !== undefined && change.image !== booted.image;
-  const looksForThem = changesImage || change.extensions !== undefined || change.kernelType !== undefined;
+  const looksForThem =
+    bringsImage({ booted, change }) || change.extensions !== undefined || change.kernelType !== undefined;
   return looksForThem && wanted.length > 0;
+}
+
+/** All that has to be downloaded for the change, and nothing else. */
+export function imagesOf(wanted: WantedDeployment): string[] {
+  const { image = '', extensionsImage = '' } = wanted.change;
+  return [bringsImage(wanted) ? image : '', needsPackages(wanted) ? extensionsImage : ''].filter((name) => name !== '');
+}
+
+function bringsImage({ booted, change }: WantedDeployment): boolean {
+  return change.image !== undefined && change.image !== booted.image;
 }
 
 function kernelAfter({ booted, change }: StepsRequest): string {
