@@ -1,26 +1,23 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startControlPlane } from '@slipway/tools/controlplane';
+import { ensureAuthority, pickFreePort, startControlPlane } from '@slipway/tools/controlplane';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { runSlipway } from './slipway-process.ts';
 
 let controlPlane: ControlPlane;
-let other: ControlPlane;
 let directory: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'slipway-bad-input-'));
-  [controlPlane, other] = await Promise.all([startControlPlane(), startControlPlane()]);
+  controlPlane = await startControlPlane();
 });
 
 afterAll(async () => {
-  await Promise.all([controlPlane.stop(), other.stop()]);
+  await controlPlane.stop();
   await rm(directory, { recursive: true });
 });
 
@@ -60,14 +57,6 @@ async function expiredToken(): Promise<string> {
   return `${body}.${signature.toString('base64url')}`;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** One line on stderr, a code at its end, nothing on stdout, not 0, no stack. */
 async function expectFailure(path: string, line: RegExp): Promise<void> {
   const { code, out, err } = await runSlipway('controller', '--kubeconfig', path);
@@ -101,7 +90,8 @@ describe('what is wrong is one clear line that says what to do', () => {
   });
 
   it('a CA that did not sign the server’s certificate', async () => {
-    const path = await kubeconfig('ca', config(controlPlane.url, other.ca, { token: 'x' }));
+    const other = await ensureAuthority(join(directory, 'other.pem'), 'slipway-control-plane');
+    const path = await kubeconfig('ca', config(controlPlane.url, other.certificate, { token: 'x' }));
     await expectFailure(path, /certificate of https:.* is not trusted.*certificate-authority-data.*SLW_KUBE_TLS/);
   });
 
@@ -116,7 +106,7 @@ describe('what is wrong is one clear line that says what to do', () => {
   it('an unreachable server', async () => {
     const path = await kubeconfig(
       'closed',
-      config(`https://127.0.0.1:${await freePort()}`, controlPlane.ca, { token: 'x' }),
+      config(`https://127.0.0.1:${await pickFreePort()}`, controlPlane.ca, { token: 'x' }),
     );
     await expectFailure(
       path,

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { resolveBinaries, startControlPlane, ToolsError, type ControlPlane } from '@slipway/tools/controlplane';
 import { OracleError, resolveOracle } from '@slipway/tools/ignition-oracle';
 import type { TestProject } from 'vitest/node';
@@ -12,6 +15,8 @@ declare module 'vitest' {
     ignitionClients: ClientUnderTest[];
     /** What nodes with a real systemd are made from; nothing for the slow tests. */
     nodes: NodesUnderTest;
+    /** A directory for what several tests make once. */
+    installations: string;
   }
 }
 
@@ -22,7 +27,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('nodes', project.name === 'slow' ? {} : await resolveNodes().catch(giveUp));
   const controlPlane = await start(project.name).catch(giveUp);
   project.provide('kubeconfig', controlPlane.kubeconfig);
-  return () => controlPlane.stop();
+  const installations = await mkdtemp(join(tmpdir(), 'slipway-installations-'));
+  project.provide('installations', installations);
+  return async () => {
+    await controlPlane.stop();
+    await rm(installations, { recursive: true, force: true });
+  };
 }
 
 async function start(project: string): Promise<ControlPlane> {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { infrastructures, machineConfigPools, secrets } from '@slipway/api';
 import { type ProvisioningToken, readTokens, serverSecrets } from '@slipway/fleet';
 import { decodeDataUrl, parse, validate } from '@slipway/ignition';
@@ -112,26 +113,27 @@ describe('the stub of a pool', () => {
 
   it('follows the CA and the tokens; its token is always good for a while, and never are there more than two', async () => {
     await scene.makeNamespace(scene.machineApi);
-    const lifetime = 6000;
-    scene.run({ tokenLifetime: lifetime, caValidity: 12_000, caRefresh: 6000 });
+    const lifetime = 10_000;
+    scene.run({ tokenLifetime: lifetime, caValidity: 24_000, caRefresh: 6000 });
     const first = await untilCurrent();
     const seen = new Set<string>();
     const faults = new Set<string>();
     const deadline = Date.now() + 30_000;
     let bundles = 0;
-    while ((seen.size < 4 || bundles < 2) && Date.now() < deadline) {
+    while ((seen.size < 3 || bundles < 2) && Date.now() < deadline) {
       const stub = await machineStub();
       const valid = (await tokens()).filter(({ expires }) => Date.parse(expires) > Date.now());
       const its = valid.find(({ token }) => token === stub.token);
-      // A second for the way from the half life, through both Secrets, to us.
-      if (its === undefined || Date.parse(its.expires) - Date.now() < lifetime / 2 - 1000)
+      // The way from the half life, through both Secrets, to us: the machine may be busy.
+      if (its === undefined || Date.parse(its.expires) - Date.now() < lifetime / 2 - 4000)
         faults.add('a token too old');
       if (valid.length > 2) faults.add(`${valid.length} valid tokens`);
       if (stub.token !== undefined) seen.add(stub.token);
       bundles = stub.caBundle === first.caBundle ? 1 : 2;
+      await delay(20);
     }
     expect([...faults]).toEqual([]);
-    expect({ tokens: seen.size, bundles }).toEqual({ tokens: 4, bundles: 2 });
+    expect({ tokens: seen.size, bundles }).toEqual({ tokens: 3, bundles: 2 });
     expect((await machineStub()).caBundle).toContain(first.caBundle);
   });
 
@@ -248,7 +250,8 @@ describe('the kubeconfig of a joining machine', () => {
   });
 
   it('rotates with an overlap, and tokens that have expired are gone', async () => {
-    scene.run({ bootstrapTokenLifetime: 6000 });
+    // Long enough that a busy machine comes to look at the first before it has expired.
+    scene.run({ bootstrapTokenLifetime: 8000 });
     const first = await until(kubeconfig);
     const second = await until(async () => {
       const text = await kubeconfig();

@@ -35,7 +35,10 @@ function shuffled<T>(list: readonly T[], seed: number): T[] {
 
 async function renderOn(fleet: Fleet, list: readonly MachineConfig[]): Promise<{ name: string; bytes: string }> {
   await fleet.controller();
-  for (const each of list) await fleet.admin.create(machineConfigs, each);
+  // Several at a time, as from several people: it takes half as long, and the controller renders in between all the same.
+  for (let from = 0; from < list.length; from += 10) {
+    await Promise.all(list.slice(from, from + 10).map((each) => fleet.admin.create(machineConfigs, each)));
+  }
   return vi.waitFor(
     async () => {
       const configuration = (await findPool(fleet.admin, 'worker'))?.spec.configuration;
@@ -51,12 +54,13 @@ it(`the same ${count} MachineConfigs in any order, on two control planes and off
   const fleets: Fleet[] = [];
   const directory = await mkdtemp(join(tmpdir(), 'slipway-render-'));
   try {
-    const results: { name: string; bytes: string }[] = [];
-    for (const seed of [1, 2]) {
-      const fleet = await startFleet();
-      fleets.push(fleet);
-      results.push(await renderOn(fleet, shuffled(given, seed)));
-    }
+    const results = await Promise.all(
+      [1, 2].map(async (seed) => {
+        const fleet = await startFleet();
+        fleets.push(fleet);
+        return renderOn(fleet, shuffled(given, seed));
+      }),
+    );
     expect(results[1]).toEqual(results[0]);
     const kind = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig' };
     const manifests = shuffled(given, 3).map((each) => Object.assign({}, kind, each));

@@ -15,9 +15,10 @@ import { issueServing, makeAuthority, servingData } from '@slipway/controllers';
 import { serverSecrets } from '@slipway/fleet';
 import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
-import { pickFreePort, startControlPlane } from '@slipway/tools/controlplane';
+import { pickFreePort } from '@slipway/tools/controlplane';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startInstalledControlPlane } from './installed-control-plane.ts';
 import { operator } from './operator.ts';
 import { runSlipway, slipway } from './slipway-process.ts';
 import type { SlipwayProcess } from './slipway-process.ts';
@@ -35,11 +36,9 @@ let port: number;
 let probes: number;
 
 beforeAll(async () => {
-  controlPlane = await startControlPlane();
+  controlPlane = await startInstalledControlPlane();
   // Rendered configs are written by our controllers alone, and in this test by itself.
   const kubeconfig = await controlPlane.kubeconfigFor(operator);
-  const installed = await runSlipway('install', '--kubeconfig', controlPlane.kubeconfig);
-  if (installed.code !== 0) throw new Error(installed.err);
   client = createClient(createTransport(await loadKubeconfig([kubeconfig])));
   if ((await client.find(namespaces, { name: namespace })) === undefined) {
     await client.create(namespaces, { metadata: { name: namespace } });

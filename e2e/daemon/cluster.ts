@@ -7,10 +7,11 @@ import { createDisk, ENCAPSULATED, type FileSystem, makeSimulatedMachine } from 
 import { canonicalJson, renderedName } from '@slipway/fleet';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import { bundleDaemon } from '@slipway/tools/bundle';
-import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
+import type { ControlPlane, ControlPlaneOptions } from '@slipway/tools/controlplane';
 import { expect, vi } from 'vitest';
+import { startInstalledControlPlane } from '../installed-control-plane.ts';
 import { operator } from '../operator.ts';
-import { endOf, runSlipway, type SlipwayProcess, startProgram } from '../slipway-process.ts';
+import { endOf, type SlipwayProcess, startProgram } from '../slipway-process.ts';
 
 export type Spec = NonNullable<MachineConfig['spec']>;
 
@@ -39,10 +40,9 @@ export interface DaemonCluster {
   stop(): Promise<void>;
 }
 
-export async function startDaemonCluster(): Promise<DaemonCluster> {
-  const controlPlane = await startControlPlane();
+export async function startDaemonCluster(options: Pick<ControlPlaneOptions, 'audit'> = {}): Promise<DaemonCluster> {
+  const controlPlane = await startInstalledControlPlane(options);
   const directory = await mkdtemp(join(tmpdir(), 'slipway-daemon-'));
-  expect(await runSlipway('install', '--kubeconfig', controlPlane.kubeconfig)).toMatchObject({ code: 0 });
   const client = createClient(createTransport(await loadKubeconfig([await controlPlane.kubeconfigFor(operator)])));
   // What is shipped, and it starts in a fraction of the time.
   const { path: program } = await bundleDaemon({ directory });

@@ -4,10 +4,11 @@ import type { MachineConfig } from '@slipway/api';
 import { diskOf, firstBootConfig, serverSecrets, type DiskPlan } from '@slipway/fleet';
 import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
-import { type ControlPlane, pickFreePort, startControlPlane } from '@slipway/tools/controlplane';
+import { type ControlPlane, pickFreePort } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
+import { startInstalledControlPlane } from '../installed-control-plane.ts';
 import { operator } from '../operator.ts';
-import { runSlipway, slipway, type SlipwayProcess } from '../slipway-process.ts';
+import { slipway, type SlipwayProcess } from '../slipway-process.ts';
 import { makeBootDirectory } from './boot.ts';
 
 const machineNamespace = 'openshift-machine-api';
@@ -47,10 +48,8 @@ export interface Stub {
 }
 
 export async function startFleet(): Promise<Fleet> {
-  const controlPlane = await startControlPlane();
+  const controlPlane = await startInstalledControlPlane();
   const directory = await makeBootDirectory();
-  const installed = await runSlipway('install', '--kubeconfig', controlPlane.kubeconfig);
-  if (installed.code !== 0) throw new Error(installed.err);
   const kubeconfig = await controlPlane.kubeconfigFor(operator);
   const transport = createTransport(await loadKubeconfig([kubeconfig]));
   const client = createClient(transport);

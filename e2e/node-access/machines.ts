@@ -13,10 +13,10 @@ import {
   silentLog,
   type Stored,
 } from '@slipway/kube';
-import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
-import { expect, vi } from 'vitest';
+import type { ControlPlane } from '@slipway/tools/controlplane';
+import { vi } from 'vitest';
+import { startInstalledControlPlane } from '../installed-control-plane.ts';
 import { operator } from '../operator.ts';
-import { runSlipway } from '../slipway-process.ts';
 
 export const pods: Resource<KubeObject & { spec: object }> = {
   group: '',
@@ -54,7 +54,7 @@ export const workerNode = (name: string, annotations: Record<string, string> = {
 });
 
 export async function startMachines(names: readonly string[]): Promise<Machines> {
-  const controlPlane = await startControlPlane();
+  const controlPlane = await startInstalledControlPlane();
   const closing: (() => Promise<void>)[] = [() => controlPlane.stop()];
   const stop = async (): Promise<void> => {
     for (const close of closing.splice(0).toReversed()) await close();
@@ -72,8 +72,6 @@ async function connectAll(
   names: readonly string[],
   closing: (() => Promise<void>)[],
 ): Promise<Omit<Machines, 'stop'>> {
-  const installed = await runSlipway('install', '--kubeconfig', controlPlane.kubeconfig);
-  expect(installed).toMatchObject({ code: 0 });
   const access = await loadKubeconfig([controlPlane.kubeconfig]);
   const connect = (credentials = access.credentials): Client => {
     const client = createClient(createTransport({ ...access, credentials }));

@@ -1,12 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  crdOf,
-  infrastructureKind,
-  machineConfigPoolKind,
-  machineConfigPools,
-  namespaces,
-  secrets,
-} from '@slipway/api';
+import { machineConfigPools, namespaces, secrets } from '@slipway/api';
 import type { Secret } from '@slipway/api';
 import { certificatesController, type FirstBootSettings, provisioningControllers } from '@slipway/controllers';
 import {
@@ -24,16 +17,10 @@ import {
   type Stored,
   type WriteAttempt,
 } from '@slipway/kube';
-import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
+import type { ControlPlane } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
-
-const crds: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
+import { startInstalledControlPlane } from '../installed-control-plane.ts';
+import { operator } from '../operator.ts';
 
 export interface ApiEvent extends KubeObject {
   type: string;
@@ -55,11 +42,9 @@ export interface Cluster {
 }
 
 export async function startCluster(): Promise<Cluster> {
-  const controlPlane = await startControlPlane();
-  const access = await loadKubeconfig([controlPlane.kubeconfig]);
+  const controlPlane = await startInstalledControlPlane();
+  const access = await loadKubeconfig([await controlPlane.kubeconfigFor(operator)]);
   const client = createClient(createTransport(access));
-  for (const kind of [machineConfigPoolKind, infrastructureKind]) await client.create(crds, crdOf(kind));
-  await until(() => client.list(machineConfigPools).next());
   return {
     controlPlane,
     client,

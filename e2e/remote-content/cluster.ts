@@ -1,14 +1,4 @@
-import {
-  crdOf,
-  machineConfigKind,
-  machineConfigPoolKind,
-  machineConfigPools,
-  machineConfigs,
-  namespaces,
-  refreshAnnotation,
-  roleLabel,
-  secrets,
-} from '@slipway/api';
+import { machineConfigs, namespaces, refreshAnnotation, roleLabel, secrets } from '@slipway/api';
 import type { MachineConfig, MachineConfigPool, Secret } from '@slipway/api';
 import {
   loadSnapshot,
@@ -35,17 +25,12 @@ import {
   type Stored,
   type WriteGuard,
 } from '@slipway/kube';
-import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
+import type { ControlPlane } from '@slipway/tools/controlplane';
 import { expect, vi } from 'vitest';
+import { startInstalledControlPlane } from '../installed-control-plane.ts';
+import { operator } from '../operator.ts';
 
 export const namespace = 'remote-content';
-const crds: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 export interface ApiEvent extends KubeObject {
   reason: string;
   message: string;
@@ -100,12 +85,8 @@ export interface Cluster {
 }
 
 export async function startCluster(): Promise<Cluster> {
-  const controlPlane = await startControlPlane();
-  const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
-  await client.create(crds, crdOf(machineConfigKind));
-  await client.create(crds, crdOf(machineConfigPoolKind));
-  await until(() => client.list(machineConfigs).next());
-  await until(() => client.list(machineConfigPools).next());
+  const controlPlane = await startInstalledControlPlane();
+  const client = createClient(createTransport(await loadKubeconfig([await controlPlane.kubeconfigFor(operator)])));
   await client.create(namespaces, { metadata: { name: namespace } });
   const cluster: Cluster = {
     controlPlane,

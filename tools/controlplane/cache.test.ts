@@ -56,6 +56,12 @@ describe('a program in the cache', () => {
     expect(await inspectCached(path())).toBe('damaged');
   });
 
+  it('is noticed when it changed after it was found good', async () => {
+    expect(await inspectCached(path())).toBe('good');
+    await writeFile(path(), 'another program');
+    expect(await inspectCached(path())).toBe('damaged');
+  });
+
   it('is noticed when its sum was never written', async () => {
     await rm(`${path()}.sum`);
     expect(await inspectCached(path())).toBe('damaged');

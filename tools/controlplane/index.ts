@@ -1,5 +1,6 @@
 export { resolveBinaries, type ResolveOptions } from './binaries.ts';
 export { ensureAuthority, ensureIdentity, type Identity } from './certificates.ts';
+export { waitForLock } from './lock.ts';
 export { pickFreePort } from './ports.ts';
 export { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';

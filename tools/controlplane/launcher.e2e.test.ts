@@ -53,6 +53,17 @@ describe('a control plane', () => {
     expect(await kubectl(second.kubeconfig, 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}')).toBe('b');
   });
 
+  it('begins with the objects of another that has stopped when asked to, and certificates of its own', async () => {
+    const copy = await startControlPlane({ copyOf: dataDir, binaries });
+    try {
+      expect(await kubectl(copy.kubeconfig, 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}')).toBe('b');
+      expect(copy.dataDir).not.toBe(dataDir);
+      expect(await readFile(layout(dataDir).authorityCertificate, 'utf8')).not.toBe(copy.ca);
+    } finally {
+      await copy.stop();
+    }
+  });
+
   it('begins anew when asked to, and leaves alone what is not its own', async () => {
     await writeFile(join(dataDir, 'notes.txt'), 'mine');
     const plane = await start({ fresh: true });

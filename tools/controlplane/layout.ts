@@ -7,6 +7,8 @@ export function layout(dataDir: string) {
     lock: join(dataDir, 'lock'),
     etcdData: join(dataDir, 'etcd'),
     logs: join(dataDir, 'log'),
+    auditPolicy: join(dataDir, 'audit-policy.json'),
+    auditLog: join(dataDir, 'log', 'audit.log'),
     pki,
     kubeconfigs: join(dataDir, 'kubeconfigs'),
     adminKubeconfig: join(dataDir, 'admin.kubeconfig'),

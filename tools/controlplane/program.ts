@@ -14,7 +14,16 @@ export interface Program {
   exit: Promise<void>;
 }
 
-export async function startProgram(name: string, path: string, args: string[], logFile: string): Promise<Program> {
+export interface Start {
+  name: string;
+  path: string;
+  args: readonly string[];
+  logFile: string;
+  /** Besides the little that it is told of our own environment. */
+  env?: Readonly<Record<string, string>>;
+}
+
+export async function startProgram({ name, path, args, logFile, env = {} }: Start): Promise<Program> {
   await rename(logFile, `${logFile}.previous`).catch(() => undefined);
   const log = await open(logFile, 'a', 0o600);
   try {
@@ -23,7 +32,7 @@ export async function startProgram(name: string, path: string, args: string[], l
       // A group of its own: Ctrl-C is for the launcher, which then stops its programs in order.
       detached: true,
       // Nothing else of the environment: etcd takes settings from every ETCD_… variable.
-      env: pick(process.env, ['PATH', 'HOME', 'TMPDIR']),
+      env: { ...pick(process.env, ['PATH', 'HOME', 'TMPDIR']), ...env },
     });
     await once(child, 'spawn').catch((error: Error) => {
       throw new ToolsError('SLW_TOOLS_START_FAILED', `${name} cannot be run: ${error.message}`);

@@ -1,24 +1,37 @@
 import { request } from 'node:https';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Identity } from './certificates.ts';
 import { ToolsError } from './errors.ts';
 import { lastLines, type Program } from './program.ts';
 
 const READY_WITHIN_MS = 120_000;
-const POLL_MS = 50;
+const POLL_MS = 20;
 
 /** Waits until /readyz says ok, or throws as soon as one of the programs it takes has died. */
-export async function waitUntilReady(
+export function waitUntilReady(
   url: string,
   ca: string,
   identity: Identity,
   programs: readonly Program[],
 ): Promise<void> {
+  return waitUntilOk(() => askReady(url, ca, identity), programs);
+}
+
+/**
+ * Waits until this etcd serves: it listens only then. An API server that is started earlier is refused, and waits one
+ * or two seconds before it tries again.
+ */
+export function waitUntilServing(port: number, etcd: Program): Promise<void> {
+  return waitUntilOk(() => askConnection(port), [etcd]);
+}
+
+async function waitUntilOk(ask: () => Promise<string>, programs: readonly Program[]): Promise<void> {
   const until = Date.now() + READY_WITHIN_MS;
   let answer = 'no answer yet';
   while (Date.now() < until) {
     for (const program of programs) await requireRunning(program);
-    answer = await askReady(url, ca, identity);
+    answer = await ask();
     if (answer === 'ok') return;
     await delay(POLL_MS);
   }
@@ -49,5 +62,16 @@ function askReady(url: string, ca: string, { certificate, key }: Identity): Prom
     asked.on('timeout', () => asked.destroy(new Error('timed out')));
     asked.on('error', (error) => resolve(error.message));
     asked.end();
+  });
+}
+
+function askConnection(port: number): Promise<string> {
+  return new Promise((resolve) => {
+    const asked = connect(port, '127.0.0.1');
+    asked.on('connect', () => {
+      asked.destroy();
+      resolve('ok');
+    });
+    asked.on('error', (error) => resolve(error.message));
   });
 }

@@ -444,7 +444,7 @@ describe('an informer', () => {
       const began = performance.now();
       abort.abort();
       await until(() => expect(server.openSockets).toBe(0));
-      expect(performance.now() - began).toBeLessThan(1000);
+      expect(performance.now() - began).toBeLessThan(7000);
       expect(codes().filter((code) => code !== 'SLW_KUBE_THROTTLED')).toEqual([]);
     });
   });

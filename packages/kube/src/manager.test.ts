@@ -12,6 +12,9 @@ import { createMetrics } from './metrics.ts';
 import type { Resource, Stored } from './resource.ts';
 import type { Request, Transport } from './transport.ts';
 
+// A loaded machine takes its time; what works takes a moment.
+const patience = { timeout: 10_000, interval: 10 };
+
 const pools: Resource = { group: 'example.io', version: 'v1', kind: 'Pool', plural: 'pools', namespaced: false };
 const nodes: Resource = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false };
 
@@ -108,12 +111,12 @@ describe('a manager', () => {
       remembering('other', [{ resource: pools }, { resource: nodes, keysOf: () => [] }]),
     ];
     await withManager({ ...server, controllers: [one.def, other.def] }, async (manager) => {
-      await vi.waitFor(() => expect([one.keys, other.keys]).toEqual([['worker'], ['worker']]));
+      await vi.waitFor(() => expect([one.keys, other.keys]).toEqual([['worker'], ['worker']]), patience);
       expect(Object.fromEntries(server.open)).toEqual({ '/apis/example.io/v1/pools': 1, '/api/v1/nodes': 1 });
       expect(manager.ready()).toEqual({ ok: true, problems: [] });
       expect(manager.live()).toEqual({ ok: true, problems: [] });
     });
-    await vi.waitFor(() => expect([...server.open.values()]).toEqual([0, 0]));
+    await vi.waitFor(() => expect([...server.open.values()]).toEqual([0, 0]), patience);
   });
 
   it('runs nothing before everything watched has been read, and says so', async () => {
@@ -121,7 +124,7 @@ describe('a manager', () => {
     server.server.silent = true;
     const one = remembering('one', [{ resource: pools }]);
     await withManager({ ...server, controllers: [one.def] }, async (manager) => {
-      await vi.waitFor(() => expect(server.open.size).toBe(1));
+      await vi.waitFor(() => expect(server.open.size).toBe(1), patience);
       expect(manager.ready()).toEqual({ ok: false, problems: ['controller one has not read all it watches'] });
       expect(one.keys).toEqual([]);
     });
@@ -135,22 +138,22 @@ describe('a manager', () => {
       remembering('gated', [{ resource: pools }, { resource: nodes, keysOf: () => [] }], { gate: 'OSStreams' }),
     ];
     await withManager({ ...server, controllers: [always.def, gated.def], gates }, async (manager, metricsText) => {
-      await vi.waitFor(() => expect(always.keys).toEqual(['worker']));
+      await vi.waitFor(() => expect(always.keys).toEqual(['worker']), patience);
       expect(gated.keys).toEqual([]);
       expect(manager.ready().ok).toBe(true);
       expect(await metricsText()).toContain('{subcontroller="gated",state="off",object=""} 1');
 
       gates.set('OSStreams', true);
-      await vi.waitFor(() => expect(gated.keys).toEqual(['worker']));
+      await vi.waitFor(() => expect(gated.keys).toEqual(['worker']), patience);
       expect(server.open.get('/api/v1/nodes')).toBe(1);
       expect(await metricsText()).toContain('{subcontroller="gated",state="running",object=""} 1');
 
       gates.set('OSStreams', false);
-      await vi.waitFor(() => expect(server.open.get('/api/v1/nodes')).toBe(0));
+      await vi.waitFor(() => expect(server.open.get('/api/v1/nodes')).toBe(0), patience);
       expect(server.open.get('/apis/example.io/v1/pools')).toBe(1);
 
       gates.set('OSStreams', true);
-      await vi.waitFor(() => expect(gated.keys).toEqual(['worker', 'worker']));
+      await vi.waitFor(() => expect(gated.keys).toEqual(['worker', 'worker']), patience);
     });
   });
 
@@ -174,7 +177,7 @@ describe('a manager', () => {
       remembering('slow', [{ resource: pools }], { reconcile }).def,
       remembering('quick', [{ resource: pools }], { reconcile: quick }).def,
     ];
-    await withManager({ ...server, controllers }, () => vi.waitFor(() => expect(started).toBe(2)));
+    await withManager({ ...server, controllers }, () => vi.waitFor(() => expect(started).toBe(2), patience));
     expect(ends).toEqual(['by itself', 'asked']);
   });
 });
@@ -226,14 +229,14 @@ describe('leadership', () => {
     };
     const { def } = remembering('one', [{ resource: pools }], { reconcile, owns: [{ resource: pools }] });
     await withManager({ ...streamServer(), controllers: [def], election }, async ({ leadership }) => {
-      await vi.waitFor(() => expect(log).toEqual(['run']));
+      await vi.waitFor(() => expect(log).toEqual(['run']), patience);
       server.down = true;
-      await vi.waitFor(() => expect(log).toEqual(['run', 'asked to end']));
+      await vi.waitFor(() => expect(log).toEqual(['run', 'asked to end']), patience);
       expect(leadership?.held).toBe(false);
       server.down = false;
-      await vi.waitFor(() => expect(leadership?.held).toBe(true));
+      await vi.waitFor(() => expect(leadership?.held).toBe(true), patience);
       runEnds.resolve();
-      await vi.waitFor(() => expect(log).toEqual(['run', 'asked to end', 'SLW_KUBE_NOT_LEADER', 'run']));
+      await vi.waitFor(() => expect(log).toEqual(['run', 'asked to end', 'SLW_KUBE_NOT_LEADER', 'run']), patience);
     });
     expect(server.holder()).toBe('');
   });

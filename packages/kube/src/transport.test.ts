@@ -10,6 +10,9 @@ import type { Answer } from './testing/stand-in-server.ts';
 import { createTransport, retryDelay } from './transport.ts';
 import type { Request, TransportOptions } from './transport.ts';
 
+// A loaded machine takes its time; what works takes a moment.
+const patience = { timeout: 10_000, interval: 10 };
+
 const read: Request = { method: 'GET', path: '/api', retry: 'always', what: 'get Thing a' };
 const write: Request = { method: 'POST', path: '/api', body: { a: 1 }, retry: 'unsent', what: 'create Thing a' };
 const ok = { metadata: {}, ok: true };
@@ -229,7 +232,7 @@ describe('a read', () => {
     await transport.close();
     const began = performance.now();
     await expect(transport.json(read)).rejects.toBeInstanceOf(KubeError);
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 });
 
@@ -346,7 +349,7 @@ describe('an overloaded server', () => {
     const transport = createTransport(server.access(), { maximumInFlight: 8 });
     const eight = (): Promise<unknown> => Promise.all(Array.from({ length: 8 }, () => transport.json(read)));
     const first = eight();
-    await vi.waitFor(() => expect(server.seen.length).toBeGreaterThanOrEqual(8));
+    await vi.waitFor(() => expect(server.seen.length).toBeGreaterThanOrEqual(8), patience);
     expect(most).toBe(8);
     overloaded = false;
     most = 0;
@@ -370,7 +373,7 @@ describe('a long answer', () => {
       break;
     }
     expect(received).toEqual(['one']);
-    await vi.waitFor(() => expect(server.openSockets).toBe(0));
+    await vi.waitFor(() => expect(server.openSockets).toBe(0), patience);
     await transport.close();
   });
 
@@ -378,7 +381,7 @@ describe('a long answer', () => {
     await using server = await startStandInServer((_, response) => void response.writeHead(200).write('one'));
     const transport = createTransport(server.access());
     (await transport.open(read)).destroy();
-    await vi.waitFor(() => expect(server.openSockets).toBe(0));
+    await vi.waitFor(() => expect(server.openSockets).toBe(0), patience);
     await transport.close();
   });
 

@@ -164,7 +164,9 @@ describe('the machine config server', () => {
       headers: { ...accept('3.5.0'), 'user-agent': 'Ignition/2.24.0' },
     });
     await ask(server.port, { token: tokenText('x') });
-    await vi.waitFor(() => expect(server.lines.filter((line) => line.includes('"from"'))).toHaveLength(2));
+    await vi.waitFor(() => expect(server.lines.filter((line) => line.includes('"from"'))).toHaveLength(2), {
+      timeout: 10_000,
+    });
     const [given, refused] = server.lines
       .filter((line) => line.includes('"from"'))
       .map((line): unknown => JSON.parse(line));
