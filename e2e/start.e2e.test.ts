@@ -3,35 +3,32 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { machineConfigPools } from '@slipway/api';
+import { machineConfigPools, nodes } from '@slipway/api';
 import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
 import { resolveBinaries } from '@slipway/tools/controlplane';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { slipway } from './slipway-process.ts';
 import type { SlipwayProcess } from './slipway-process.ts';
 
 let dataDir: string;
-let running: SlipwayProcess[];
+/** Of the last start, for the tests that need no start of their own. */
+let running: SlipwayProcess | undefined;
 
-beforeEach(async () => {
+beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'slipway-start-'));
-  running = [];
 });
 
-afterEach(async () => {
-  for (const each of running) {
-    each.child.kill('SIGINT');
-    await each.exit;
-  }
+afterAll(async () => {
+  running?.child.kill('SIGINT');
+  await running?.exit;
   await rm(dataDir, { recursive: true });
 });
 
 async function start(...args: string[]): Promise<SlipwayProcess> {
-  const started = slipway('start', '--data-dir', dataDir, ...args);
-  running.push(started);
-  await started.saw(/Ctrl-C stops everything/);
-  return started;
+  running = slipway('start', '--data-dir', dataDir, '--feature-gates', 'PinnedImages=true', ...args);
+  await running.saw(/Ctrl-C stops everything/);
+  return running;
 }
 
 async function withClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
@@ -52,7 +49,7 @@ const pools = (): Promise<string[]> =>
 
 describe('slipway start', () => {
   it('runs everything, stops cleanly on Ctrl-C, and goes on from there at the next start', async () => {
-    const first = await start();
+    const first = await start('--nodes', '0');
     expect(first.out()).toContain(join(dataDir, 'admin.kubeconfig'));
     await vi.waitFor(async () => expect(await pools()).toEqual(['master', 'worker']), { timeout: 20_000 });
     const kubectl = (await resolveBinaries(['kubectl'])).kubectl;
@@ -75,10 +72,28 @@ describe('slipway start', () => {
     expect(await pools()).toEqual(expect.arrayContaining(['master', 'worker']));
     expect(seconds).toBeLessThan(60);
     expect(second.err()).toContain('7 CRDs of ours');
+  }, 120_000);
+
+  it('has a small fleet of three pools, and says that its machines are simulated', async () => {
+    const started = running ?? (await start());
+    expect(started.out()).toMatch(/machines +8, all simulated/);
+    const machines = await withClient((client) => Array.fromAsync(client.list(nodes)));
+    const names = ['infra-0', 'infra-1', 'master-0', 'master-1', 'master-2', 'worker-0', 'worker-1', 'worker-2'];
+    expect(machines.map(({ metadata }) => metadata.name)).toEqual(names);
+    for (const { status } of machines) {
+      expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'True' }));
+      expect(status?.nodeInfo?.osImage).toMatch(/^Simulated machine/);
+    }
+  });
+
+  it('refuses more machines than one computer can simulate', async () => {
+    const refused = slipway('start', '--data-dir', `${dataDir}-other`, '--nodes', '1001');
+    expect(await refused.exit).toBe(1);
+    expect(refused.err()).toMatch(/^slipway: .*--nodes.*from 0 to 1000, found "1001".*\[SLW_CLI_USAGE\]$/m);
   });
 
   it('says in one line that a port is taken, and which flag chooses another', async () => {
-    const first = await start();
+    const first = running ?? (await start());
     const port = /127\.0\.0\.1:(\d+)/.exec(first.out())?.[1] ?? '';
     const second = slipway('start', '--data-dir', `${dataDir}-other`, '--port', port);
     expect(await second.exit).toBe(1);
@@ -94,7 +109,7 @@ describe('slipway start', () => {
       plural: 'featuregates',
       namespaced: false,
     };
-    await start('--feature-gates', 'PinnedImages=true');
+    if (running === undefined) await start();
     const log = (): Promise<string> => readFile(join(dataDir, 'log', 'controllers.log'), 'utf8');
     const object = { metadata: { name: 'cluster' }, spec: { customNoUpgrade: { enabled: ['OSStreams'] } } };
     await withClient((client) => client.create(gates, object));

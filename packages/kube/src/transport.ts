@@ -31,6 +31,13 @@ export interface Request {
   signal?: AbortSignal | undefined;
   /** Called right before the bytes leave, after every wait; throws to stop. */
   beforeSend?: (() => void) | undefined;
+  /** In whose name; left out: in our own. */
+  as?: Impersonated | undefined;
+}
+
+export interface Impersonated {
+  readonly user: string;
+  readonly groups: readonly string[];
 }
 
 /** Bytes as they arrive; what goes wrong on the way is a KubeError. */
@@ -257,7 +264,7 @@ function headersOf(
   { token }: Identity,
   source: string,
   userAgent = 'slipway',
-): Record<string, string> {
+): Record<string, string | string[]> {
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     const text = `${source}: expected a bearer token in one line without blanks, found something else`;
     throw new KubeError('SLW_KUBE_CREDENTIALS', text);
@@ -267,6 +274,7 @@ function headersOf(
     'user-agent': userAgent,
     ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(request.as && { 'impersonate-user': request.as.user, 'impersonate-group': [...request.as.groups] }),
   };
 }
 

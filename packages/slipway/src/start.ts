@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,6 +15,7 @@ import {
 } from '@slipway/tools/controlplane';
 import type { ControlPlane, Progress } from '@slipway/tools/controlplane';
 import { connect, whereIs } from './connect.ts';
+import { fleetDirectory, startLocalFleet } from './fleet/start-fleet.ts';
 import { createNamespace, install, installedText } from './install.ts';
 import { defaultNamespace } from './namespace.ts';
 import { preflight } from './preflight.ts';
@@ -30,6 +32,8 @@ export interface StartOptions {
   dataDir: string;
   port?: number;
   fresh: boolean;
+  /** How many simulated machines; 0: none. */
+  nodes: number;
   featureGates: FeatureGateSettings;
 }
 
@@ -52,7 +56,10 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
   const controlPlane = await startOnPort(options, progress);
   let controllers: RunningControllers | undefined;
   let server: LocalServer | undefined;
+  let fleet: Awaited<ReturnType<typeof startLocalFleet>> | undefined;
   try {
+    // Machines of a cluster that is gone.
+    if (options.fresh) await rm(fleetDirectory(options.dataDir), { recursive: true, force: true });
     progress.update('installing CRDs and admission policies');
     const transport = await connect({ kubeconfig: controlPlane.kubeconfig });
     const installed = await install(createClient(transport), defaultNamespace, (line) => progress.update(line));
@@ -74,14 +81,28 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
     server = await startLocalServer(operator, defaultNamespace, serverPort, fileLog(options.dataDir, 'server'));
     progress.update('waiting for the controllers');
     await untilReady(controllers);
+    if (options.nodes > 0) {
+      fleet = await startLocalFleet({
+        kubeconfig: controlPlane.kubeconfig,
+        dataDir: options.dataDir,
+        machines: options.nodes,
+        log: fileLog(options.dataDir, 'fleet'),
+        signal: stop,
+        onProgress: (line) => progress.update(line),
+      });
+    }
     progress.clear();
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
     const gates = controllers.gates.current();
-    console.log(welcome({ ...controlPlane, serverUrl, kubernetes, seconds, gates, kubectl: asTyped(kubectl) }));
+    const machines = fleet?.names() ?? [];
+    console.log(
+      welcome({ ...controlPlane, serverUrl, kubernetes, seconds, gates, machines, kubectl: asTyped(kubectl) }),
+    );
     if (stop.aborted) return;
     const ended = await Promise.race([once(stop, 'abort'), controlPlane.failed]);
     if (ended instanceof ToolsError) throw ended;
   } finally {
+    await fleet?.stop();
     await server?.stop();
     await controllers?.stop();
     await controlPlane.stop();

@@ -1,0 +1,43 @@
+// One simulated machine: whether it is up, what it tells of itself, and what may be made to go wrong with it.
+import { bootSimulatedMachine, createSimulatedHost, createDisk, type FileSystem, type Host } from '@slipway/daemon';
+import type { MachineName } from './machine-name.ts';
+
+/**
+ * What can be wrong with a machine beside its disk, for tests: it goes down and does not come back; it boots again and again and
+ * never gets to work; it is up, but its daemon does nothing.
+ */
+export type Trouble = 'stays down' | 'boots for ever' | 'hangs';
+
+export interface SimulatedMachine extends MachineName {
+  readonly root: string;
+  readonly files: FileSystem;
+  isUp: boolean;
+  trouble: Trouble | null;
+  /** What its Node was last told; '' for nothing in this run. */
+  told: string;
+}
+
+/**
+ * It syncs nothing: hundreds of machines on one disk would wait for it most of the time. What a power cut of the computer that it is
+ * simulated on leaves of it may be good for nothing; a crash of the program loses nothing.
+ */
+export const simulatedDisk = (root: string): FileSystem => ({
+  ...createDisk({ root }),
+  syncFile: async () => {},
+  syncDirectory: async () => {},
+});
+
+export const machineAt = (name: MachineName, root: string): SimulatedMachine => ({
+  ...name,
+  root,
+  files: simulatedDisk(root),
+  isUp: true,
+  trouble: null,
+  told: '',
+});
+
+export const hostOf = ({ root, files }: SimulatedMachine, onReboot: () => void): Host =>
+  createSimulatedHost({ root, files, onReboot });
+
+/** One that was under way to something goes on with it after the next boot. */
+export const cutPower = ({ files }: SimulatedMachine): Promise<void> => bootSimulatedMachine(files, 'power cut');
