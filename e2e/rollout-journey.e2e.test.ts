@@ -142,7 +142,7 @@ describe.skipIf(parts === undefined || ignition === undefined)('a fleet of machi
     given.length = 0;
     const kubeconfig = await fleet.kubeconfigFor({ user: 'admin', groups: ['system:masters'], name: 'admin' });
     const answer = await runSlipway('rollback', 'worker', '--kubeconfig', kubeconfig);
-    expect(answer, answer.err).toMatchObject({ code: 0 });
+    expect(answer).toMatchObject({ code: 0 });
     await updatedTo(first);
     expect(given).toEqual(names);
     expect(mostOut).toBe(1);

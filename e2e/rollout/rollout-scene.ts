@@ -143,7 +143,7 @@ export const currentOf = ({ metadata }: Node): string | undefined =>
 export const stateOf = ({ metadata }: Node): string | undefined => metadata.annotations?.[nodeAnnotations.state];
 
 /** Cordoned, down, or on the way from one config to another. */
-export const isOut = (node: Node): boolean =>
+const isOut = (node: Node): boolean =>
   node.spec?.unschedulable === true ||
   (desiredOf(node) !== undefined && desiredOf(node) !== currentOf(node)) ||
   stateOf(node) !== 'Done' ||

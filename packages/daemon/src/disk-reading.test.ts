@@ -18,8 +18,8 @@ const config: RenderedIgnition = {
 };
 
 async function read(from: RenderedIgnition) {
-  const { entries, ...rest } = await readDisk(from);
-  return { ...rest, entries: (await Array.fromAsync(entries())).toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
+  const disk = await readDisk(from);
+  return { ...disk, entries: (await Array.fromAsync(disk.entries())).toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
 }
 
 describe('a config that is read file by file', () => {

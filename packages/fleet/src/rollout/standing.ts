@@ -42,9 +42,9 @@ export interface Measure {
 }
 
 /** How long a machine on its way may be away before it counts as failed: firmware of large machines takes 20 minutes. */
-export const AWAY_MS = 30 * 60_000;
+const AWAY_MS = 30 * 60_000;
 /** How long a machine that had failed before may take to say something about its new config. */
-export const STALE_MS = 2 * 60_000;
+const STALE_MS = 2 * 60_000;
 
 /** Counts against maxUnavailable. */
 export function isUnavailable({ isReady, isCordoned, state, current, desired }: NodeFacts): boolean {

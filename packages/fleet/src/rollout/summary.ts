@@ -130,7 +130,7 @@ function fullReason({ request, stands, maxUnavailable }: Situation, give: readon
 }
 
 /** What a person can do about a rollout that does not go on. */
-export function wayOn({ request, state }: Situation, phase: Phase): string {
+function wayOn({ request, state }: Situation, phase: Phase): string {
   const { pool, nodes } = request;
   if (phase === 'stopped')
     return '`slipway resume --all` lets them go on (it removes the annotation slipway.dev/stop-rollouts of the MachineConfiguration cluster)';

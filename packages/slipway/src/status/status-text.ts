@@ -108,7 +108,7 @@ function nodesText({ nodes }: PoolReport, paint: Paint, allNodes: boolean): stri
 }
 
 /** `3 updating, 40 waiting, 57 updated` */
-export function phaseCounts(nodes: readonly Pick<NodeReport, 'phase'>[]): string {
+function phaseCounts(nodes: readonly Pick<NodeReport, 'phase'>[]): string {
   const order: readonly NodePhase[] = ['failed', 'updating', 'next', 'skipped', 'waiting', 'updated'];
   return order
     .map((phase) => ({ phase, count: nodes.filter((node) => node.phase === phase).length }))

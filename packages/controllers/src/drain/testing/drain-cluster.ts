@@ -43,7 +43,7 @@ export interface PodWish {
   readonly annotations?: Record<string, string>;
 }
 
-export const namespace = 'shop';
+const namespace = 'shop';
 const here = (name: string): Name & { namespace: string } => ({ namespace, name });
 const uid = '00000000-0000-0000-0000-000000000001';
 

@@ -1,0 +1,94 @@
+// The controllers in a process of their own, as they run in a cluster, and what can be measured of it from outside.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { pickFreePort } from '@slipway/tools/controlplane';
+import { cpuMs, peakMegabytes } from '../server/usage.ts';
+
+export const main = resolve(import.meta.dirname, '../../packages/slipway/src/main.ts');
+
+export interface ControllerProcess {
+  cpuMs(): Promise<number>;
+  /** The most so far. */
+  peakMegabytes(): Promise<number>;
+  residentMegabytes(): Promise<number>;
+  /** How long keys have waited for a worker: for each bound in seconds how many did not wait longer, of these controllers. */
+  queueWaits(controllers: readonly string[]): Promise<Map<number, number>>;
+  stop(): Promise<void>;
+}
+
+const READY_WITHIN_MS = 120_000;
+
+export async function startControllers(kubeconfig: string): Promise<ControllerProcess> {
+  const port = await pickFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const flags = [
+    '--kubeconfig',
+    kubeconfig,
+    '--server-url',
+    'https://127.0.0.1:22623',
+    '--no-leader-elect',
+    '--log-level',
+    'warn',
+  ];
+  const child = spawn(process.execPath, [main, 'controller', ...flags, '--probes', `127.0.0.1:${port}`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  const pid = child.pid ?? 0;
+  await untilReady(child, `${url}/readyz`);
+  return {
+    cpuMs: () => cpuMs([pid]),
+    peakMegabytes: () => peakMegabytes([pid]),
+    async residentMegabytes() {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8');
+      return (Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024) / 1e6;
+    },
+    async queueWaits(controllers) {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      const waits = new Map<number, number>();
+      for (const [, bound = '', controller = '', count] of text.matchAll(BUCKET)) {
+        if (!controllers.includes(controller)) continue;
+        const seconds = bound === '+Inf' ? Infinity : Number(bound);
+        waits.set(seconds, (waits.get(seconds) ?? 0) + Number(count));
+      }
+      return waits;
+    },
+    async stop() {
+      if (child.exitCode !== null) return;
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
+
+const BUCKET = /^slipway_queue_wait_seconds_bucket\{le="([^"]+)",controller="([^"]+)"\} (\d+)$/gm;
+
+async function untilReady(child: ChildProcess, url: string): Promise<void> {
+  const giveUpAt = performance.now() + READY_WITHIN_MS;
+  while (performance.now() < giveUpAt) {
+    if (child.exitCode !== null) break;
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer?.ok === true) return;
+    await wait(100);
+  }
+  child.kill('SIGKILL');
+  throw new Error('the controllers do not become ready');
+}
+
+/** The wait that 99 of 100 keys stay below: somewhere within its bucket, in proportion. */
+export function percentile99(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number {
+  const bounds = [...after.keys()].toSorted((a, b) => a - b);
+  const upTo = (bound: number): number => (after.get(bound) ?? 0) - (before.get(bound) ?? 0);
+  const wanted = upTo(Infinity) * 0.99;
+  let [lower, below] = [0, 0];
+  for (const bound of bounds) {
+    const count = upTo(bound);
+    if (count >= wanted && bound !== Infinity)
+      return lower + ((bound - lower) * (wanted - below)) / (count - below || 1);
+    [lower, below] = [bound, count];
+  }
+  return lower;
+}

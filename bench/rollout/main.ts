@@ -1,0 +1,198 @@
+// Rollouts over 1,000 and 5,000 nodes, at most 10 % and 100 % of them out of service, on a real control plane with the real
+// controllers in a process of their own. The machines are light: the model of the daemon, which writes what the daemon writes on its
+// Node and touches no disk. Every change drains and boots every machine; there are no pods to evict.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { defaultNamespace, machineConfigPools } from '@slipway/api';
+import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
+import { type Comparison, compare } from '../comparison.ts';
+import { requestsSince } from './audited.ts';
+import { type ControllerProcess, main, percentile99, startControllers } from './controller-process.ts';
+import { changeWorkers, startLightFleet } from './light-fleet.ts';
+
+const SIZES = (process.env['SIZES'] ?? '1000,5000').split(',').map(Number);
+const LIMITS = ['10%', '100%'] as const;
+const PLAN_MS = 2000;
+/** The controllers that a rollout goes through. */
+const QUEUES = ['rollout', 'drain', 'machine-config-nodes'];
+
+/**
+ * The least that the controllers can ask the API server for, for one node that is drained and boots. Each has to be seen by somebody
+ * else before the next may happen, so no two are one:
+ */
+const LEAST = {
+  'desiredConfig on the Node': 1,
+  'the same on its MachineConfigNode, where users look': 1,
+  'cordon, before anybody looks at pods': 1,
+  'list its pods: a watch of all pods of a cluster would cost more': 1,
+  'lastAppliedDrain, when they are gone': 1,
+  'uncordon and lastAppliedDrain, when the machine is back': 1,
+};
+const least = Object.values(LEAST).reduce((sum, count) => sum + count, 0);
+const USER = `system:serviceaccount:${defaultNamespace}:machine-config-controller`;
+
+interface Rollout {
+  readonly nodes: number;
+  readonly limit: string;
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly residentMegabytes: number;
+  readonly peakMegabytes: number;
+  readonly requestsPerNode: number;
+  readonly requests: ReadonlyMap<string, number>;
+  readonly waitMs: number;
+}
+
+const results: Rollout[] = [];
+const plans: { nodes: number; ms: number }[] = [];
+for (const nodes of SIZES) await measure(nodes);
+tell();
+
+async function measure(count: number): Promise<void> {
+  const controlPlane = await startControlPlane({ audit: true });
+  const directory = await mkdtemp(join(tmpdir(), 'slipway-bench-rollout-'));
+  let controllers: ControllerProcess | undefined;
+  try {
+    await slipway('install', '--kubeconfig', controlPlane.kubeconfig);
+    const groups = [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'];
+    controllers = await startControllers(await controlPlane.kubeconfigFor({ user: USER, groups, name: 'operator' }));
+    const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
+    const begun = performance.now();
+    const fleet = await startLightFleet(client, count, await newest(client));
+    await untilUpdated(client, count, await newest(client));
+    console.log(`${count} nodes joined in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+    for (const limit of LIMITS) {
+      const result = await rollOut(client, controllers, controlPlane, count, limit);
+      results.push(result);
+      console.log(line(result));
+    }
+    plans.push({ nodes: count, ms: await timePlan(controlPlane.kubeconfig, directory) });
+    fleet.stop();
+    await client.transport.close();
+  } finally {
+    await controllers?.stop();
+    await controlPlane.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function rollOut(
+  client: Client,
+  controllers: ControllerProcess,
+  { auditLog }: ControlPlane,
+  nodes: number,
+  limit: string,
+): Promise<Rollout> {
+  const body = { spec: { maxUnavailable: limit } };
+  await client.patch(machineConfigPools, { name: 'worker' }, { type: 'merge', body }, {});
+  const before = await newest(client);
+  // What came before it is over: the first figures are those of rest.
+  await wait(2000);
+  const [cpu, waits, since] = [await controllers.cpuMs(), await controllers.queueWaits(QUEUES), new Date()];
+  const begun = performance.now();
+  await changeWorkers(client, `99-worker-bench-${Number.parseInt(limit, 10)}`);
+  while ((await newest(client)) === before) await wait(50);
+  await untilUpdated(client, nodes, await newest(client));
+  const seconds = (performance.now() - begun) / 1000;
+  const cpuSeconds = ((await controllers.cpuMs()) - cpu) / 1000;
+  const waitMs = percentile99(waits, await controllers.queueWaits(QUEUES)) * 1000;
+  const requests = await requestsSince(auditLog, since, USER);
+  const total = [...requests.values()].reduce((sum, count) => sum + count, 0);
+  return {
+    nodes,
+    limit,
+    seconds,
+    cpuSeconds,
+    waitMs,
+    requests,
+    requestsPerNode: total / nodes,
+    residentMegabytes: await controllers.residentMegabytes(),
+    peakMegabytes: await controllers.peakMegabytes(),
+  };
+}
+
+async function newest(client: Client): Promise<string> {
+  for (;;) {
+    const pool = await client.find(machineConfigPools, { name: 'worker' });
+    const name = pool?.spec.configuration?.name;
+    if (name !== undefined && name !== '') return name;
+    await wait(100);
+  }
+}
+
+async function untilUpdated(client: Client, nodes: number, config: string): Promise<void> {
+  for (;;) {
+    const { status } = await client.get(machineConfigPools, { name: 'worker' });
+    const { updatedMachineCount = 0, machineCount = 0, configuration } = status ?? {};
+    if (machineCount === nodes && updatedMachineCount === nodes && configuration?.name === config) return;
+    await wait(100);
+  }
+}
+
+/** From the call to the last line, as a person waits for it. */
+async function timePlan(kubeconfig: string, directory: string): Promise<number> {
+  const file = join(directory, 'change.json');
+  const spec = { config: { ignition: { version: '3.5.0' }, storage: { files: [{ path: '/etc/planned' }] } } };
+  const metadata = { name: '99-worker-planned', labels: { 'machineconfiguration.openshift.io/role': 'worker' } };
+  const kind = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig' };
+  await writeFile(file, JSON.stringify({ ...kind, metadata, spec }));
+  const begun = performance.now();
+  await slipway('plan', '-f', file, '--kubeconfig', kubeconfig);
+  return performance.now() - begun;
+}
+
+/** `plan` tells by its exit code what it found. */
+function slipway(...args: string[]): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  execFile(process.execPath, [main, ...args], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+    if (error === null || error.code === 2 || error.code === 3) resolve(stdout);
+    else reject(new Error(`slipway ${args.join(' ')}: ${stderr}`));
+  });
+  return promise;
+}
+
+function line(result: Rollout): string {
+  const { nodes, limit, seconds, cpuSeconds, residentMegabytes, peakMegabytes, requestsPerNode, waitMs } = result;
+  return [
+    `${nodes} nodes, maxUnavailable ${limit.padStart(4)}:`,
+    `${seconds.toFixed(1)} s,`,
+    `controllers ${cpuSeconds.toFixed(1)} s of CPU, ${residentMegabytes.toFixed(0)} MB (at most ${peakMegabytes.toFixed(0)}),`,
+    `${requestsPerNode.toFixed(2)} requests per node,`,
+    `event to reconcile p99 ${waitMs.toFixed(0)} ms`,
+  ].join(' ');
+}
+
+function tell(): void {
+  console.log('\nthe least for one node:');
+  for (const [what, count] of Object.entries(LEAST)) console.log(`  ${count}  ${what}`);
+  for (const result of results) {
+    console.log(`\n${line(result)}`);
+    for (const [what, count] of [...result.requests].toSorted(([, a], [, b]) => b - a)) {
+      console.log(`  ${(count / result.nodes).toFixed(3).padStart(7)} for each node: ${what}`);
+    }
+  }
+  for (const { nodes, ms } of plans) console.log(`plan for ${nodes} nodes: ${ms.toFixed(0)} ms`);
+  for (const comparison of comparisons()) console.log(JSON.stringify(comparison));
+}
+
+function comparisons(): Comparison[] {
+  const requests = results.map(({ nodes, limit, requestsPerNode }) =>
+    compare('rollout', `requests per node, ${nodes} at ${limit}`, 'requests', 'less', {
+      ours: requestsPerNode,
+      theirs: least,
+    }),
+  );
+  const planned = plans.map(({ nodes, ms }) =>
+    compare('rollout', `plan for ${nodes} nodes`, 'ms', 'less', { ours: ms, theirs: PLAN_MS }),
+  );
+  const worst = Math.max(...results.map(({ requestsPerNode }) => requestsPerNode));
+  return [
+    ...requests,
+    ...planned,
+    compare('rollout', 'requests per node', 'requests', 'less', { ours: worst, theirs: least }),
+  ];
+}

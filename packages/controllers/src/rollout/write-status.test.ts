@@ -1,0 +1,66 @@
+import { renderProblemsAnnotation } from '@slipway/api';
+import { encodeProblems, type PoolStatus } from '@slipway/fleet';
+import { describe, expect, it } from 'vitest';
+import { mergeStatus, renderProblemOf } from './write-status.ts';
+
+const now = new Date('2026-01-02T03:04:05Z');
+const later = new Date('2026-01-02T04:00:00Z');
+const wanted: PoolStatus = {
+  observedGeneration: 3,
+  machineCount: 5,
+  updatedMachineCount: 4,
+  readyMachineCount: 4,
+  unavailableMachineCount: 1,
+  degradedMachineCount: 0,
+  conditions: [
+    { type: 'Updated', status: 'False', reason: '', message: '' },
+    { type: 'Updating', status: 'True', reason: '', message: 'one is on its way' },
+  ],
+};
+
+describe('the status of a pool', () => {
+  it('says since when each condition is so', () => {
+    expect(mergeStatus(undefined, wanted, now)?.conditions).toEqual([
+      { ...wanted.conditions[0], lastTransitionTime: '2026-01-02T03:04:05Z' },
+      { ...wanted.conditions[1], lastTransitionTime: '2026-01-02T03:04:05Z' },
+    ]);
+  });
+
+  it('is not written where it says so already, in whatever order the server has its fields', () => {
+    const status = mergeStatus(undefined, wanted, now) ?? {};
+    const stored = Object.fromEntries(Object.entries(status).toReversed());
+    expect(mergeStatus(stored, wanted, later)).toBeNull();
+  });
+
+  it('keeps the time of a condition whose message alone changes', () => {
+    const status = mergeStatus(undefined, wanted, now) ?? {};
+    const [updated, updating] = wanted.conditions;
+    if (updated === undefined || updating === undefined) throw new Error('both are there');
+    const next = mergeStatus(status, { ...wanted, conditions: [updated, { ...updating, message: 'two are' }] }, later);
+    expect(next?.conditions?.[1]).toMatchObject({ message: 'two are', lastTransitionTime: '2026-01-02T03:04:05Z' });
+  });
+
+  it('keeps conditions that it knows nothing of', () => {
+    const other = { type: 'PinnedImageSetsDegraded', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    expect(mergeStatus({ conditions: [other] }, wanted, now)?.conditions).toContainEqual(other);
+  });
+});
+
+describe('what is wrong with the render of a pool', () => {
+  const pool = (annotations: Record<string, string>) => ({ metadata: { name: 'worker', annotations }, spec: {} });
+
+  it('is nothing where the render controller has left nothing', () => {
+    expect(renderProblemOf(pool({}))).toBeNull();
+  });
+
+  it('is each problem on its line, with its code', () => {
+    const problems = [
+      { code: 'SLW_RENDER_PARSE', message: 'MachineConfig 99-a: no JSON' },
+      { code: 'SLW_RENDER_MODE', message: 'MachineConfig 99-b: mode' },
+    ];
+    expect(renderProblemOf(pool({ [renderProblemsAnnotation]: encodeProblems(problems) }))).toEqual({
+      reason: 'RenderFailed',
+      message: 'MachineConfig 99-a: no JSON [SLW_RENDER_PARSE]\nMachineConfig 99-b: mode [SLW_RENDER_MODE]',
+    });
+  });
+});
