@@ -86,6 +86,16 @@ describe('a node', () => {
       { type: 'uncordon', wish: uncordon, ours: true },
     ],
     [
+      'whose update was called off in its drain gets its pods back, though it asks as it did after its last update',
+      { wants: 'uncordon-b', has: 'uncordon-b', cordoned: 'by us', since: began },
+      { type: 'uncordon', wish: uncordon, ours: true },
+    ],
+    [
+      'that a person cordoned and whose update was called off in its drain stays cordoned, and is drained no longer',
+      { wants: 'uncordon-b', has: 'uncordon-b', cordoned: 'by a person', since: began },
+      { type: 'uncordon', wish: uncordon, ours: false },
+    ],
+    [
       'that a person cordoned stays so when it asks for its pods back',
       { wants: 'uncordon-b', has: 'drain-b', cordoned: 'by a person' },
       { type: 'uncordon', wish: uncordon, ours: false },

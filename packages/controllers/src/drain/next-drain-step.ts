@@ -17,7 +17,7 @@ export type DrainStep =
 
 export function nextDrainStep(facts: DrainFacts, isOnlyNode: boolean): DrainStep {
   const { wanted, applied, isCordonedByUs, isUnschedulable, since } = facts;
-  if (wanted === null || wanted.text === applied) {
+  if (wanted === null || (wanted.text === applied && !isLeftInADrain(facts))) {
     return { type: isCordonedByUs && !isUnschedulable ? 'disown' : 'rest' };
   }
   if (wanted.verb === 'uncordon') return { type: 'uncordon', wish: wanted, ours: isCordonedByUs };
@@ -25,3 +25,10 @@ export function nextDrainStep(facts: DrainFacts, isOnlyNode: boolean): DrainStep
   if (isUnschedulable && since !== null) return { type: 'empty', wish: wanted, since };
   return { type: 'cordon', wish: wanted, ours: !isUnschedulable, since };
 }
+
+/**
+ * An update that was called off before its drain was answered: the node asks for its pods back in the same words as after its
+ * last update, which have their answer from then.
+ */
+const isLeftInADrain = ({ wanted, isCordonedByUs, isUnschedulable, since }: DrainFacts): boolean =>
+  wanted?.verb === 'uncordon' && (since !== null || (isCordonedByUs && isUnschedulable));
