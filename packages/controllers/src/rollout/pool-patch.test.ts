@@ -4,34 +4,11 @@ import {
   rolloutStateAnnotation,
   targetConfigAnnotation,
 } from '@slipway/api';
-import { encodeState, type RolloutRecord, type RolloutState } from '@slipway/fleet';
+import { encodeState } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
 import { decisionPatch, requestPatch } from './pool-patch.ts';
+import { record, state } from './sample-rollout.ts';
 
-const state: RolloutState = {
-  target: 'rendered-worker-2',
-  from: 'rendered-worker-1',
-  startedAt: '2026-01-02T03:04:05.000Z',
-  endedAt: null,
-  nodes: 3,
-  fromOsMajor: null,
-  wave: 1,
-  healthySince: null,
-  resumedAt: null,
-  halted: null,
-  hold: null,
-  answer: null,
-};
-const record: RolloutRecord = {
-  config: 'rendered-worker-2',
-  from: 'rendered-worker-1',
-  startedAt: state.startedAt,
-  endedAt: '2026-01-02T04:00:00.000Z',
-  outcome: 'superseded',
-  nodes: 3,
-  capacity: 1,
-  why: '',
-};
 const pool = (annotations: Record<string, string>) => ({ metadata: { name: 'worker', annotations }, spec: {} });
 const unchanged = { state, held: null, ended: null };
 

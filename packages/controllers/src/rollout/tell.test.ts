@@ -1,32 +1,7 @@
-import type { RolloutRecord, RolloutState } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
+import { at, record, state } from './sample-rollout.ts';
 import { happeningsOf } from './tell.ts';
 
-const at = '2026-01-02T03:04:05.000Z';
-const state: RolloutState = {
-  target: 'rendered-worker-2',
-  from: 'rendered-worker-1',
-  startedAt: at,
-  endedAt: null,
-  nodes: 3,
-  fromOsMajor: null,
-  wave: 1,
-  healthySince: null,
-  resumedAt: null,
-  halted: null,
-  hold: null,
-  answer: null,
-};
-const record: RolloutRecord = {
-  config: 'rendered-worker-2',
-  from: 'rendered-worker-1',
-  startedAt: at,
-  endedAt: at,
-  outcome: 'completed',
-  nodes: 3,
-  capacity: 1,
-  why: 'it is what was rendered last',
-};
 const halted = { at, node: 'worker-1', reason: 'web.service does not start' };
 const hold = { kind: 'return', instead: 'rendered-worker-3', at, why: 'node worker-1 failed' } as const;
 const decision = { state, ended: null, summary: 'Begins with worker-1' };
