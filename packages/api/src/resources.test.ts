@@ -7,9 +7,10 @@ const isResource = (value: unknown): value is Resource<unknown> =>
   typeof value === 'object' && value !== null && 'version' in value && 'plural' in value;
 
 /** Kinds of Kubernetes itself have their schemas in the server. */
+const ofKubernetes = ['', 'policy'];
 const resources = Object.values(api)
   .filter((value) => isResource(value))
-  .filter(({ group }) => group !== '');
+  .filter(({ group }) => !ofKubernetes.includes(group));
 
 const kindOf = ({ group, plural }: Resource<unknown>): Kind | undefined =>
   api.kinds.find((kind) => kind.group === group && kind.plural === plural);
