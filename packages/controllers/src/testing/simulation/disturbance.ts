@@ -1,6 +1,6 @@
 // What people, machines and chance do to a fleet while it changes.
 import { machineConfigPools, nodes, rolloutPolicyAnnotations, rolloutRequestAnnotation } from '@slipway/api';
-import { isCordoned } from './fleet-rules.ts';
+import { isCordoned, isOnItsWay } from './fleet-rules.ts';
 import type { Random } from './random.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { Workload } from './simulated-workload.ts';
@@ -25,6 +25,16 @@ function toNode(disturb: (scene: Scene, name: string, random: Random) => void): 
     const names = nodeNames(scene);
     if (names.length > 1) disturb(scene, random.pick(names), random);
   };
+}
+
+/** A person cordons a node, or lets it go. In the middle of an update is when it matters most. */
+function cordonOrNot({ cluster }: Scene, random: Random): void {
+  const all = cluster.api.list(nodes);
+  const busy = all.filter((node) => isOnItsWay(node) && !isCordoned(node));
+  const node = random.pick(busy.length > 0 && random.chance(0.7) ? busy : all);
+  // A cordon of ours is not theirs to lift: they would say so first, and that is tested by itself.
+  const isOurs = isCordoned(node) && !cluster.referee.isCordonedByPeople(node.metadata.uid);
+  if (!isOurs) cluster.cordon(node.metadata.name, !isCordoned(node));
 }
 
 /** What a rollout itself is made of: a new config at any time, good or bad, and requests of people. */
@@ -54,12 +64,8 @@ const ofOutside: readonly Disturb[] = [
   toNode(({ cluster }, name) => cluster.removeNode(name)),
   toNode(({ cluster }, name) => cluster.setReady(name, false)),
   toNode(({ cluster }, name) => cluster.setReady(name, true)),
-  toNode(({ cluster }, name) => {
-    const node = cluster.api.get(nodes, { name });
-    // A cordon of ours is not theirs to lift: they would say so first, and that is tested by itself.
-    const isOurs = isCordoned(node) && !cluster.referee.isCordonedByPeople(node.metadata.uid);
-    if (!isOurs) cluster.cordon(name, !isCordoned(node));
-  }),
+  cordonOrNot,
+  cordonOrNot,
   toNode(({ cluster }, name, random) => {
     const isMovable = !/^(master|arbiter)/.test(name);
     const custom = cluster.api.find(machineConfigPools, { name: 'infra' }) !== undefined;

@@ -8,7 +8,7 @@ import {
   targetConfigAnnotation,
 } from '@slipway/api';
 
-const { currentConfig, desiredConfig, desiredDrain, lastAppliedDrain, state } = nodeAnnotations;
+const { currentConfig, desiredConfig, desiredDrain, lastAppliedDrain, reason, state } = nodeAnnotations;
 
 export const annotationsOf = ({ metadata }: Pick<Node, 'metadata'>): Readonly<Record<string, string>> =>
   metadata.annotations ?? {};
@@ -52,12 +52,32 @@ export function allowedOut({ metadata, spec }: MachineConfigPool, machines: numb
   return Math.max(1, Math.floor((machines * Number.parseInt(maxUnavailable, 10)) / 100));
 }
 
+interface Remembered {
+  readonly target?: string;
+  readonly halted?: object | null;
+  readonly hold?: { readonly kind?: string } | null;
+  readonly resumedAt?: string | null;
+}
+
+const rememberedIn = ({ metadata }: MachineConfigPool): Remembered =>
+  JSON.parse(metadata.annotations?.[rolloutStateAnnotation] ?? '{}') as Remembered;
+
 /** The target that is given to nobody any more because a machine failed; undefined: none. */
-export function haltedTarget({ metadata }: MachineConfigPool): string | undefined {
-  const text = metadata.annotations?.[rolloutStateAnnotation];
-  if (text === undefined) return undefined;
-  const remembered = JSON.parse(text) as { target?: string; halted?: object | null };
-  return remembered.halted == null ? undefined : remembered.target;
+export function haltedTarget(pool: MachineConfigPool): string | undefined {
+  const { halted = null, target } = rememberedIn(pool);
+  return halted === null ? undefined : target;
+}
+
+/** Whether a machine that fails at this target stops it: not on the way back, nor after somebody said to go on. */
+export function stopsAtFailure(pool: MachineConfigPool, config: string): boolean {
+  const { target, hold = null, resumedAt = null } = rememberedIn(pool);
+  return target === config && hold === null && resumedAt === null;
+}
+
+/** It could not apply this config: the model of the daemon names it in its reason. */
+export function hasFailedAt(node: Node, config: string): boolean {
+  const { [desiredConfig]: desired, [state]: is = '', [reason]: why = '' } = annotationsOf(node);
+  return desired === config && ['Degraded', 'Unreconcilable'].includes(is) && why.startsWith(config);
 }
 
 /** Has its config, works, and takes pods. */

@@ -1,15 +1,8 @@
 // What tests on the real control plane share with those in memory.
-export {
-  allowedOut,
-  annotationsOf,
-  isOnItsWay,
-  isOutThroughUs,
-  isUnavailable,
-  isWell,
-  targetOf,
-} from './fleet-rules.ts';
+export { allowedOut, annotationsOf, isOutThroughUs, isUnavailable, isWell, targetOf } from './fleet-rules.ts';
 export { createMemoryApi } from './memory-api.ts';
 export { createMemoryClient } from './memory-client.ts';
-export { type Annotations, applied, bornWith, type Change, look, prepared } from './model-daemon.ts';
+export type { Annotations, Change } from './model-daemon.ts';
 export { createRandom, type Random } from './random.ts';
 export { type MachineSite, runMachine, type SimulatedMachine } from './simulated-machine.ts';
+export { openView } from './view.ts';

@@ -8,7 +8,7 @@ import { selects } from './selectors.ts';
 export type Wire = <T>(write: WriteAttempt | null, carryOut: () => T) => Promise<T>;
 
 /** Takes no time and loses nothing. */
-export const shortWire: Wire = async (_, carryOut) => carryOut();
+const shortWire: Wire = async (_, carryOut) => carryOut();
 
 export function createMemoryClient(api: MemoryApi, wire: Wire = shortWire, guards: readonly WriteGuard[] = []): Client {
   const read = <T>(carryOut: () => T): Promise<T> => wire(null, carryOut);

@@ -90,7 +90,10 @@ export function applied(
   target: string,
   { end, reboots }: Change,
 ): Pick<Step, 'machine' | 'says'> & { reboots: boolean } {
-  if (end !== 'works') return { machine: { ...machine, failed: target, prepared: null }, says: {}, reboots: false };
+  if (end !== 'works') {
+    const says = { [state]: 'Working', [reason]: `${target} is undone [SLW_DAEMON_STEP]` };
+    return { machine: { ...machine, failed: target, prepared: null }, says, reboots: false };
+  }
   const changed = { ...machine, disk: target, failed: null };
   // The machine has the new config when it has booted, and only says so then.
   return { machine: changed, says: reboots ? { [state]: 'Rebooting', [reason]: '' } : {}, reboots };

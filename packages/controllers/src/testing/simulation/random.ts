@@ -2,13 +2,13 @@
 
 export interface Random {
   /** From 0 up to but without 1. */
-  next(): number;
+  next(this: void): number;
   /** Whole, from `least` to `most`, both among them. */
-  int(least: number, most: number): number;
-  chance(probability: number): boolean;
+  int(this: void, least: number, most: number): number;
+  chance(this: void, probability: number): boolean;
   pick<T>(items: readonly T[]): T;
   /** Chance of its own, so that what one part draws does not shift what another one gets. */
-  fork(): Random;
+  fork(this: void): Random;
 }
 
 /** Mulberry32: 32 bits of state, enough to tell a thousand runs apart. */

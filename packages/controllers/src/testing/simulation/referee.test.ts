@@ -7,7 +7,6 @@ import {
   type Node,
   nodeAnnotations,
   nodes,
-  rolloutStateAnnotation,
 } from '@slipway/api';
 import {
   type ControllerDef,
@@ -21,18 +20,24 @@ import {
 import { describe, expect, it } from 'vitest';
 import { drainController } from '../../drain/drain.ts';
 import { rolloutController } from '../../rollout/rollout.ts';
+import { createRandom, type Random } from './random.ts';
 import { runScenario } from './rollout-scenario.ts';
 
-const MOST_SEEDS = 80;
+const MOST_SEEDS = 200;
+const zoneLabel = 'topology.kubernetes.io/zone';
 
 /** What the first broken promise of these controllers is, in some seed. */
-async function foundIn(controllers: () => readonly ControllerDef[], wanted: RegExp): Promise<string> {
-  for (let seed = 1; seed <= MOST_SEEDS; seed += 1) {
+async function foundIn(
+  controllers: () => readonly ControllerDef[],
+  wanted: RegExp,
+  most = MOST_SEEDS,
+): Promise<string> {
+  for (let seed = 1; seed <= most; seed += 1) {
     const { violations } = await runScenario(seed, controllers);
     const found = violations.find((violation) => wanted.test(violation));
     if (found !== undefined) return found;
   }
-  return `nothing in ${MOST_SEEDS} seeds`;
+  return `nothing in ${most} seeds`;
 }
 
 /** The real controller, on objects of one kind that are not what they are. */
@@ -67,8 +72,18 @@ const lyingStore = <T extends KubeObject>(store: Store<T>, tell: (object: Stored
   byIndex: (index, value) => store.byIndex(index, value).map(tell),
 });
 
+const annotated = (node: Stored<Node>, annotations: Record<string, string>): Stored<Node> => ({
+  ...node,
+  metadata: { ...node.metadata, annotations: { ...node.metadata.annotations, ...annotations } },
+});
+
+function withoutZone({ metadata }: Stored<Node>): Record<string, string> {
+  const { [zoneLabel]: _, ...labels } = metadata.labels ?? {};
+  return labels;
+}
+
 const onPools = (lie: (pool: Stored<MachineConfigPool>) => Stored<MachineConfigPool>) => () => [
-  deceived(rolloutController({}), machineConfigPools, lie),
+  deceived(rolloutController(), machineConfigPools, lie),
   drainController(),
 ];
 
@@ -78,12 +93,26 @@ describe('the referee finds a rollout controller that', { timeout: 300_000 }, ()
     expect(await foundIn(blind, /taken out of service/)).toMatch(/where \d+ may be and \d+ were/);
   });
 
+  // A decision on the same stale view chooses the same machines, and their versions refuse it. So the order is shuffled.
+  const shuffled = (def: ControllerDef, random: Random): ControllerDef =>
+    deceived(def, nodes, (node) => {
+      const creationTimestamp = new Date(random.int(0, 1e12)).toISOString();
+      return { ...node, metadata: { ...node.metadata, labels: withoutZone(node), creationTimestamp } };
+    });
+
   it('does not wait until it sees what it has written', async () => {
-    const forgetful = (): ControllerDef[] => [
-      { ...rolloutController({}), reconcile: (key, context) => rolloutController({}).reconcile(key, context) },
-      drainController(),
-    ];
+    const forgetful = (): ControllerDef[] => {
+      const random = createRandom(1);
+      const anew: ControllerDef['reconcile'] = (key, context) =>
+        shuffled(rolloutController(), random).reconcile(key, context);
+      return [{ ...rolloutController(), reconcile: anew }, drainController()];
+    };
     expect(await foundIn(forgetful, /taken out of service/)).toMatch(/where \d+ may be and \d+ were/);
+  });
+
+  it('is not blamed for an order of its own', async () => {
+    const remembering = (): ControllerDef[] => [shuffled(rolloutController(), createRandom(1)), drainController()];
+    expect(await foundIn(remembering, /./, 30)).toBe('nothing in 30 seeds');
   });
 
   it('changes the machines of a paused pool', async () => {
@@ -97,40 +126,34 @@ describe('the referee finds a rollout controller that', { timeout: 300_000 }, ()
       metadata: { ...metadata, annotations: {} },
     });
     const deaf = (): ControllerDef[] => [
-      deceived(rolloutController({}), machineConfigurations, unstopped),
+      deceived(rolloutController(), machineConfigurations, unstopped),
       drainController(),
     ];
     expect(await foundIn(deaf, /stopped/)).toMatch(/while rollouts were stopped/);
   });
 
-  it('goes on after a halt', async () => {
-    const careless = onPools((pool) => {
-      const { [rolloutStateAnnotation]: state = 'null', ...rest } = pool.metadata.annotations ?? {};
-      const remembered = JSON.parse(state) as object | null;
-      if (remembered === null) return pool;
-      const resumedAt = '2030-01-01T00:00:00.000Z';
-      const annotations = {
-        ...rest,
-        [rolloutStateAnnotation]: JSON.stringify({ ...remembered, halted: null, resumedAt }),
-      };
-      return { ...pool, metadata: { ...pool.metadata, annotations } };
-    });
-    expect(await foundIn(careless, /halted|changed nothing/)).not.toMatch(/^nothing/);
+  it('goes on though a machine has failed', async () => {
+    const careless = (): ControllerDef[] => [
+      deceived(rolloutController(), nodes, (node) =>
+        /Degraded|Unreconcilable/.test(node.metadata.annotations?.[nodeAnnotations.state] ?? '')
+          ? annotated(node, { [nodeAnnotations.state]: 'Working' })
+          : node,
+      ),
+      drainController(),
+    ];
+    expect(await foundIn(careless, /failed/)).toMatch(/though \S+ had failed to apply it/);
   });
 });
 
 describe('the referee finds a drain controller that', { timeout: 300_000 }, () => {
   const onNodes = (lie: (node: Stored<Node>) => Stored<Node>) => () => [
-    rolloutController({}),
+    rolloutController(),
     deceived(drainController(), nodes, lie),
   ];
-  const annotated = (node: Stored<Node>, annotations: Record<string, string>): Stored<Node> => ({
-    ...node,
-    metadata: { ...node.metadata, annotations: { ...node.metadata.annotations, ...annotations } },
-  });
 
   it('uncordons what a person has cordoned', async () => {
-    const greedy = onNodes((node) => annotated(node, { [cordonedAnnotation]: '2026-01-01T00:00:00Z' }));
+    const ours = { [cordonedAnnotation]: '2026-01-01T00:00:00Z' };
+    const greedy = onNodes((node) => (node.spec?.unschedulable === true ? annotated(node, ours) : node));
     expect(await foundIn(greedy, /person/)).toMatch(/a person had cordoned it/);
   });
 

@@ -1,6 +1,7 @@
 // One randomised rollout, from its seed to its end: hours of disturbances, then quiet, in which every machine must reach its
 // target and stay there.
 import {
+  type MachineConfigPool,
   machineConfigPools,
   nodeAnnotations,
   nodes,
@@ -45,15 +46,24 @@ export async function runScenario(seed: number, controllers: () => readonly Cont
   });
   await time.runUntil(time.now() + WARM_UP);
   if (inside) api.onChange(() => checkAlways(cluster));
-  const count = random.int(3, 25);
-  const end = time.now() + random.int(1, 6) * HOUR;
-  for (let each = 0; each < count; each += 1) {
-    time.after(random.int(0, end - time.now()), () => disturb(scene, random, inside));
-  }
-  await time.runUntil(end);
+  await trouble(scene, random.int(2, 15), inside);
   calmDown(scene);
+  // What was asked for or rendered last has its effect first.
+  await time.runUntil(time.now() + HOUR);
+  goOn(cluster);
   await untilConverged(cluster);
   return { seed, changes: referee.changes, given, violations: referee.violations };
+}
+
+/** A new config, and then one thing after the other, mostly while it is on its way to the machines. */
+async function trouble(scene: Scene, count: number, inside: boolean): Promise<void> {
+  const { random, time, render } = scene.cluster;
+  render('worker');
+  for (let each = 0; each < count; each += 1) {
+    const pause = random.chance(0.7) ? random.int(0, 5 * MINUTE) : random.int(0, HOUR);
+    await time.runUntil(time.now() + pause);
+    disturb(scene, random, inside);
+  }
 }
 
 function makeScene(seed: number, controllers: () => readonly ControllerDef[]): Scene {
@@ -69,7 +79,7 @@ function makeScene(seed: number, controllers: () => readonly ControllerDef[]): S
     },
   });
   const { random } = cluster;
-  addPool(cluster, 'worker', random.int(2, 12));
+  addPool(cluster, 'worker', random.int(2, 8));
   if (random.chance(0.4)) addPool(cluster, 'infra', random.int(1, 4));
   if (random.chance(0.3)) addPool(cluster, 'master', 3);
   if (random.chance(0.1)) addPool(cluster, 'arbiter', 1);
@@ -94,7 +104,8 @@ function addPool(cluster: SimulatedCluster, pool: string, machines: number): voi
   const maxUnavailable = random.pick(maxUnavailables);
   cluster.addPool(pool, maxUnavailable === undefined ? {} : { maxUnavailable }, annotations);
   cluster.render(pool);
-  for (let each = 0; each < machines; each += 1) cluster.addNode(pool, { zone: random.pick(['', 'a', 'b', 'c']) });
+  for (let each = 0; each < machines; each += 1)
+    cluster.addNode(pool, { zone: random.pick([undefined, 'a', 'b', 'c']) });
 }
 
 /** Of a tenth of the seeds every third write goes wrong. */
@@ -130,7 +141,7 @@ function membersOf({ api }: Pick<SimulatedCluster, 'api'>, pool: string) {
 
 /** Nothing comes from outside any more, and people put right what they did. */
 function calmDown({ cluster, workload }: Scene): void {
-  const { api, random, referee } = cluster;
+  const { api, referee } = cluster;
   cluster.calmDown();
   cluster.stopRollouts(null);
   workload?.block(false);
@@ -139,15 +150,25 @@ function calmDown({ cluster, workload }: Scene): void {
     if (!isReady(node)) cluster.setReady(node.metadata.name, true);
     if (referee.isCordonedByPeople(node.metadata.uid)) cluster.cordon(node.metadata.name, false);
   }
-  for (const { metadata, spec } of api.list(machineConfigPools)) {
-    const { name, annotations = {} } = metadata;
-    const { [targetConfigAnnotation]: held } = annotations;
-    cluster.patchPool(name, { spec: { paused: false } });
-    const isLeftAsItIs = held !== undefined && !cluster.isBad(held) && random.chance(0.5);
-    if (isLeftAsItIs) continue;
-    if (cluster.isBad(spec.configuration?.name ?? '') || cluster.isBad(held ?? '')) cluster.render(name);
-    cluster.patchPool(name, { metadata: { annotations: { [rolloutRequestAnnotation]: 'resume' } } });
+  for (const { metadata } of api.list(machineConfigPools))
+    cluster.patchPool(metadata.name, { spec: { paused: false } });
+}
+
+/** Some of what is held at a good config is left so. */
+function goOn(cluster: SimulatedCluster): void {
+  for (const pool of cluster.api.list(machineConfigPools)) {
+    const held = pool.metadata.annotations?.[targetConfigAnnotation];
+    const isLeftAsItIs = held !== undefined && !cluster.isBad(held) && cluster.random.chance(0.5);
+    if (!isLeftAsItIs) resume(cluster, pool);
   }
+}
+
+/** What is bad is replaced, and what is held or halted goes on. */
+function resume(cluster: SimulatedCluster, pool: MachineConfigPool): void {
+  const { name } = pool.metadata;
+  const configs = [pool.spec.configuration?.name, targetOf(pool)];
+  if (configs.some((config) => config !== undefined && cluster.isBad(config))) cluster.render(name);
+  cluster.patchPool(name, { metadata: { annotations: { [rolloutRequestAnnotation]: 'resume' } } });
 }
 
 /** Until every machine is where it shall be, and for a while longer. What is not so is reported. */
@@ -165,15 +186,13 @@ export async function untilConverged(cluster: SimulatedCluster): Promise<void> {
 /** What is not as it shall be: requests without an answer, and machines with what they say. */
 function laggards({ api }: SimulatedCluster): string[] {
   return api.list(machineConfigPools).flatMap((pool) => {
-    const { name, annotations = {} } = pool.metadata;
-    const request = annotations[rolloutRequestAnnotation];
-    const late = membersOf({ api }, name).filter((node) => !isWell(node, targetOf(pool)));
-    return [
-      ...(request === undefined ? [] : [`${name} has no answer to ${request}`]),
-      ...late.map((node) => {
-        const says = JSON.stringify(annotationsOf(node));
-        return `${node.metadata.name} is not at ${targetOf(pool)}: ready ${isReady(node)}, cordoned ${isCordoned(node)}, ${says}`;
-      }),
-    ];
+    const request = pool.metadata.annotations?.[rolloutRequestAnnotation];
+    if (request !== undefined) return [`${pool.metadata.name} has no answer to ${request}`];
+    return membersOf({ api }, pool.metadata.name)
+      .filter((node) => !isWell(node, targetOf(pool)))
+      .map((node) => {
+        const is = `ready ${isReady(node)}, cordoned ${isCordoned(node)}, ${JSON.stringify(annotationsOf(node))}`;
+        return `${node.metadata.name} is not at ${targetOf(pool)}: ${is}`;
+      });
   });
 }

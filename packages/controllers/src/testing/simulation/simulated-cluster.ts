@@ -10,7 +10,6 @@ import {
   nodes,
   poolLabel,
   stopRolloutsAnnotation,
-  targetConfigAnnotation,
 } from '@slipway/api';
 import {
   apiVersionOf,
@@ -21,6 +20,7 @@ import {
   type WriteAttempt,
 } from '@slipway/kube';
 import { type ControllerProcess, startProcess } from './controller-process.ts';
+import { targetOf } from './fleet-rules.ts';
 import { createMemoryApi, type MemoryApi } from './memory-api.ts';
 import { type Change, type ChangeOf } from './model-daemon.ts';
 import { createRandom, type Random } from './random.ts';
@@ -53,7 +53,7 @@ export interface SimulatedCluster {
   calmDown(): void;
   addPool(name: string, spec?: Partial<MachineConfigPool['spec']>, annotations?: Record<string, string>): void;
   /** A new config for a pool, which now is its newest. `breaks`: how many of the machines cannot apply it. */
-  render(pool: string, breaks?: { readonly share: number; readonly end: 'fails' | 'is refused' }): string;
+  render(this: void, pool: string, breaks?: { readonly share: number; readonly end: 'fails' | 'is refused' }): string;
   isBad(config: string): boolean;
   patchPool(name: string, body: object): void;
   stopRollouts(why: string | null): void;
@@ -71,7 +71,7 @@ export interface SimulatedCluster {
 }
 
 interface NodeOptions {
-  readonly zone?: string;
+  readonly zone?: string | undefined;
   readonly name?: string;
   readonly isSettled?: boolean;
 }
@@ -210,11 +210,10 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
       const annotations = { [stopRolloutsAnnotation]: why };
       api.patch(machineConfigurations, { name: 'cluster' }, { type: 'merge', body: { metadata: { annotations } } });
     },
-    addNode(pool, { zone = '', name, isSettled = false } = {}) {
+    addNode(pool, { zone, name, isSettled = false } = {}) {
       made += 1;
-      const { metadata, spec } = api.get(machineConfigPools, { name: pool });
-      const born = metadata.annotations?.[targetConfigAnnotation] ?? spec.configuration?.name ?? '';
-      const labels = { ...rolesOf(pool), ...(zone !== '' && { 'topology.kubernetes.io/zone': zone }) };
+      const born = targetOf(api.get(machineConfigPools, { name: pool })) ?? '';
+      const labels = { ...rolesOf(pool), ...(zone !== undefined && { 'topology.kubernetes.io/zone': zone }) };
       const annotations = isSettled ? settledAt(born) : {};
       const node = api.create(nodes, {
         metadata: { name: name ?? `${pool}-${made}`, labels, annotations },

@@ -57,7 +57,7 @@ export function startWorkload(api: MemoryApi, time: VirtualTime, random: Random,
   recount();
   api.onChange(({ resource, type, object, old }) => {
     if (resourceId(resource) === resourceId(pods)) {
-      onPod(object as Stored<Pod>, type === 'MODIFIED' && old?.metadata.deletionTimestamp === undefined);
+      onPod(object, type === 'MODIFIED' && old?.metadata.deletionTimestamp === undefined);
     }
     if (resourceId(resource) !== resourceId(nodes) || type !== 'DELETED') return;
     const lost = api.list(pods).filter(({ spec }) => spec?.nodeName === object.metadata.name);

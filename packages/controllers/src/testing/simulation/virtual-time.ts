@@ -2,7 +2,7 @@
 
 export interface VirtualTime {
   /** Milliseconds since 1970. */
-  now(): number;
+  now(this: void): number;
   /** Returns the way to cancel it. */
   after(ms: number, happen: () => void): () => void;
   /** Lets things happen one by one until that time. */

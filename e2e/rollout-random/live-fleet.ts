@@ -1,0 +1,212 @@
+// A fleet on the real API server: real controllers in a manager that can be killed, and machines that are models of their
+// daemons, in real time.
+import {
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  machineConfigurations,
+  type Node,
+  nodeAnnotations,
+  nodes,
+  poolLabel,
+} from '@slipway/api';
+import { drainController, rolloutController } from '@slipway/controllers';
+import {
+  type Change,
+  createRandom,
+  type MachineSite,
+  type Random,
+  runMachine,
+  type SimulatedMachine,
+} from '@slipway/controllers/testing/simulation';
+import {
+  apiVersionOf,
+  type Client,
+  createInformer,
+  createManager,
+  createMetrics,
+  createRecorder,
+  type Informer,
+  isKubeError,
+  type Manager,
+  silentLog,
+  type Stored,
+} from '@slipway/kube';
+
+export interface LiveFleet {
+  readonly nodes: Informer<Node>;
+  readonly pools: Informer<MachineConfigPool>;
+  addPool(name: string, spec: Partial<MachineConfigPool['spec']>, annotations: Record<string, string>): Promise<void>;
+  render(pool: string, isBad?: boolean): Promise<string>;
+  isBad(config: string): boolean;
+  patchPool(name: string, body: object): Promise<void>;
+  addNode(pool: string, name: string): Promise<void>;
+  /** Nothing happens where it is gone already. */
+  removeNode(name: string): Promise<void>;
+  patchNode(name: string, body: object, subresource?: 'status'): Promise<void>;
+  /** Machines that were told to boot come up from now on. */
+  calmDown(): void;
+  /** As if the process of the controllers had been killed, and another one started. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const role = (pool: string): string => `node-role.kubernetes.io/${pool}`;
+export const ready = (isReady: boolean) => ({
+  status: {
+    conditions: [
+      {
+        type: 'Ready',
+        status: isReady ? 'True' : 'False',
+        lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+      },
+    ],
+  },
+});
+
+export async function startLiveFleet(client: Client, seed: number): Promise<LiveFleet> {
+  const ended = new AbortController();
+  const random = createRandom(seed);
+  const bad = new Set<string>();
+  const machines = new Map<string, SimulatedMachine>();
+  const informer = createInformer<Node>(client.transport, { resource: nodes });
+  const pools = createInformer<MachineConfigPool>(client.transport, { resource: machineConfigPools });
+  let made = 0;
+  let isCalm = false;
+  let running = runControllers(client);
+
+  informer.onChange((change) => {
+    if (change.type !== 'deleted') machines.get(change.object.metadata.uid)?.wake();
+  });
+  informer.start(ended.signal);
+  pools.start(ended.signal);
+  await Promise.all([informer.synced, pools.synced]);
+  await client.create(machineConfigurations, { metadata: { name: 'cluster' }, spec: {} });
+
+  const patchNode = async (name: string, body: object, subresource?: 'status'): Promise<void> => {
+    await ifThere(client.patch(nodes, { name }, { type: 'merge', body }, {}, { subresource }));
+  };
+
+  function changeOf(name: string, from: string, to: string): Change {
+    const draw = (hashOf(`${from} ${to}`) % 100) / 100;
+    const fails = bad.has(to) && hashOf(`${name} ${to}`) % 2 === 0;
+    return { isEmpty: false, needsDrain: draw < 0.7, reboots: draw > 0.4, end: fails ? 'fails' : 'works' };
+  }
+
+  function siteOf({ metadata: { name, uid } }: Stored<Node>): MachineSite {
+    const write = async (body: object, subresource?: 'status'): Promise<void> => {
+      await ifThere(client.patch(nodes, { name }, { type: 'merge', body }, { uid }, { subresource }));
+    };
+    return {
+      after: (ms, happen) => void setTimeout(() => ended.signal.aborted || happen(), ms).unref(),
+      read: async () => {
+        // The watch may not have brought it yet.
+        const node = informer.store.get(name) ?? (await client.find(nodes, { name }));
+        return node?.metadata.uid === uid ? (node.metadata.annotations ?? {}) : null;
+      },
+      say: (annotations) => write({ metadata: { annotations } }),
+      setReady: (isReady) => write(ready(isReady), 'status'),
+      changeOf: (from, to) => changeOf(name, from, to),
+      takes: {
+        notice: () => random.int(1, 20),
+        prepare: () => random.int(1, 100),
+        apply: () => random.int(1, 100),
+        boot: () => random.int(20, isCalm ? 200 : 1000),
+      },
+      isMissed: () => random.chance(0.5),
+    };
+  }
+
+  return {
+    nodes: informer,
+    pools,
+    async addPool(name, spec, annotations) {
+      const nodeSelector = { matchLabels: { [role(name)]: '' } };
+      await client.create(machineConfigPools, { metadata: { name, annotations }, spec: { nodeSelector, ...spec } });
+    },
+    async render(pool, isBad = false) {
+      made += 1;
+      const name = `rendered-${pool}-${String(made).padStart(32, '0')}`;
+      if (isBad) bad.add(name);
+      await client.create(machineConfigs, { metadata: { name, labels: { [poolLabel]: pool } }, spec: {} });
+      const configuration = { apiVersion: apiVersionOf(machineConfigs), kind: machineConfigs.kind, name };
+      const patch = { type: 'merge', body: { spec: { configuration } } } as const;
+      await client.patch(machineConfigPools, { name: pool }, patch, {});
+      return name;
+    },
+    isBad: (config) => bad.has(config),
+    async patchPool(name, body) {
+      await client.patch(machineConfigPools, { name }, { type: 'merge', body }, {});
+    },
+    async addNode(pool, name) {
+      const { spec } = await client.get(machineConfigPools, { name: pool });
+      const born = spec.configuration?.name ?? '';
+      const { currentConfig, desiredConfig, state } = nodeAnnotations;
+      const node = await client.create(nodes, {
+        metadata: {
+          name,
+          labels: { [role('worker')]: '', [role(pool)]: '' },
+          annotations: { [currentConfig]: born, [desiredConfig]: born, [state]: 'Done' },
+        },
+        ...ready(true),
+      });
+      const machine = runMachine(siteOf(node), born);
+      machines.set(node.metadata.uid, machine);
+      machine.wake();
+    },
+    removeNode: (name) => ifThere(client.delete(nodes, { name }, {})),
+    patchNode,
+    calmDown() {
+      isCalm = true;
+    },
+    async restart() {
+      await running.kill();
+      running = runControllers(client);
+    },
+    async stop() {
+      ended.abort();
+      await running.kill();
+    },
+  };
+}
+
+/** From the kill on no write leaves, as if the process were gone; what it remembered is gone with it. */
+function runControllers(client: Client): { kill(): Promise<void> } {
+  let isDead = false;
+  const log = silentLog();
+  const manager: Manager = createManager({
+    client: client.guarded(() => {
+      if (isDead) throw new Error('the process is dead');
+    }),
+    controllers: [rolloutController(), drainController()],
+    events: createRecorder(client, { component: 'slipway-test', log }),
+    log,
+    metrics: createMetrics(),
+    stopBoundMs: 0,
+  });
+  manager.start();
+  return {
+    kill() {
+      isDead = true;
+      return manager.stop();
+    },
+  };
+}
+
+/** A node can be deleted at any time: what is written to it then is lost. */
+async function ifThere(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND', 'SLW_KUBE_CONFLICT')) throw error;
+  }
+}
+
+function hashOf(text: string): number {
+  let value = 0x811c9dc5;
+  for (const letter of text) value = Math.imul(value ^ letter.charCodeAt(0), 0x01000193);
+  return value >>> 0;
+}
+
+export const pickOne = <T>(random: Random, items: readonly T[]): T | undefined =>
+  items.length === 0 ? undefined : random.pick(items);
