@@ -248,9 +248,11 @@ describe('node disruption policy', () => {
       metadata: { name: 'cluster' },
       spec: { managementState: 'Managed' },
     });
-    // One machine is enough here: the others wait in the pool of somebody else.
-    await scene.patchPool('worker', { spec: { maxUnavailable: '100%' } });
-    await settled(await scene.apply('50-app', 'worker', base));
+    // Two are enough here, both at once.
+    for (const name of workers().slice(2)) await scene.machines.remove(name);
+    const annotations = { [rolloutPolicyAnnotations.waves]: '100%' };
+    await scene.patchPool('worker', { metadata: { annotations }, spec: { maxUnavailable: 2 } });
+    await settled(await scene.apply('50-app', 'worker', base), 2);
   }, 60_000);
 
   it.each(
@@ -264,7 +266,7 @@ describe('node disruption policy', () => {
     const boot = await bootOf(name);
     const doneBefore = await doneOn(name);
     const config = await scene.apply(`51-${kind.replace(' ', '-')}`, 'worker', change(actionName));
-    await settled(config);
+    await settled(config, 2);
     const after = await scene.node(name);
     expect(after.status?.nodeInfo?.bootID !== boot).toBe(expected.boots);
     expect(after.metadata.annotations?.[nodeAnnotations.lastAppliedDrain] === `uncordon-${config}`).toBe(

@@ -15,6 +15,7 @@ import { readConfig } from './read-config.ts';
 import type { DaemonMetrics } from './report/metrics.ts';
 import type { Reporter } from './report/reporter.ts';
 import { type NodeSnapshot, type Phase, scopeOf, type UpdateScope } from './report/snapshot.ts';
+import { createRefusals, type Refused } from './refusal.ts';
 import { canPass, nextRetry, type Retry } from './retry.ts';
 import { drainFor, saidBy, type Seen, uncordonFor, wantsPodsBack } from './seen.ts';
 import type { StoredConfig } from './stored-config.ts';
@@ -73,6 +74,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   let isUnfinished = false;
   let goesDown = false;
   let retry: Retry | null = null;
+  const refusals = createRefusals(() => performance.now());
 
   async function step(seen: Seen, signal: AbortSignal): Promise<Next> {
     if (goesDown) return done();
@@ -211,13 +213,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   }
 
   async function update({ current, target, forced }: Wanted, seen: Seen, signal: AbortSignal): Promise<Next> {
-    const settings = seen.machineConfiguration?.spec;
-    const isPrepared = local.memory().update?.target === target;
-    if (!isPrepared) await tell({ phase: 'preparing', update: unknownScope(target) }, seen);
-    const prepared = await prepareUpdate(
-      { current, target, settings, isForced: forced, isPrepared },
-      { host, local, client, log, signal },
-    );
+    const prepared = await prepare({ current, target, forced }, seen, signal);
     if (prepared.type !== 'ready') return refuse(prepared, target, seen);
     await local.remember({ ...local.memory(), update: scopeOf(prepared.plan) });
     const lacks = addTolerated(local.memory().lacks ?? [], prepared.plan.tolerated);
@@ -241,15 +237,32 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     return again(0);
   }
 
-  async function refuse(prepared: Exclude<Prepared, { type: 'ready' }>, target: string, seen: Seen): Promise<Next> {
-    log.warn({ problem: prepared.problem }, 'an update is not begun');
+  async function prepare({ current, target, forced }: Wanted, seen: Seen, signal: AbortSignal): Promise<Prepared> {
+    const settings = seen.machineConfiguration?.spec;
+    const question = JSON.stringify([current.name, target, forced, settings ?? null]);
+    const answer = refusals.answerTo(question);
+    if (answer !== null) return answer;
+    const isPrepared = local.memory().update?.target === target;
+    if (!isPrepared && !refusals.isKnown(question)) {
+      await tell({ phase: 'preparing', update: unknownScope(target) }, seen);
+    }
+    const prepared = await prepareUpdate(
+      { current, target, settings, isForced: forced, isPrepared },
+      { host, local, client, log, signal },
+    );
+    refusals.note(question, prepared);
+    if (prepared.type !== 'ready') log.warn({ problem: prepared.problem }, 'an update is not begun');
+    if (prepared.type === 'refused' && prepared.cause === 'download') metrics.osUpdateFailed();
+    return prepared;
+  }
+
+  async function refuse(prepared: Refused, target: string, seen: Seen): Promise<Next> {
     const state = { phase: 'preparing', update: unknownScope(target) } as const;
     if (prepared.type === 'irreconcilable') {
       const problem = { ...prepared.problem, state: 'Unreconcilable' } as const;
       await tell({ ...state, problem, irreconcilable: prepared.changes }, seen);
       return done();
     }
-    if (prepared.cause === 'download') metrics.osUpdateFailed();
     await tell({ ...state, ...degraded(prepared.problem) }, seen);
     return again(RETRY_MS);
   }

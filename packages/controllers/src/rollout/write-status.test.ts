@@ -1,7 +1,7 @@
 import { renderProblemsAnnotation } from '@slipway/api';
 import { encodeProblems, type PoolStatus } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
-import { mergeStatus, renderProblemOf } from './write-status.ts';
+import { mergeStatus, renderProblemOf, statusPatch } from './write-status.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const later = new Date('2026-01-02T04:00:00Z');
@@ -38,6 +38,13 @@ describe('the status of a pool', () => {
     if (updated === undefined || updating === undefined) throw new Error('both are there');
     const next = mergeStatus(status, { ...wanted, conditions: [updated, { ...updating, message: 'two are' }] }, later);
     expect(next?.conditions?.[1]).toMatchObject({ message: 'two are', lastTransitionTime: '2026-01-02T03:04:05Z' });
+  });
+
+  it('takes away what the configuration before had and this one has not', () => {
+    const before = { configuration: { name: 'rendered-worker-2', source: [{ name: '00-worker' }] } };
+    expect(statusPatch(before, { configuration: { name: 'rendered-worker-1' } })).toEqual({
+      configuration: { name: 'rendered-worker-1', source: null },
+    });
   });
 
   it('keeps conditions that it knows nothing of', () => {

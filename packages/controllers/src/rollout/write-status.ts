@@ -25,7 +25,7 @@ export function createStatusWriter(onWritten: (pool: Stored<MachineConfigPool>) 
       const wait = (writtenAt.get(name) ?? -Infinity) + BETWEEN_MS - now().getTime();
       if (wait > 0 && !changesCondition(pool.status, next)) return wait;
       // A merge patch puts a list whole in place of the old one, which is what the API says of conditions.
-      const patch = { type: 'merge', body: { status: next } } as const;
+      const patch = { type: 'merge', body: { status: statusPatch(pool.status, next) } } as const;
       onWritten(
         await client.patch(
           machineConfigPools,
@@ -49,6 +49,13 @@ export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus
   const next = { ...wanted, conditions: [...conditions] };
   const isSame = Object.entries(next).every(([field, value]) => isEqual(before?.[field as keyof StoredStatus], value));
   return isSame ? null : next;
+}
+
+/** A merge patch would leave what the old configuration has and the new one has not, such as the sources of a held one. */
+export function statusPatch(before: StoredStatus | undefined, next: StoredStatus): object {
+  if (next.configuration === undefined) return next;
+  const gone = Object.keys(before?.configuration ?? {}).map((field) => [field, null]);
+  return { ...next, configuration: { ...Object.fromEntries(gone), ...next.configuration } };
 }
 
 const isEqual = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
