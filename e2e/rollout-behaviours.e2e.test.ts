@@ -1,4 +1,11 @@
-import { machineConfigPools, machineConfigs, machineConfigurations, nodeAnnotations, roleLabel } from '@slipway/api';
+import {
+  machineConfigPools,
+  machineConfigs,
+  machineConfigurations,
+  nodeAnnotations,
+  roleLabel,
+  rolloutPolicyAnnotations,
+} from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
 import type { NodeDisruptionPolicy } from '@slipway/fleet';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

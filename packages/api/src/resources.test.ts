@@ -7,10 +7,10 @@ const isResource = (value: unknown): value is Resource<unknown> =>
   typeof value === 'object' && value !== null && 'version' in value && 'plural' in value;
 
 /** Kinds of Kubernetes itself have their schemas in the server. */
-const ofKubernetes = ['', 'policy'];
+const ofKubernetes = new Set(['', 'policy']);
 const resources = Object.values(api)
   .filter((value) => isResource(value))
-  .filter(({ group }) => !ofKubernetes.includes(group));
+  .filter(({ group }) => !ofKubernetes.has(group));
 
 const kindOf = ({ group, plural }: Resource<unknown>): Kind | undefined =>
   api.kinds.find((kind) => kind.group === group && kind.plural === plural);
