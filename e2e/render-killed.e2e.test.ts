@@ -65,7 +65,7 @@ function run(number = 0, when: 'before' | 'after' = 'after'): Run {
   };
 }
 
-/** A pool whose render needs every sort of write: chunk, index, annotation, rendered config, pool, status. */
+/** A pool whose render needs every sort of write: chunk, index, annotation, rendered config, pool. */
 async function makePool(name: string): Promise<void> {
   const { port } = web.address() as AddressInfo;
   const config = {
@@ -138,7 +138,7 @@ describe('a controller killed at any of its writes', () => {
         expect(number).toBeLessThan(30);
       }
     }
-    expect(killedAt.length).toBeGreaterThanOrEqual(10);
+    expect(killedAt.length).toBeGreaterThanOrEqual(8);
 
     const rendered: string[] = [];
     for await (const { metadata } of fleet.admin.list(machineConfigs, { labelSelector: poolLabel })) {
