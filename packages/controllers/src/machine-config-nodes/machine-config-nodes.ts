@@ -17,6 +17,7 @@ export const machineConfigNodesController: ControllerDef = {
     },
   ],
   owns: [{ resource: machineConfigNodes }],
+  workers: 8,
   async reconcile(name, context) {
     const { read } = context;
     const node = read(nodes).get(name);

@@ -51,11 +51,18 @@ const fieldManager = 'slipway-rollout';
 const CLUSTER = 'cluster';
 /** The watch brings what we wrote a moment later, and with it this pool. */
 const BEHIND_MS = 500;
+/**
+ * A decision looks at every machine, and while a thousand of them change there are hundreds of changes a second: several are
+ * answered at once. A small fleet does not notice.
+ */
+const MOST_BETWEEN_RUNS_MS = 500;
+const betweenRuns = (machines: number): number => Math.min(MOST_BETWEEN_RUNS_MS, Math.floor(machines / 2));
 
 export function rolloutController({ ownNode, metrics }: RolloutOptions = {}): ControllerDef {
   const views = createFleetViews();
   const fresh = createFreshness();
   const measured = metrics === undefined ? undefined : createRolloutMetrics(metrics);
+  const lastRuns = new Map<string, number>();
   const status = createStatusWriter((pool) => fresh.wrote(machineConfigPools.kind, pool));
   return {
     name: 'rollout',
@@ -87,12 +94,16 @@ export function rolloutController({ ownNode, metrics }: RolloutOptions = {}): Co
       { resource: nodes },
     ],
     async reconcile(name, context) {
-      const { read } = context;
+      const { read, now } = context;
       const pool = read(machineConfigPools).get(name);
+      const wait = (lastRuns.get(name) ?? 0) + betweenRuns(read(nodes).size) - now().getTime();
+      if (wait > 0 && pool !== undefined) return again(wait);
+      lastRuns.set(name, now().getTime());
       const view = views.view(read);
       measured?.homeless(view.homeless().map(({ node }) => node.metadata));
       if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
         status.forget(name);
+        lastRuns.delete(name);
         measured?.forget(name);
         return done();
       }
