@@ -87,7 +87,7 @@ async function connectAll(
   const controllers = await byCertificate(operator.user, operator.groups, operator.name);
   const manager = createManager({
     client: controllers,
-    controllers: [machineConfigNodesController],
+    controllers: [machineConfigNodesController()],
     events: createRecorder(controllers, { component: 'slipway-test', log: silentLog() }),
     log: silentLog(),
     metrics: createMetrics(),

@@ -20,7 +20,7 @@ export type { KubeErrorCode } from './errors.ts';
 export { createRecorder } from './events.ts';
 export type { Happening, Recorder } from './events.ts';
 export { impersonating } from './impersonation.ts';
-export { createInformer } from './informer.ts';
+export { createInformer, isSameButVersion } from './informer.ts';
 export type { Informer, InformerOptions } from './informer.ts';
 export { findAccess, loadKubeconfig } from './kubeconfig.ts';
 export type { AccessOptions, ClusterAccess } from './kubeconfig.ts';

@@ -433,6 +433,26 @@ describe('an informer', () => {
     );
   });
 
+  it('tells nobody of a change that the projection leaves nothing of, and has its version', async () => {
+    const project = ({ metadata, value = '' }: Stored<Thing>): Stored<Thing> => ({ metadata, value });
+    const of = (version: string, value: string, extra: number): object => ({ ...thing('a', version), value, extra });
+    const lines = [
+      line('ADDED', of('1', 'x', 1)),
+      initialEnd('5'),
+      line('MODIFIED', of('6', 'x', 2)),
+      line('MODIFIED', of('7', 'y', 2)),
+      line('MODIFIED', of('8', 'y', 3)),
+    ];
+    await following(
+      [stream(...lines)],
+      async ({ informer, heard }) => {
+        await until(() => expect(namesIn(informer)).toEqual(['a 8']));
+        expect(heard).toEqual(['added a 1', 'updated a 7']);
+      },
+      { project },
+    );
+  });
+
   it.each<[string, Answer]>([
     ['while a watch is open', stream(initialEnd('5'))],
     ['while no answer has come', () => {}],

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { isKubeError, KubeError } from './errors.ts';
 import { listBatches } from './list.ts';
 import { dropManagedFields } from './projection.ts';
@@ -70,8 +71,11 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
 
   function put(received: Stored<T>): void {
     const object = project(received);
+    const old = store.get(keyOf(object));
     unseen?.delete(keyOf(object));
-    emit(store.put(object));
+    const changes = store.put(object);
+    // Kubelets write to their Nodes all the time: where nothing that is kept has changed, nobody is woken.
+    if (options.project === undefined || old === undefined || !isSameButVersion(old, object)) emit(changes);
   }
 
   function finishReading(at: string): void {
@@ -154,6 +158,10 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
     },
   };
 }
+
+/** Whether two versions of an object differ in nothing that was kept of them. */
+export const isSameButVersion = (old: Stored<KubeObject>, { metadata, ...rest }: Stored<KubeObject>): boolean =>
+  isDeepStrictEqual(old, { ...rest, metadata: { ...metadata, resourceVersion: old.metadata.resourceVersion } });
 
 function backoff(failures: number, problem: unknown, longestMs: number): number {
   const asked = problem instanceof KubeError ? (problem.retryAfterMs ?? 0) : 0;

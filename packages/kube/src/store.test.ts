@@ -92,6 +92,7 @@ describe('store', () => {
             const expected = [...model.values()].filter((object) => object.tags.includes(tag));
             expect(new Set(store.byIndex('tag', tag))).toEqual(new Set(expected));
             expect(store.byIndex('tag', tag)).toHaveLength(expected.length);
+            expect(store.hasIndexed('tag', tag)).toBe(expected.length > 0);
           }
         }
       }),

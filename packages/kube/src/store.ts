@@ -13,6 +13,8 @@ export interface Store<T extends KubeObject> {
   readonly size: number;
   /** The objects that an index names under `value`. */
   byIndex(index: string, value: string): readonly Stored<T>[];
+  /** Whether there is one. */
+  hasIndexed(index: string, value: string): boolean;
 }
 
 /** Under which values an object is found; e.g. the names of the Secrets it uses. */
@@ -54,6 +56,12 @@ export function createStore<T extends KubeObject>(
     return [{ type: 'deleted', old }];
   }
 
+  function indexed(index: string, value: string): ReadonlySet<Key> {
+    const known = table.get(index);
+    if (known === undefined) throw new Error(`no index named ${index}: known are ${[...table.keys()].join(', ')}`);
+    return known.keysOf.get(value) ?? new Set();
+  }
+
   return {
     get: (key) => objects.get(key),
     values: () => objects.values(),
@@ -61,11 +69,8 @@ export function createStore<T extends KubeObject>(
     get size() {
       return objects.size;
     },
-    byIndex(index, value) {
-      const known = table.get(index);
-      if (known === undefined) throw new Error(`no index named ${index}: known are ${[...table.keys()].join(', ')}`);
-      return [...(known.keysOf.get(value) ?? [])].flatMap((key) => objects.get(key) ?? []);
-    },
+    byIndex: (index, value) => [...indexed(index, value)].flatMap((key) => objects.get(key) ?? []),
+    hasIndexed: (index, value) => indexed(index, value).size > 0,
     put(object) {
       const key = keyOf(object);
       const old = objects.get(key);

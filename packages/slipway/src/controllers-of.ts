@@ -58,7 +58,7 @@ export function controllersOf(
     renderedConfigsController({ keep: keepRendered }),
     renderedCopiesController({ namespace }),
     rolloutController({ ownNode: settings.ownNode, metrics }),
-    machineConfigNodesController,
+    machineConfigNodesController(),
     drainController({ metrics }),
     certificatesController(firstBoot),
     ...provisioningControllers(firstBoot),

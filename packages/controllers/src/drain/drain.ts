@@ -12,10 +12,10 @@ import {
 import { fleetNodes } from '../fleet-nodes.ts';
 import { drainFactsOf, isBeingDrained } from './drain-facts.ts';
 import { createDrainMetrics } from './drain-metrics.ts';
-import { type Cordoned, emptyNode } from './empty-node.ts';
-import { createLooks, type Looks } from './looks.ts';
+import { type Cordoned, type DrainMemory, emptyNode } from './empty-node.ts';
+import { createLooks } from './looks.ts';
 import { type DrainStep, nextDrainStep } from './next-drain-step.ts';
-import { answerChange, cordonChange, disownChange, patchNode, uncordonChange } from './patch-node.ts';
+import { answerChange, cordonChange, createNodeWriter, disownChange, uncordonChange } from './patch-node.ts';
 import { keepWhatDecides } from './pod-budgets.ts';
 
 export interface DrainOptions {
@@ -23,11 +23,12 @@ export interface DrainOptions {
 }
 
 const DRAINING = 'draining';
-/** Nodes that are emptied at once. */
-const WORKERS = 8;
+/** Nodes that are looked at at once: each waits for the API server, and not for pods to go. */
+const WORKERS = 32;
 
 export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
   const looks = createLooks(metrics === undefined ? undefined : createDrainMetrics(metrics));
+  const writer = createNodeWriter();
   return {
     name: 'drain',
     reads: [
@@ -47,6 +48,8 @@ export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
     // One that does not lead any more has nothing to say about drains.
     listen: () => looks.forgetAll,
     async reconcile(name, context) {
+      // What we wrote is on its way, and brings this node back here.
+      if (writer.isBehind(name, context.read(nodes))) return done();
       const node = context.read(nodes).get(name);
       if (node === undefined) {
         looks.forget(name);
@@ -54,35 +57,40 @@ export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
       }
       const step = nextDrainStep(drainFactsOf(node), context.read(nodes).size === 1);
       if (step.type !== 'cordon' && step.type !== 'empty') looks.forget(name);
-      return take(step, node, looks, context);
+      return take(step, node, { looks, writer }, context);
     },
   };
 }
 
-async function take(step: DrainStep, node: Stored<Node>, looks: Looks, context: Context): Promise<Next> {
+async function take(step: DrainStep, node: Stored<Node>, memory: DrainMemory, context: Context): Promise<Next> {
   switch (step.type) {
     case 'rest':
       return done();
     case 'disown':
-      await patchNode(node, disownChange, context.client);
+      await memory.writer.patch(node, disownChange, context.client);
       return done();
     case 'spare':
-      await spare(step, node, context);
+      await spare(step, node, memory, context);
       return done();
     case 'cordon':
-      return emptyNode(await cordon(step, node, context), looks, context);
+      return emptyNode(await cordon(step, node, memory, context), memory, context);
     case 'empty':
-      return emptyNode({ node, drain: step, isFresh: false }, looks, context);
+      return emptyNode({ node, drain: step, isFresh: false }, memory, context);
     case 'uncordon':
-      await uncordon(step, node, context);
+      await uncordon(step, node, memory, context);
       return done();
   }
 }
 
 type Of<T extends DrainStep['type']> = Extract<DrainStep, { type: T }>;
 
-async function spare(step: Of<'spare'>, node: Stored<Node>, { client, events, log }: Context): Promise<void> {
-  await patchNode(node, answerChange(step.wish), client);
+async function spare(
+  step: Of<'spare'>,
+  node: Stored<Node>,
+  { writer }: DrainMemory,
+  { client, events, log }: Context,
+): Promise<void> {
+  await writer.patch(node, answerChange(step.wish), client);
   const message =
     `Nothing is drained for the update to ${step.wish.config}: there is no other node that pods could go to. ` +
     'They are interrupted if the machine reboots';
@@ -90,19 +98,29 @@ async function spare(step: Of<'spare'>, node: Stored<Node>, { client, events, lo
   events.record(nodes, node, { type: 'Normal', reason: 'Drain', message });
 }
 
-async function cordon({ wish, ours, since }: Of<'cordon'>, node: Stored<Node>, context: Context): Promise<Cordoned> {
+async function cordon(
+  { wish, ours, since }: Of<'cordon'>,
+  node: Stored<Node>,
+  { writer }: DrainMemory,
+  context: Context,
+): Promise<Cordoned> {
   const now = context.now();
-  const cordoned = await patchNode(node, cordonChange(ours, since, now), context.client);
+  const cordoned = await writer.patch(node, cordonChange(ours, since, now), context.client);
   const message = `No new pods are placed on the node: it is drained for the update to ${wish.config}`;
   if (ours) context.events.record(nodes, node, { type: 'Normal', reason: 'Cordon', message });
   context.log.info({ cordonedBefore: !ours }, 'a drain begins');
   return { node: cordoned, drain: { type: 'empty', wish, since: since ?? now.getTime() }, isFresh: true };
 }
 
-async function uncordon(step: Of<'uncordon'>, node: Stored<Node>, context: Context): Promise<void> {
+async function uncordon(
+  step: Of<'uncordon'>,
+  node: Stored<Node>,
+  { writer }: DrainMemory,
+  context: Context,
+): Promise<void> {
   const { client, events, log } = context;
   try {
-    await patchNode(node, uncordonChange(step.wish, step.ours), client);
+    await writer.patch(node, uncordonChange(step.wish, step.ours), client);
   } catch (error) {
     if (isKubeError(error, 'SLW_KUBE_FORBIDDEN', 'SLW_KUBE_INVALID')) {
       events.record(nodes, node, { type: 'Warning', reason: 'FailedToUncordon', message: error.message });

@@ -6,7 +6,7 @@ import { evictPods } from './evict-pods.ts';
 import { type Drain, type Look, lookOf, type Looks } from './looks.ts';
 import { nextDrainStep } from './next-drain-step.ts';
 import { isTimeToWarn } from './pace.ts';
-import { answerChange, patchNode } from './patch-node.ts';
+import { answerChange, type NodeWriter } from './patch-node.ts';
 import { budgetsOf, type BudgetsOf, stateOf } from './pod-budgets.ts';
 import { type PodFacts, podFactsOf } from './pod-facts.ts';
 import { type Refusal, type SortedPods, sortPods } from './sort-pods.ts';
@@ -19,7 +19,17 @@ export interface Cordoned {
   readonly isFresh: boolean;
 }
 
-export async function emptyNode({ node, drain, isFresh }: Cordoned, looks: Looks, context: Context): Promise<Next> {
+export interface DrainMemory {
+  readonly looks: Looks;
+  readonly writer: NodeWriter;
+}
+
+export async function emptyNode(
+  { node, drain, isFresh }: Cordoned,
+  memory: DrainMemory,
+  context: Context,
+): Promise<Next> {
+  const { looks, writer } = memory;
   const now = context.now().getTime();
   const budgets = budgetsIn(context);
   const last = looks.last(node, drain);
@@ -31,7 +41,7 @@ export async function emptyNode({ node, drain, isFresh }: Cordoned, looks: Looks
     now,
     budgetsNow: (pod) => stateOf(budgets(pod)),
   });
-  if (isNobody(sorted)) return finish(node, drain, looks, context);
+  if (isNobody(sorted)) return finish(node, drain, memory, context);
   const mayEvict = isFresh || sorted.evict.length === 0 || (await isStillWanted(node, drain, context));
   // The watch brings what the node asks for by now, and the node back here.
   if (!mayEvict) return done();
@@ -40,7 +50,7 @@ export async function emptyNode({ node, drain, isFresh }: Cordoned, looks: Looks
   const look = lookOf({ sorted, refused, since: drain.since, now, last });
   looks.note(node, drain, look);
   const isLoud = isTimeToWarn(drain.since, last?.at ?? null, now);
-  await tellBlocked(node, { refused, stuck: sorted.stuck, budgets }, isLoud, context);
+  await tellBlocked(node, { refused, stuck: sorted.stuck, budgets, isLoud }, writer, context);
   look.isTold = true;
   return again(Math.max(0, look.nextAt - context.now().getTime()));
 }
@@ -94,8 +104,13 @@ async function evict(wanted: readonly PodFacts[], budgets: BudgetsOf, context: C
   }));
 }
 
-async function finish(node: Stored<Node>, drain: Drain, looks: Looks, context: Context): Promise<Next> {
-  await patchNode(node, answerChange(drain.wish), context.client);
+async function finish(
+  node: Stored<Node>,
+  drain: Drain,
+  { looks, writer }: DrainMemory,
+  context: Context,
+): Promise<Next> {
+  await writer.patch(node, answerChange(drain.wish), context.client);
   looks.forget(node.metadata.name);
   const seconds = Math.max(0, Math.round((context.now().getTime() - drain.since) / 1000));
   const message =

@@ -7,7 +7,8 @@ import {
   nodeAnnotations,
   nodes,
 } from '@slipway/api';
-import type { Client, Stored } from '@slipway/kube';
+import type { Client, Store, Stored } from '@slipway/kube';
+import { createFreshness } from '../freshness.ts';
 import type { DrainWish } from './drain-facts.ts';
 
 interface NodeChange {
@@ -49,14 +50,25 @@ export const blockedChange = (text: string): NodeChange => ({
   annotations: { [drainBlockedAnnotation]: text === '' ? null : text },
 });
 
-export function patchNode(
-  { metadata }: Stored<Node>,
-  { unschedulable, annotations }: NodeChange,
-  client: Client,
-): Promise<Stored<Node>> {
-  const { uid, resourceVersion } = metadata;
-  const body = { metadata: { annotations }, ...(unschedulable !== undefined && { spec: { unschedulable } }) };
-  return client.patch(nodes, metadata, { type: 'merge', body }, { uid, resourceVersion }, { fieldManager });
+export interface NodeWriter {
+  patch(node: Stored<Node>, change: NodeChange, client: Client): Promise<Stored<Node>>;
+  /** The watch has not brought what was written last: what it shows was decided on before. */
+  isBehind(name: string, seen: Pick<Store<Node>, 'get'>): boolean;
+}
+
+export function createNodeWriter(): NodeWriter {
+  const fresh = createFreshness();
+  return {
+    async patch({ metadata }, { unschedulable, annotations }, client) {
+      const { uid, resourceVersion } = metadata;
+      const body = { metadata: { annotations }, ...(unschedulable !== undefined && { spec: { unschedulable } }) };
+      const patch = { type: 'merge', body } as const;
+      const written = await client.patch(nodes, metadata, patch, { uid, resourceVersion }, { fieldManager });
+      fresh.wrote(nodes.kind, written);
+      return written;
+    },
+    isBehind: (name, seen) => fresh.isBehind(nodes.kind, seen, name),
+  };
 }
 
 const fieldManager = 'slipway-drain';

@@ -3,7 +3,7 @@ import { type Node, nodes } from '@slipway/api';
 import type { Context, Stored } from '@slipway/kube';
 import { blockedText, type Obstacle } from './blocked-text.ts';
 import { drainFactsOf } from './drain-facts.ts';
-import { blockedChange, patchNode } from './patch-node.ts';
+import { blockedChange, type NodeWriter } from './patch-node.ts';
 import type { BudgetsOf } from './pod-budgets.ts';
 import type { PodFacts } from './pod-facts.ts';
 import { ownerOf } from './pod-owner.ts';
@@ -16,24 +16,26 @@ export interface InTheWay {
   readonly refused: readonly Refusal[];
   readonly stuck: readonly PodFacts[];
   readonly budgets: BudgetsOf;
+  /** It has taken so long that somebody has to look. */
+  readonly isLoud: boolean;
 }
 
-/** Nothing is written where the Node says so already. `isLoud`: it has taken so long that somebody has to look. */
+/** Nothing is written where the Node says so already. */
 export async function tellBlocked(
   node: Stored<Node>,
   inTheWay: InTheWay,
-  isLoud: boolean,
+  writer: NodeWriter,
   context: Context,
 ): Promise<void> {
   const { client, events, log } = context;
   const text = await textOf(inTheWay, context);
   const { blocked } = drainFactsOf(node);
   if (text !== blocked) {
-    await patchNode(node, blockedChange(text), client);
+    await writer.patch(node, blockedChange(text), client);
     log.info({ text }, text === '' ? 'nothing is in the way of a drain any more' : 'a drain is blocked');
   }
   if (text === '') return;
-  if (isLoud) events.record(nodes, node, { type: 'Warning', reason: 'FailedToDrain', message: text });
+  if (inTheWay.isLoud) events.record(nodes, node, { type: 'Warning', reason: 'FailedToDrain', message: text });
   else if (blocked === '') events.record(nodes, node, { type: 'Normal', reason: 'Drain', message: text });
 }
 

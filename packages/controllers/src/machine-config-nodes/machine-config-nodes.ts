@@ -1,40 +1,52 @@
-import { machineConfigNodes, machineConfigPools, nodeAnnotations, nodes } from '@slipway/api';
-import type { MachineConfigNode, Node } from '@slipway/api';
+import { machineConfigNodes, machineConfigPools, nodes } from '@slipway/api';
+import type { MachineConfigNode, MachineConfigPool, Node } from '@slipway/api';
+import type { ChosenPool } from '@slipway/fleet';
 import { type Context, type ControllerDef, done, isKubeError, type Stored } from '@slipway/kube';
+import { fleetNodes } from '../fleet-nodes.ts';
+import { createFreshness } from '../freshness.ts';
 import { nextRecord } from './next-record.ts';
 
 const fieldManager = 'slipway-machine-config-nodes';
+const WORKERS = 8;
 
 /** One MachineConfigNode for each Node: made with it, kept at what the controllers want of it, gone with it. */
-export const machineConfigNodesController: ControllerDef = {
-  name: 'machine-config-nodes',
-  reads: [
-    { resource: nodes, as: 'metadata', expect: 'many', project: keepWhatDecides },
-    { resource: machineConfigNodes, expect: 'many', project: keepSpec },
-    {
-      resource: machineConfigPools,
-      keysOf: (_, read) => [...read(nodes).values()].map(({ metadata }) => metadata.name),
-    },
-  ],
-  owns: [{ resource: machineConfigNodes }],
-  workers: 8,
-  async reconcile(name, context) {
-    const { read } = context;
-    const node = read(nodes).get(name);
-    const there = read(machineConfigNodes).get(name);
-    const next = nextRecord(node, read(machineConfigPools).values(), there);
-    if (next.type === 'write') {
-      await context.client.apply(machineConfigNodes, next.record, {}, { fieldManager, force: true });
-      if (next.problem !== null && node !== undefined) {
-        context.log.warn({ code: next.problem.code }, next.problem.message);
-        const message = `${next.problem.message} [${next.problem.code}]`;
-        context.events.record(nodes, node, { type: 'Warning', reason: 'NoPool', message });
+export function machineConfigNodesController(): ControllerDef {
+  const fresh = createFreshness();
+  return {
+    name: 'machine-config-nodes',
+    reads: [
+      fleetNodes,
+      { resource: machineConfigNodes, expect: 'many', project: keepSpec },
+      {
+        resource: machineConfigPools,
+        project: keepSelector,
+        keysOf: (_, read) => [...read(nodes).values()].map(({ metadata }) => metadata.name),
+      },
+    ],
+    owns: [{ resource: machineConfigNodes }],
+    workers: WORKERS,
+    async reconcile(name, context) {
+      const { read, client } = context;
+      // What we wrote is on its way, and brings this name back here.
+      if (fresh.isBehind(machineConfigNodes.kind, read(machineConfigNodes), name)) return done();
+      const node = read(nodes).get(name);
+      const there = read(machineConfigNodes).get(name);
+      const next = nextRecord(node, read(machineConfigPools).values(), there);
+      if (next.type === 'write') {
+        const written = await client.apply(machineConfigNodes, next.record, {}, { fieldManager, force: true });
+        fresh.wrote(machineConfigNodes.kind, written);
+        if (next.problem !== null && node !== undefined) tellProblem(next.problem, node, context);
       }
-    }
-    if (next.type === 'delete' && there !== undefined) await remove(there, context);
-    return done();
-  },
-};
+      if (next.type === 'delete' && there !== undefined) await remove(there, context);
+      return done();
+    },
+  };
+}
+
+function tellProblem({ code, message }: ChosenPool & { ok: false }, node: Stored<Node>, context: Context): void {
+  context.log.warn({ code }, message);
+  context.events.record(nodes, node, { type: 'Warning', reason: 'NoPool', message: `${message} [${code}]` });
+}
 
 /** Garbage collection does it too, where it runs; with the UID, both may. */
 async function remove({ metadata }: Stored<MachineConfigNode>, { client, log }: Context): Promise<void> {
@@ -44,14 +56,13 @@ async function remove({ metadata }: Stored<MachineConfigNode>, { client, log }: 
   log.info('removed the MachineConfigNode of a Node that is gone');
 }
 
-/** There are thousands of both, and kubelets write to a Node all the time. */
-function keepWhatDecides({ metadata, ...rest }: Stored<Node>): Stored<Node> {
-  const { name, uid, resourceVersion, labels = {}, annotations = {} } = metadata;
-  const desired = annotations[nodeAnnotations.desiredConfig];
-  const kept = desired === undefined ? {} : { [nodeAnnotations.desiredConfig]: desired };
-  return { ...rest, metadata: { name, uid, resourceVersion, labels, annotations: kept } };
-}
+/** Which pool a Node is in is all that a pool is asked: its status changes with every machine. */
+const keepSelector = ({ metadata, spec }: Stored<MachineConfigPool>): Stored<MachineConfigPool> => ({
+  metadata: { name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion },
+  spec: { ...(spec.nodeSelector !== undefined && { nodeSelector: spec.nodeSelector }) },
+});
 
+/** There are thousands, and daemons write to their status all the time. */
 function keepSpec({ metadata, spec }: Stored<MachineConfigNode>): Stored<MachineConfigNode> {
   const { name, uid, resourceVersion, ownerReferences = [] } = metadata;
   return { metadata: { name, uid, resourceVersion, ownerReferences }, spec };

@@ -1,47 +1,41 @@
 // Who names rendered configs: nodes and MachineSets, in their annotations, and in nothing else that we read.
 import { clusterApiMachineSets, machineSets, nodeAnnotations, nodes } from '@slipway/api';
-import type { KubeObject, Read, Source, Stored } from '@slipway/kube';
+import type { Node } from '@slipway/api';
+import type { KubeObject, Read, Source } from '@slipway/kube';
+import { fleetNodes } from '../fleet-nodes.ts';
 
 const renderedName = /^rendered-(.+)-[0-9a-f]{32}$/;
 const index = 'rendered config';
-const configAnnotations: ReadonlySet<string> = new Set([nodeAnnotations.currentConfig, nodeAnnotations.desiredConfig]);
 
 /** The pool that a rendered config is for, by its name. */
-export const poolOfRendered = (name: string): string | undefined => renderedName.exec(name)?.[1];
+const poolOfRendered = (name: string): string | undefined => renderedName.exec(name)?.[1];
+const poolsOfRendered = (names: readonly string[]): string[] => names.flatMap((name) => poolOfRendered(name) ?? []);
 
-function namedBy({ metadata }: KubeObject): string[] {
-  return Object.values(metadata.annotations ?? {}).filter((value) => renderedName.test(value));
+function namedByNode({ metadata: { annotations = {} } }: Node): string[] {
+  const { currentConfig, desiredConfig } = nodeAnnotations;
+  const names = [annotations[currentConfig], annotations[desiredConfig]];
+  return [...new Set(names.filter((name) => name !== undefined))];
 }
 
-const shared = {
+const namedByMachineSet = ({ metadata }: KubeObject): string[] =>
+  Object.values(metadata.annotations ?? {}).filter((value) => renderedName.test(value));
+
+const machineSetsThatName = {
   as: 'metadata',
-  indexes: { [index]: namedBy },
-  keysOf: (object: KubeObject) => namedBy(object).flatMap((name) => poolOfRendered(name) ?? []),
+  indexes: { [index]: namedByMachineSet },
+  keysOf: (object: KubeObject) => poolsOfRendered(namedByMachineSet(object)),
 } as const;
-
-/** There are thousands of nodes, and all we ask of one is which configs it names. */
-function keepConfigAnnotations<T extends KubeObject>({ metadata, ...rest }: Stored<T>): Stored<T> {
-  const { name, uid, resourceVersion, annotations = {} } = metadata;
-  const kept = Object.fromEntries(Object.entries(annotations).filter(([key]) => configAnnotations.has(key)));
-  return { ...rest, metadata: { name, uid, resourceVersion, annotations: kept } } as Stored<T>;
-}
 
 /** A change of who names what concerns the pools of the named configs. */
 export const referringSources: readonly Source[] = [
-  { ...shared, resource: nodes, expect: 'many', project: keepConfigAnnotations },
-  { ...shared, resource: machineSets },
-  { ...shared, resource: clusterApiMachineSets },
+  {
+    ...fleetNodes,
+    indexes: { [index]: namedByNode },
+    keysOf: (node: Node) => poolsOfRendered(namedByNode(node)),
+  } satisfies Source<Node>,
+  { ...machineSetsThatName, resource: machineSets },
+  { ...machineSetsThatName, resource: clusterApiMachineSets },
 ];
 
-const storesOf = (read: Read) => [read(nodes), read(machineSets), read(clusterApiMachineSets)];
-
 export const isReferenced = (read: Read, name: string): boolean =>
-  storesOf(read).some((store) => store.byIndex(index, name).length > 0);
-
-/** Every rendered config that somebody names. */
-export function referringNames(read: Read): string[] {
-  const names = new Set<string>();
-  for (const store of storesOf(read))
-    for (const object of store.values()) for (const name of namedBy(object)) names.add(name);
-  return [...names];
-}
+  [read(nodes), read(machineSets), read(clusterApiMachineSets)].some((store) => store.hasIndexed(index, name));

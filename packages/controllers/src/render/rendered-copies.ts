@@ -21,7 +21,7 @@ import {
 } from '@slipway/kube';
 import { packSnapshot, unpackSnapshot } from '../remote-content/pack.ts';
 import { planCopies, type RenderedFacts } from './plan-copies.ts';
-import { poolOfRendered, referringNames, referringSources } from './references.ts';
+import { isReferenced, referringSources } from './references.ts';
 import { renderedMachineConfigs } from './sources.ts';
 
 const copyLabel = 'slipway.dev/copy-of-pool';
@@ -72,11 +72,11 @@ function factsOf(poolName: string, read: Read): RenderedFacts[] {
   const there = [...read(machineConfigs).values()]
     .filter(({ metadata }) => metadata.labels?.[poolLabel] === poolName)
     .map(({ metadata }) => metadata.name);
-  const named = referringNames(read).filter((name) => poolOfRendered(name) === poolName);
-  return [...new Set([...there, ...named, ...copied.keys()])].map((name) => ({
+  // One that is neither there nor copied is lost, whoever names it.
+  return [...new Set([...there, ...copied.keys()])].map((name) => ({
     name,
     exists: there.includes(name),
-    isReferenced: named.includes(name),
+    isReferenced: isReferenced(read, name),
     canBeRendered: name === current,
     copy: copied.has(name) ? (copied.get(name) === true ? 'whole' : 'part') : 'none',
   }));

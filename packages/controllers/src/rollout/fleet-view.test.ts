@@ -22,7 +22,13 @@ const node = (name: string, ...roles: string[]): Stored<Node> => ({
 function reading(objects: { pools: Stored<MachineConfigPool>[]; nodes: Stored<Node>[] }): Read {
   return ((resource: object) => {
     const found = resource === machineConfigPools ? objects.pools : resource === nodes ? objects.nodes : [];
-    return { values: () => found.values(), get: () => undefined, size: found.length, byIndex: () => [] };
+    return {
+      values: () => found.values(),
+      get: () => undefined,
+      size: found.length,
+      byIndex: () => [],
+      hasIndexed: () => false,
+    };
   }) as Read;
 }
 

@@ -3,7 +3,7 @@ import { type Node, nodeAnnotations, nodes, targetReasonAnnotation } from '@slip
 import { type RolloutDecision, targetReason } from '@slipway/fleet';
 import type { Context, Stored } from '@slipway/kube';
 import type { Member } from './fleet-view.ts';
-import type { Freshness } from './freshness.ts';
+import type { Freshness } from '../freshness.ts';
 
 /** So that a stop or pause is seen soon, also where a thousand machines may change at once. */
 export const GIVE_AT_ONCE = 100;

@@ -24,15 +24,19 @@ import {
   type Context,
   type ControllerDef,
   done,
+  type Gates,
   type Metrics,
   type Next,
   type Read,
   type Stored,
 } from '@slipway/kube';
 import { fleetNodes } from '../fleet-nodes.ts';
+import { listenToGates, usesStreams } from '../os-streams/gate.ts';
+import { poolStreamInput } from '../os-streams/pool-stream-input.ts';
+import { everyPool, osImageStreamSource } from '../os-streams/stream-reads.ts';
 import { renderedMachineConfigs } from '../render/sources.ts';
 import { createFleetViews, type FleetView } from './fleet-view.ts';
-import { createFreshness, type Freshness } from './freshness.ts';
+import { createFreshness, type Freshness } from '../freshness.ts';
 import { GIVE_AT_ONCE, giveTargets } from './give-targets.ts';
 import { decisionPatch, requestPatch } from './pool-patch.ts';
 import { createRolloutMetrics, type RolloutMetrics } from './rollout-metrics.ts';
@@ -43,6 +47,8 @@ export interface RolloutOptions {
   /** The node that this program runs on: the last one to change. */
   readonly ownNode?: string | undefined;
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+  /** With the gate OSStreams on, the status says which stream a pool is on. Left out: it is off. */
+  readonly gates?: Gates | undefined;
 }
 
 type Pool = Stored<MachineConfigPool>;
@@ -58,7 +64,7 @@ const BEHIND_MS = 500;
 const MOST_BETWEEN_RUNS_MS = 500;
 const betweenRuns = (machines: number): number => Math.min(MOST_BETWEEN_RUNS_MS, Math.floor(machines / 2));
 
-export function rolloutController({ ownNode, metrics }: RolloutOptions = {}): ControllerDef {
+export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = {}): ControllerDef {
   const views = createFleetViews();
   const fresh = createFreshness();
   const measured = metrics === undefined ? undefined : createRolloutMetrics(metrics);
@@ -86,13 +92,19 @@ export function rolloutController({ ownNode, metrics }: RolloutOptions = {}): Co
         fieldSelector: `metadata.name=${CLUSTER}`,
         keysOf: (_, read) => poolNames(read),
       },
-      { ...renderedMachineConfigs, keysOf: () => [] },
+      {
+        ...renderedMachineConfigs,
+        // One that is there may be told later which stream it is of.
+        keysOf: ({ metadata }) => (usesStreams(gates) ? [metadata.labels?.[poolLabel] ?? ''] : []),
+      },
+      ...(gates === undefined ? [] : [{ ...osImageStreamSource, keysOf: everyPool }]),
     ],
     owns: [
       { resource: machineConfigPools },
       { resource: machineConfigPools, subresource: 'status' },
       { resource: nodes },
     ],
+    ...listenToGates(gates, () => lastRuns.keys()),
     async reconcile(name, context) {
       const { read, now } = context;
       const pool = read(machineConfigPools).get(name);
@@ -108,7 +120,7 @@ export function rolloutController({ ownNode, metrics }: RolloutOptions = {}): Co
         return done();
       }
       if (isBehind(fresh, context)) return again(BEHIND_MS);
-      return step(pool, view, { context, fresh, measured, status, ownNode: ownNode ?? null });
+      return step(pool, view, { context, fresh, measured, status, ownNode: ownNode ?? null, gates });
     },
   };
 }
@@ -119,6 +131,7 @@ interface Parts {
   readonly measured: RolloutMetrics | undefined;
   readonly status: StatusWriter;
   readonly ownNode: string | null;
+  readonly gates: Gates | undefined;
 }
 
 const isBehind = (fresh: Freshness, { read }: Context): boolean =>
@@ -149,6 +162,9 @@ async function step(pool: Pool, view: FleetView, parts: Parts): Promise<Next> {
     nodes: members.map((member) => member.facts),
     stopped: stoppedBy(context),
     otherControlPlaneOut: otherControlPlaneOut(pool.metadata.name, view, context),
+    elsewhere: poolNames(context.read)
+      .filter((other) => other !== pool.metadata.name)
+      .flatMap((other) => view.membersOf(other).map((member) => member.facts)),
     ownNode: parts.ownNode,
   });
   const patch = decisionPatch(pool, history, decision);
@@ -167,6 +183,7 @@ async function step(pool: Pool, view: FleetView, parts: Parts): Promise<Next> {
     source: pool.spec.configuration,
     previous: pool.status?.configuration,
     problems,
+    osStream: usesStreams(parts.gates) ? poolStreamInput(pool, context.read) : undefined,
   });
   measured?.observe(pool.metadata.name, status);
   return nextLook(decision, await parts.status.write(pool, status, context), now);

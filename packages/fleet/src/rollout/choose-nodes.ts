@@ -2,7 +2,7 @@
 import { chosen, type Given } from './candidates.ts';
 import { begin, courseTo, end } from './course.ts';
 import type { RolloutDecision } from './decision.ts';
-import type { RolloutRecord, RolloutRequest, RolloutState } from './facts.ts';
+import type { NodeFacts, RolloutRecord, RolloutRequest, RolloutState } from './facts.ts';
 import { downgrade, haltedState } from './halt.ts';
 import { type Aim, aimOf, holdFor } from './hold.ts';
 import { maxUnavailableOf } from './max-unavailable.ts';
@@ -14,7 +14,7 @@ import { waveOf } from './waves.ts';
 export function chooseNodes(request: RolloutRequest): RolloutDecision {
   const aim = aimOf(request.pool, request.now);
   if (!isAimed(aim)) return nothingToDo(request);
-  const stands = standsOf(request, aim);
+  const stands = standsOf(request, aim, request.nodes);
   const course = courseOf(request, aim, stands);
   const back = course.state === null ? null : wayBack(course.state, request);
   return back === null ? decided(request, aim, stands, course) : goBack(request, back);
@@ -22,7 +22,11 @@ export function chooseNodes(request: RolloutRequest): RolloutDecision {
 
 const isAimed = (aim: Aim): aim is Aim & { target: string } => aim.target !== null;
 
-function standsOf({ pool, nodes, now }: RolloutRequest, { target, hold }: Aim & { target: string }): Stand[] {
+function standsOf(
+  { pool, now }: RolloutRequest,
+  { target, hold }: Aim & { target: string },
+  nodes: readonly NodeFacts[],
+): Stand[] {
   const measure = { target, now, proven: pool.proven, hold };
   return nodes.map((node) => standOf(node, measure));
 }
@@ -42,7 +46,8 @@ function courseOf(request: RolloutRequest, aim: Aim & { target: string }, stands
   const { state, ended } = courseTo(aim, { pool, nodes, now });
   // One record at a time: the rollout that was replaced is written down first.
   if (isDone && state.endedAt === null && ended === null) return end(state, { pool, nodes, now });
-  return { state: haltedState(state, pool, stands, now), ended };
+  const movedAway = (request.elsewhere ?? []).filter(({ desired }) => desired === aim.target);
+  return { state: haltedState(state, pool, [...stands, ...standsOf(request, aim, movedAway)], now), ended };
 }
 
 interface WayBack {

@@ -46,6 +46,13 @@ describe('a halt', () => {
     expect(decision.summary).toContain('slipway cancel worker');
   });
 
+  it('comes also when that machine was moved to another pool before anybody saw that it failed', () => {
+    const request = sampleRequest({ maxUnavailable: 5, state: sampleState({ wave: 2 }) }, sampleNodes(3));
+    const decision = chooseNodes({ ...request, elsewhere: [canary(), sampleNode('stranger', { state: 'Degraded' })] });
+    expect(decision).toMatchObject({ phase: 'halted', give: [], state: { halted: { node: 'canary' } } });
+    expect(decision.nodes.has('canary')).toBe(false);
+  });
+
   it('does not come while a machine is away for less, and says when to look again', () => {
     const facts = {
       ...failed,

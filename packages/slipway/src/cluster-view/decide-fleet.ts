@@ -53,8 +53,9 @@ export function decideFleet(fleet: FleetNow, now: number): DecidedFleet {
     const { facts, nodes } = pool;
     const others = facts.isControlPlane ? out.filter((_, other) => other !== index).flat() : [];
     const otherControlPlaneOut = others.map(({ name }) => name);
+    const elsewhere = known.flatMap((other) => (other === pool ? [] : other.nodes));
     // Where the controller runs is not known here: its own node may be named earlier than it has its turn.
-    const decision = chooseNodes({ now, pool: facts, nodes, stopped, otherControlPlaneOut, ownNode: null });
+    const decision = chooseNodes({ now, pool: facts, nodes, stopped, otherControlPlaneOut, elsewhere, ownNode: null });
     pools.push({ ...pool, decision });
   }
   return { pools, outside, stopped };

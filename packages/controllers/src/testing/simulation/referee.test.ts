@@ -70,6 +70,7 @@ const lyingStore = <T extends KubeObject>(store: Store<T>, tell: (object: Stored
   },
   values: () => Array.from(store.values(), tell).values(),
   byIndex: (index, value) => store.byIndex(index, value).map(tell),
+  hasIndexed: (index, value) => store.hasIndexed(index, value),
 });
 
 const annotated = (node: Stored<Node>, annotations: Record<string, string>): Stored<Node> => ({

@@ -1,5 +1,14 @@
 // What a controller sees of a kind: the changes of the log up to some place of it, never out of order, often not the last ones.
-import { apiVersionOf, type Change, keyOf, type KubeObject, type Source, type Store, type Stored } from '@slipway/kube';
+import {
+  apiVersionOf,
+  type Change,
+  isSameButVersion,
+  keyOf,
+  type KubeObject,
+  type Source,
+  type Store,
+  type Stored,
+} from '@slipway/kube';
 import type { MemoryApi } from './memory-api.ts';
 import { selects } from './selectors.ts';
 
@@ -34,7 +43,10 @@ export function openView(api: MemoryApi, source: Source): View {
         { type: 'added', object: next },
       ];
     }
-    return [old === undefined ? { type: 'added', object: next } : { type: 'updated', old, object: next }];
+    if (old === undefined) return [{ type: 'added', object: next }];
+    // As the informer does: where nothing that is kept has changed, nobody is woken.
+    const isQuiet = source.project !== undefined && isSameButVersion(old, next);
+    return isQuiet ? [] : [{ type: 'updated', old, object: next }];
   }
 
   function remove(key: string): Change<KubeObject>[] {
@@ -42,6 +54,12 @@ export function openView(api: MemoryApi, source: Source): View {
     seen.delete(key);
     kept.delete(key);
     return old === undefined ? [] : [{ type: 'deleted', old }];
+  }
+
+  function indexed(index: string, value: string): Stored<KubeObject>[] {
+    const valuesOf = source.indexes?.[index];
+    if (valuesOf === undefined) throw new Error(`no index named ${index}`);
+    return [...kept.values()].filter((object) => valuesOf(object).includes(value));
   }
 
   for (const object of api.list(source.resource)) if (selects(source, object)) put(object);
@@ -55,11 +73,8 @@ export function openView(api: MemoryApi, source: Source): View {
       get size() {
         return kept.size;
       },
-      byIndex(index, value) {
-        const valuesOf = source.indexes?.[index];
-        if (valuesOf === undefined) throw new Error(`no index named ${index}`);
-        return [...kept.values()].filter((object) => valuesOf(object).includes(value));
-      },
+      byIndex: indexed,
+      hasIndexed: (index, value) => indexed(index, value).length > 0,
     },
     get behind() {
       return changes.length - place;

@@ -4,8 +4,8 @@ import type { KubeObject, Store, Stored } from '@slipway/kube';
 
 export interface Freshness {
   wrote(kind: string, written: Stored<KubeObject>): void;
-  /** Of one kind: whether its store lacks something that was written. */
-  isBehind(kind: string, store: Pick<Store<KubeObject>, 'get'>): boolean;
+  /** Whether the store of a kind lacks something that was written: of one object, or of any. */
+  isBehind(kind: string, store: Pick<Store<KubeObject>, 'get'>, name?: string): boolean;
 }
 
 /** Versions are numbers that grow: the API server promises it since 1.35, and etcd has done it from its beginning. */
@@ -17,15 +17,15 @@ export function createFreshness(): Freshness {
       ofKind.set(metadata.name, Number(metadata.resourceVersion));
       written.set(kind, ofKind);
     },
-    isBehind(kind, store) {
+    isBehind(kind, store, name) {
       const ofKind = written.get(kind);
       if (ofKind === undefined) return false;
-      for (const [name, version] of ofKind) {
-        const seen = store.get(name);
+      for (const each of name === undefined ? ofKind.keys() : [name]) {
+        const seen = store.get(each);
         // One that is gone was there when it was written to: it was deleted since.
-        if (seen === undefined || Number(seen.metadata.resourceVersion) >= version) ofKind.delete(name);
+        if (seen === undefined || Number(seen.metadata.resourceVersion) >= (ofKind.get(each) ?? 0)) ofKind.delete(each);
       }
-      return ofKind.size > 0;
+      return name === undefined ? ofKind.size > 0 : ofKind.has(name);
     },
   };
 }

@@ -27,6 +27,17 @@ describe('a view of what was written', () => {
     expect(freshness.isBehind('Node', storeOf(node('a', '999')))).toBe(true);
   });
 
+  it('can be asked for one object', () => {
+    const freshness = createFreshness();
+    freshness.wrote('Node', node('a', '100'));
+    freshness.wrote('Node', node('b', '101'));
+    const store = storeOf(node('a', '100'), node('b', '100'));
+    expect(freshness.isBehind('Node', store, 'a')).toBe(false);
+    expect(freshness.isBehind('Node', store, 'b')).toBe(true);
+    expect(freshness.isBehind('Node', store, 'c')).toBe(false);
+    expect(freshness.isBehind('Node', store)).toBe(true);
+  });
+
   it('knows of kinds apart', () => {
     const freshness = createFreshness();
     freshness.wrote('Node', node('a', '100'));
