@@ -61,7 +61,7 @@ export async function startFleet(): Promise<Fleet> {
   // Remote content comes from this machine, which is refused unless it is allowed.
   const fixed = ['--kubeconfig', kubeconfig, '--server-url', serverUrl, '--allow-address', '127.0.0.0/8'];
   const startControllers = async (...flags: string[]): Promise<SlipwayProcess> =>
-    slipway('controller', ...fixed, '--no-leader-elect', '--probes', await probes(), ...flags);
+    slipway('controller', ...fixed, '--probes', await probes(), ...flags);
   let controllers = await startControllers();
   const serverFlags = ['--listen', `127.0.0.1:${port}`, '--probes', await probes()];
   const server = slipway('server', '--kubeconfig', kubeconfig, ...serverFlags);

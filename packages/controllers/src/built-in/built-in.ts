@@ -9,6 +9,7 @@ import {
 import { done, type ControllerDef } from '@slipway/kube';
 import { givenMachineConfigs } from '../render/sources.ts';
 
+const fieldManager = 'slipway-built-in';
 const nameFor = (role: string): string => `00-${role}`;
 
 /** Keeps the operator's own MachineConfigs as this program brings them. */
@@ -23,8 +24,12 @@ export function builtInController(options: BuiltInOptions): ControllerDef {
       const target = wanted.get(name);
       const found = read(machineConfigs).get(name);
       if (target === undefined || (found !== undefined && isAsWanted(found, target))) return done();
-      // Force: a field of these that somebody else has taken is put back, as the admission policy promises.
-      await client.apply(machineConfigs, target, {}, { fieldManager: 'slipway-built-in', force: true });
+      if (found === undefined) await client.create(machineConfigs, target, { fieldManager });
+      else {
+        // Force: a field of these that somebody else has taken is put back, as the admission policy promises.
+        const { resourceVersion } = found.metadata;
+        await client.apply(machineConfigs, target, { resourceVersion }, { fieldManager, force: true });
+      }
       log.info(
         { machineConfig: name },
         found === undefined ? 'made a built-in MachineConfig' : 'put a built-in MachineConfig back',

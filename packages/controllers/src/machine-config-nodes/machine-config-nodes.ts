@@ -1,7 +1,7 @@
 import { machineConfigNodes, machineConfigPools, nodes } from '@slipway/api';
 import type { MachineConfigNode, MachineConfigPool, Node } from '@slipway/api';
 import type { ChosenPool } from '@slipway/fleet';
-import { type Context, type ControllerDef, done, isKubeError, type Stored } from '@slipway/kube';
+import { type Client, type Context, type ControllerDef, done, isKubeError, type Stored } from '@slipway/kube';
 import { fleetNodes } from '../fleet-nodes.ts';
 import { createFreshness } from '../freshness.ts';
 import { nextRecord } from './next-record.ts';
@@ -33,14 +33,23 @@ export function machineConfigNodesController(): ControllerDef {
       const there = read(machineConfigNodes).get(name);
       const next = nextRecord(node, read(machineConfigPools).values(), there);
       if (next.type === 'write') {
-        const written = await client.apply(machineConfigNodes, next.record, {}, { fieldManager, force: true });
-        fresh.wrote(machineConfigNodes.kind, written);
+        fresh.wrote(machineConfigNodes.kind, await write(next.record, there, client));
         if (next.problem !== null && node !== undefined) tellProblem(next.problem, node, context);
       }
       if (next.type === 'delete' && there !== undefined) await remove(there, context);
       return done();
     },
   };
+}
+
+function write(
+  record: MachineConfigNode,
+  there: Stored<MachineConfigNode> | undefined,
+  client: Client,
+): Promise<Stored<MachineConfigNode>> {
+  if (there === undefined) return client.create(machineConfigNodes, record, { fieldManager });
+  const { resourceVersion } = there.metadata;
+  return client.apply(machineConfigNodes, record, { resourceVersion }, { fieldManager, force: true });
 }
 
 function tellProblem({ code, message }: ChosenPool & { ok: false }, node: Stored<Node>, context: Context): void {

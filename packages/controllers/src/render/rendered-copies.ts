@@ -96,7 +96,7 @@ interface Which {
   namespace: string;
 }
 
-async function makeCopy({ pool, name, namespace }: Which, { client }: Context): Promise<void> {
+async function makeCopy({ pool, name, namespace }: Which, { client, read }: Context): Promise<void> {
   const original = await client.find(machineConfigs, { name });
   if (original === undefined) return;
   const { digest, chunks } = await packSnapshot(original.spec ?? {});
@@ -116,7 +116,12 @@ async function makeCopy({ pool, name, namespace }: Which, { client }: Context): 
       },
       data: { chunk: Buffer.from(chunk).toString('base64') },
     };
-    await client.apply(secrets, part, {}, { fieldManager, force: true });
+    const there = read(secrets).get(`${namespace}/${part.metadata.name}`);
+    if (there === undefined) await client.create(secrets, part, { fieldManager });
+    else {
+      const { resourceVersion } = there.metadata;
+      await client.apply(secrets, part, { resourceVersion }, { fieldManager, force: true });
+    }
   }
 }
 
