@@ -1,0 +1,167 @@
+import type { Authorizer } from './authorization.ts';
+import { parseChallenge } from './challenge.ts';
+import type { Clock } from './clock.ts';
+import { RegistryError } from './errors.ts';
+import type { Asked } from './errors.ts';
+import type { HostLimit } from './host-limit.ts';
+import type { Place } from './places.ts';
+import { longestWaitMs, waitBefore } from './retry.ts';
+import { failureOf } from './statuses.ts';
+import type { Answer, Transport } from './transport.ts';
+
+/** One image that is being read: whom to ask for its parts. */
+export interface Image {
+  /** As the user named it. */
+  readonly reference: string;
+  /** Who gave something last is asked first for the next part, so that a place that hangs costs its time once. */
+  places: readonly Place[];
+  readonly signal: AbortSignal;
+}
+
+export interface Question<T> {
+  /** For messages. */
+  readonly what: string;
+  readonly url: (place: Place) => URL;
+  readonly accept?: string | undefined;
+  /** For one attempt at one place, from the first byte sent to the last received. */
+  readonly timeoutMs: number;
+  /** Reads and verifies the answer. */
+  readonly read: (answer: Answer, asked: Asked) => Promise<T>;
+}
+
+export type Ask = <T>(image: Image, question: Question<T>) => Promise<T>;
+
+export interface AskOptions {
+  readonly transport: Transport;
+  readonly authorizer: Authorizer;
+  readonly limit: HostLimit;
+  readonly clock: Clock;
+  readonly retries: number;
+}
+
+const mostRedirects = 5;
+
+interface Attempt {
+  readonly place: Place;
+  failure: RegistryError | undefined;
+  tries: number;
+}
+
+/**
+ * Asks the places of an image one after the other until one gives what the digest names. Only when none did, those that
+ * may yet are asked again: another mirror is faster than waiting for this one.
+ */
+export function createAsk({ transport, authorizer, limit, clock, retries }: AskOptions): Ask {
+  /** Logs in where the registry wants it; a token that it no longer takes is made anew, once. */
+  async function sendTo<T>(place: Place, question: Question<T>, asked: Asked, signal: AbortSignal): Promise<Answer> {
+    const exchange = { url: question.url(place), asked, signal, accept: question.accept, redirects: mostRedirects };
+    const first = await transport.get({ ...exchange, authorization: authorizer.current(place) });
+    // Who answers after a redirect gets neither a login nor a say in where one is sent.
+    if (first.status !== 401 || first.elsewhere) return first;
+    await first.discard();
+    authorizer.forget(place);
+    const challenge = parseChallenge(first.header('www-authenticate'));
+    const authorization = await abortable(authorizer.answer(challenge, place, asked), signal);
+    const second = await transport.get({ ...exchange, authorization });
+    if (second.status === 401) authorizer.forget(place);
+    return second;
+  }
+
+  async function askAt<T>(place: Place, image: Image, question: Question<T>): Promise<T> {
+    const asked: Asked = { reference: image.reference, what: question.what, host: place.host };
+    const release = await limit.acquire(place.host, image.signal);
+    const deadline = deadlineOf(question.timeoutMs, image.signal);
+    try {
+      const answer = await sendTo(place, question, asked, deadline.signal);
+      if (answer.status !== 200) throw await failureOf(answer, asked, authorizer.loginOf(place), clock.now());
+      return await question.read(answer, { ...asked, host: answer.host });
+    } catch (error) {
+      image.signal.throwIfAborted();
+      if (!deadline.passed()) throw error;
+      const text = `expected the whole answer within ${question.timeoutMs / 1000} s, found that it took longer. Check the load of the host and the network between`;
+      throw new RegistryError('SLW_REGISTRY_SILENT', text, { asked });
+    } finally {
+      deadline.cancel();
+      release();
+    }
+  }
+
+  async function askOnce<T>(attempt: Attempt, image: Image, question: Question<T>): Promise<{ got: T } | undefined> {
+    attempt.tries += 1;
+    try {
+      const got = await askAt(attempt.place, image, question);
+      image.places = [attempt.place, ...image.places.filter((place) => place !== attempt.place)];
+      return { got };
+    } catch (error) {
+      image.signal.throwIfAborted();
+      if (!(error instanceof RegistryError)) throw error;
+      attempt.failure = error;
+      return undefined;
+    }
+  }
+
+  return async <T>(image: Image, question: Question<T>): Promise<T> => {
+    const attempts: Attempt[] = image.places.map((place) => ({ place, failure: undefined, tries: 0 }));
+    let open = attempts;
+    for (let round = 0; ; round += 1) {
+      for (const attempt of open) {
+        const answer = await askOnce(attempt, image, question);
+        if (answer !== undefined) return answer.got;
+      }
+      open = open.filter(({ failure }) => failure?.passing === true && waitOf(failure) <= longestWaitMs);
+      if (open.length === 0 || round >= retries) throw failureOfAll(attempts, image, question.what);
+      const wanted = Math.max(...open.map(({ failure }) => waitOf(failure)));
+      await clock.sleep(waitBefore(round, wanted), image.signal);
+    }
+  };
+}
+
+const waitOf = (failure: RegistryError | undefined): number => failure?.retryAfterMs ?? 0;
+
+/** One failure, or all of them in one. "Not found" is only what everybody says; otherwise the first other failure counts. */
+function failureOfAll(attempts: readonly Attempt[], image: Image, what: string): RegistryError {
+  const failures = attempts.flatMap(({ failure, tries }) => (failure === undefined ? [] : [{ failure, tries }]));
+  const worst = failures.find(({ failure }) => failure.code !== 'SLW_REGISTRY_NOT_FOUND') ?? failures[0];
+  if (worst === undefined) throw new Error(`${image.reference}: no place was asked`);
+  const { code, status, retryAfterMs } = worst.failure;
+  const details = { status, retryAfterMs, failures: failures.map(({ failure }) => failure) };
+  if (failures.length === 1) {
+    const { asked } = worst.failure;
+    return new RegistryError(code, `${worst.failure.text}${triesText(worst.tries)}`, {
+      ...details,
+      asked,
+      cause: worst.failure,
+    });
+  }
+  const lines = failures.map(
+    ({ failure, tries }) => `${failure.host}: ${failure.text}${triesText(tries)} [${failure.code}]`,
+  );
+  const text = `${image.reference}: ${what}: none of the ${failures.length} places that may have it gave it. ${lines.join('; ')}`;
+  return new RegistryError(code, text, details);
+}
+
+const triesText = (tries: number): string => (tries === 1 ? '' : ` (tried ${tries} times)`);
+
+/** The wait for something shared ends with the caller's own signal; the shared work goes on. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+/** The time limit of a whole attempt: bytes that trickle in do not extend it. */
+function deadlineOf(
+  ms: number,
+  signal: AbortSignal,
+): { signal: AbortSignal; passed: () => boolean; cancel: () => void } {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(new DOMException('the time limit has passed', 'TimeoutError')), ms);
+  return {
+    signal: AbortSignal.any([signal, limit.signal]),
+    passed: () => limit.signal.aborted,
+    cancel: () => clearTimeout(timer),
+  };
+}

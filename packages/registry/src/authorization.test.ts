@@ -1,0 +1,365 @@
+import { describe, expect, it } from 'vitest';
+import { RegistryError } from './errors.ts';
+import { parsePullSecret } from './pull-secret.ts';
+import type { Credential } from './registry.ts';
+import { makeCertificate } from './testing/certificate.ts';
+import { clientOf } from './testing/client.ts';
+import { imageOf, layerOf } from './testing/image.ts';
+import { always, firstTimes, startMisbehavingRegistry } from './testing/misbehaving-registry.ts';
+import type { Fault, MisbehavingRegistry } from './testing/misbehaving-registry.ts';
+
+const password = 'hunter2';
+const basic = `Basic ${Buffer.from(`robot:${password}`).toString('base64')}`;
+
+const loginFor = (...scopes: string[]): ReadonlyMap<string, Credential> =>
+  parsePullSecret(
+    JSON.stringify({ auths: Object.fromEntries(scopes.map((scope) => [scope, { username: 'robot', password }])) }),
+  );
+
+const image = imageOf([], { labels: { name: 'app' } });
+
+/** Answers 401 with a challenge to whoever does not bring this header. */
+const wants =
+  (header: string, challenge: string): Fault =>
+  (seen, response) => {
+    if (seen.path.startsWith('/token') || seen.authorization === header) return false;
+    response.writeHead(401, { 'www-authenticate': challenge }).end();
+    return true;
+  };
+
+const bearer = (server: MisbehavingRegistry, realm = `http://${server.host}/token`): string =>
+  `Bearer realm="${realm}",service="the registry",scope="repository:team/app:pull"`;
+
+/** Gives tokens t1, t2, …, each for those that bring the right login. */
+function givesTokens(server: MisbehavingRegistry, answer: object = {}): void {
+  let number = 0;
+  server.fail((seen, response) => {
+    if (!seen.path.startsWith('/token')) return false;
+    if (seen.authorization !== undefined && seen.authorization !== basic) response.writeHead(401).end();
+    else response.end(JSON.stringify({ token: `t${(number += 1)}`, ...answer }));
+    return true;
+  });
+}
+
+async function failureOf(work: Promise<unknown>): Promise<RegistryError> {
+  const error = await work.then(
+    () => new Error('it did not fail'),
+    (error: unknown) => error,
+  );
+  if (!(error instanceof RegistryError)) throw error;
+  const said = `${error.stack} ${JSON.stringify(error)}`;
+  for (const hidden of [password, basic.slice(6)]) expect(said).not.toContain(hidden);
+  return error;
+}
+
+describe('Basic', () => {
+  it('sends the login when asked, and then with every request to that repository', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server], { credentials: loginFor(server.host) });
+    server.put('1', image);
+    server.fail(wants(basic, 'Basic realm="x"'));
+    await registry.inspect(`${server.host}/team/app:1`);
+    expect(server.seen.map(({ authorization }) => authorization)).toEqual([undefined, basic, basic]);
+  });
+
+  it('sends the login of the most specific scope', async () => {
+    await using server = await startMisbehavingRegistry();
+    const credentials = new Map([
+      [server.host, { username: 'all', password }],
+      [`${server.host}/team`, { username: 'team', password }],
+      [`${server.host}/team/app`, { username: 'robot', password }],
+    ]);
+    await using registry = clientOf([server], { credentials });
+    server.put('1', image);
+    server.fail(wants(basic, 'Basic'));
+    await registry.inspect(`${server.host}/team/app:1`);
+    const failure = await failureOf(registry.inspect(`${server.host}/team/other:1`));
+    expect(failure.code).toBe('SLW_REGISTRY_UNAUTHORIZED');
+    expect(failure.message).toContain(`The login for ${server.host}/team was used`);
+  });
+
+  it('a login that is not accepted is tried once', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server], { credentials: loginFor(server.host) });
+    server.fail(wants('Basic other', 'Basic'));
+    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    expect(failure).toMatchObject({ code: 'SLW_REGISTRY_UNAUTHORIZED', status: 401, passing: false });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('a login for another host is not sent, and the message says what is missing', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server], { credentials: loginFor('quay.io') });
+    server.fail(wants(basic, 'Basic'));
+    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    expect(failure.message).toContain(`expected a login in the pull secret, found none for ${server.host}/team/app`);
+    expect(server.seen.map(({ authorization }) => authorization)).toEqual([undefined]);
+  });
+});
+
+describe('Bearer', () => {
+  it('fetches a token for reading with the login, and keeps it until it expires', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server], { credentials: loginFor(`${server.host}/team`) });
+    server.put('1', image);
+    givesTokens(server, { expires_in: 300 });
+    let current = 't1';
+    server.fail((seen, response) => wants(`Bearer ${current}`, bearer(server))(seen, response));
+    await registry.inspect(`${server.host}/team/app:1`);
+    const token = server.seen.find(({ path }) => path === '/token');
+    expect(Object.fromEntries(token?.query ?? [])).toEqual({
+      service: 'the registry',
+      scope: 'repository:team/app:pull',
+    });
+    expect(token?.authorization).toBe(basic);
+    registry.clock.advance(290_000);
+    await registry.inspect(`${server.host}/team/app:1`);
+    expect(server.paths.filter((path) => path === 'token')).toHaveLength(1);
+    registry.clock.advance(6000);
+    current = 't2';
+    await registry.inspect(`${server.host}/team/app:1`);
+    expect(server.seen.at(-1)?.authorization).toBe('Bearer t2');
+    expect(server.paths.filter((path) => path === 'token')).toHaveLength(2);
+  });
+
+  it('works without a login where the registry gives tokens to everybody', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server]);
+    server.put('1', image);
+    givesTokens(server);
+    server.fail(wants('Bearer t1', bearer(server)));
+    expect((await registry.inspect(`${server.host}/team/app:1`)).labels['name']).toBe('app');
+  });
+
+  it('a token that the registry no longer takes is made anew once', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server]);
+    server.put('1', image);
+    givesTokens(server, { expires_in: 3600 });
+    let current = 't1';
+    server.fail((seen, response) => wants(`Bearer ${current}`, bearer(server))(seen, response));
+    await registry.inspect(`${server.host}/team/app:1`);
+    current = 't2';
+    await registry.inspect(`${server.host}/team/app:1`);
+    current = 'none';
+    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    expect(failure.code).toBe('SLW_REGISTRY_UNAUTHORIZED');
+    expect(server.paths.filter((path) => path === 'token')).toHaveLength(3);
+  });
+
+  it('requests that begin together share one token', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server], { atOnce: 8 });
+    server.put('1', image);
+    givesTokens(server);
+    // The token comes when everybody has asked for it.
+    const asked = Promise.withResolvers<void>();
+    let waiting = 0;
+    server.fail((seen, response) => {
+      if (seen.authorization === 'Bearer t1' || seen.path === '/token') return false;
+      waiting += 1;
+      if (waiting === 5) asked.resolve();
+      return asked.promise.then(() => wants('Bearer t1', bearer(server))(seen, response));
+    });
+    await Promise.all(Array.from({ length: 5 }, () => registry.inspect(`${server.host}/team/app:1`)));
+    expect(server.paths.filter((path) => path === 'token')).toHaveLength(1);
+  });
+
+  it('never asks for a right to more than reading', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server]);
+    server.put('1', image);
+    givesTokens(server);
+    server.fail(wants('Bearer t1', `Bearer realm="http://${server.host}/token",scope="repository:team/app:pull,push"`));
+    await registry.inspect(`${server.host}/team/app:1`);
+    expect(server.seen.find(({ path }) => path === '/token')?.query.get('scope')).toBe('repository:team/app:pull');
+  });
+
+  it('a login that the token server refuses is told, with its host', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using tokens = await startMisbehavingRegistry();
+    await using registry = clientOf([server, tokens], { credentials: loginFor(server.host) });
+    server.fail(wants('Bearer t1', bearer(server, `http://${tokens.host}/token`)));
+    tokens.fail(always(/token/, (response) => response.writeHead(401).end()));
+    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    expect(failure.code).toBe('SLW_REGISTRY_UNAUTHORIZED');
+    expect(failure.message).toContain(`app:1: token for manifest 1 from ${tokens.host}: `);
+    expect(tokens.seen).toHaveLength(1);
+  });
+
+  it('a token server that fails for a moment is asked again', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server]);
+    server.put('1', image);
+    server.fail(firstTimes(1, /token/, (response) => response.writeHead(503).end()));
+    givesTokens(server);
+    server.fail(wants('Bearer t1', bearer(server)));
+    expect((await registry.inspect(`${server.host}/team/app:1`)).labels['name']).toBe('app');
+    expect(registry.clock.slept).toHaveLength(1);
+  });
+
+  it.each([
+    ['{"token":"two\\nlines hunter2"}', 'expected a token in one line'],
+    ['hunter2, not JSON', 'expected a token in one line'],
+    ['{}', 'expected a token in one line'],
+    [`{"token":"${'x'.repeat(300 * 1024)}"}`, 'expected at most 262144 bytes'],
+  ])('an answer of the token server that cannot be used is refused and not shown (%#)', async (answer, why) => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server]);
+    server.fail(always(/token/, (response) => response.end(answer)));
+    server.fail(wants('Bearer t1', bearer(server)));
+    expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).message).toContain(why);
+  });
+
+  it('a token server that hangs does not hang us', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server], { silenceMs: 300, retries: 0 });
+    server.fail(always(/token/, () => {}));
+    server.fail(wants('Bearer t1', bearer(server)));
+    expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_SILENT');
+  });
+
+  it.each(['ftp://a.example.com/token', 'http://user:pw@127.0.0.1/token', 'nowhere', ''])(
+    'no login goes to a token server at %j',
+    async (realm) => {
+      await using server = await startMisbehavingRegistry();
+      await using registry = clientOf([server], { credentials: loginFor(server.host) });
+      server.fail(wants('Bearer t1', bearer(server, realm)));
+      expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
+    },
+  );
+
+  it('no login goes without TLS to a token server that is not allowed to go without', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using tokens = await startMisbehavingRegistry();
+    await using registry = clientOf([server], { credentials: loginFor(server.host) });
+    server.fail(wants('Bearer t1', bearer(server, `http://${tokens.host}/token`)));
+    expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
+    expect(tokens.seen).toEqual([]);
+  });
+
+  it('no redirect of a token server is followed with a login', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server], { credentials: loginFor(server.host) });
+    server.fail(always(/token/, (response) => response.writeHead(302, { location: '/elsewhere' }).end()));
+    server.fail(wants('Bearer t1', bearer(server)));
+    expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
+    expect(server.paths).not.toContain('elsewhere');
+  });
+});
+
+describe('a redirect', () => {
+  it('to another host, as for layers, is followed without the login', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using store = await startMisbehavingRegistry();
+    await using registry = clientOf([server, store], { credentials: loginFor(server.host, store.host) });
+    const layer = await layerOf([{ name: 'file', content: 'x' }]);
+    for (const one of [server, store]) one.put('1', imageOf([layer]));
+    server.fail(wants(basic, 'Basic'));
+    server.fail(
+      always(/blobs/, (response, { path }) => {
+        response.writeHead(307, { location: `http://${store.host}${path}?signature=hunter2` }).end();
+      }),
+    );
+    const file = await registry.readFile(`${server.host}/team/app:1`, 'file', { maxBytes: 10 });
+    expect(Buffer.from(file ?? []).toString()).toBe('x');
+    expect(store.seen.map(({ authorization }) => authorization)).toEqual([undefined]);
+    store.fail(always(/blobs/, (response) => response.writeHead(401, { 'www-authenticate': 'Basic' }).end()));
+    const failure = await failureOf(registry.readFile(`${server.host}/team/app:1`, 'file', { maxBytes: 10 }));
+    expect(failure.code).toBe('SLW_REGISTRY_UNAUTHORIZED');
+    expect(failure.host).toBe(store.host);
+    expect(store.seen.map(({ authorization }) => authorization)).toEqual([undefined, undefined]);
+  });
+
+  it('away and back again does not get the login', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using store = await startMisbehavingRegistry();
+    await using registry = clientOf([server, store], { credentials: loginFor(server.host) });
+    server.put('1', image);
+    server.fail(wants(basic, 'Basic'));
+    server.fail(always(/blobs/, (response) => response.writeHead(302, { location: `http://${store.host}/x` }).end()));
+    store.fail(always(/x/, (response) => response.writeHead(302, { location: `http://${server.host}/log` }).end()));
+    await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    expect(server.seen.find(({ path }) => path === '/log')).toMatchObject({ authorization: undefined });
+  });
+
+  it('within the host keeps the login', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server], { credentials: loginFor(server.host) });
+    server.put('1', image);
+    server.fail(wants(basic, 'Basic'));
+    server.fail(firstTimes(1, /manifests/, (response, { path }) => response.writeHead(301, { location: path }).end()));
+    await registry.inspect(`${server.host}/team/app:1`);
+    expect(server.seen.at(-1)?.authorization).toBe(basic);
+  });
+
+  it.each([
+    ['http://elsewhere.example.com/x', 'expected https, found plain http to elsewhere.example.com'],
+    ['file:///etc/passwd', 'expected https, found file:'],
+    ['http://user:hunter2@elsewhere.example.com/x', 'found none that can be used'],
+    ['', 'found more than|one more'],
+  ])('to %j is not followed', async (location, why) => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server]);
+    server.fail(always(/./, (response) => response.writeHead(302, { location }).end()));
+    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    expect(failure.code).toBe('SLW_REGISTRY_REDIRECT');
+    expect(failure.message).toMatch(new RegExp(why));
+    expect(server.seen.length).toBeLessThanOrEqual(6);
+  });
+});
+
+describe('TLS', () => {
+  it('is what a registry is spoken to with, its certificate verified against the given authority', async () => {
+    const certificate = await makeCertificate();
+    await using server = await startMisbehavingRegistry(certificate);
+    server.put('1', image);
+    await using registry = clientOf([], { ca: certificate.cert, credentials: loginFor(server.host) });
+    server.fail(wants(basic, 'Basic'));
+    expect((await registry.inspect(`${server.host}/team/app:1`)).labels['name']).toBe('app');
+  });
+
+  it('with a certificate that nobody vouches for is refused at once, whatever the environment says', async () => {
+    await using server = await startMisbehavingRegistry(await makeCertificate());
+    server.put('1', image);
+    const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    try {
+      await using registry = clientOf([]);
+      const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+      expect(failure).toMatchObject({ code: 'SLW_REGISTRY_TLS', passing: false });
+      expect(failure.message).toContain('Give the authority that signed it');
+      expect(server.seen).toEqual([]);
+    } finally {
+      if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
+    }
+  });
+
+  it('with a certificate for another name is refused', async () => {
+    const certificate = await makeCertificate('127.0.0.9');
+    await using server = await startMisbehavingRegistry(certificate);
+    await using registry = clientOf([], { ca: certificate.cert });
+    expect((await failureOf(registry.inspect(`${server.host}/app:1`))).message).toContain('ALTNAME_INVALID');
+  });
+
+  it('is not left out for a registry that does not speak it', async () => {
+    await using server = await startMisbehavingRegistry();
+    server.put('1', image);
+    await using registry = clientOf([]);
+    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    expect(failure.code).toBe('SLW_REGISTRY_TLS');
+    expect(failure.message).toContain('must be allowed by its host (plain http)');
+    expect(server.seen).toEqual([]);
+  });
+
+  it('no token server without TLS gets the login of a registry with it', async () => {
+    const certificate = await makeCertificate();
+    await using server = await startMisbehavingRegistry(certificate);
+    await using tokens = await startMisbehavingRegistry();
+    await using registry = clientOf([tokens], { ca: certificate.cert, credentials: loginFor(server.host) });
+    server.fail(wants('Bearer t1', bearer(server, `http://${tokens.host}/token`)));
+    expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
+    expect(tokens.seen).toEqual([]);
+  });
+});

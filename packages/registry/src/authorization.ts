@@ -1,0 +1,126 @@
+import type { Challenge } from './challenge.ts';
+import type { Clock } from './clock.ts';
+import { pullScope } from './endpoint.ts';
+import { RegistryError } from './errors.ts';
+import type { Asked } from './errors.ts';
+import { Lru } from './lru.ts';
+import type { Place } from './places.ts';
+import { quote } from './quote.ts';
+import { nameOf } from './reference.ts';
+import type { Credential } from './registry.ts';
+import { mostSpecific } from './scope.ts';
+import { failureOf } from './statuses.ts';
+import { readToken } from './token.ts';
+import type { Token } from './token.ts';
+import type { Transport } from './transport.ts';
+
+/** Logs in to registries, and keeps what that gave until it expires. */
+export interface Authorizer {
+  /** The Authorization header that worked last. */
+  current(place: Place): string | undefined;
+  /** The header that answers a challenge of that place. */
+  answer(challenge: Challenge | undefined, place: Place, asked: Asked): Promise<string>;
+  forget(place: Place): void;
+  /** For messages: whether there is a login, and under which name; never what it is. */
+  loginOf(place: Place): string;
+}
+
+export interface AuthorizerOptions {
+  readonly credentials: ReadonlyMap<string, Credential>;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** Ends every request for a token after its time, and all when the client closes. Tokens are shared by callers, so theirs do not. */
+  readonly signal: () => AbortSignal;
+}
+
+const mostKept = 1000;
+/** A token is not used in its last moments: it has to last until the registry reads it. */
+const marginMs = 5000;
+
+export function createAuthorizer({ credentials, transport, clock, signal }: AuthorizerOptions): Authorizer {
+  const kept = new Lru<Token>(mostKept);
+  const underWay = new Map<string, Promise<Token>>();
+
+  const scopeOf = (place: Place): string | undefined => mostSpecific(credentials.keys(), nameOf(place));
+
+  function basicOf(place: Place): string | undefined {
+    const scope = scopeOf(place);
+    const login = scope === undefined ? undefined : credentials.get(scope);
+    if (login === undefined) return undefined;
+    return `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`;
+  }
+
+  function loginOf(place: Place): string {
+    const scope = scopeOf(place);
+    return scope === undefined ? 'No login for it is in the pull secret' : `The login for ${scope} was used`;
+  }
+
+  async function fetchToken(realm: URL, place: Place, asked: Asked): Promise<Token> {
+    const authorization = basicOf(place);
+    const answer = await transport.get({ url: realm, asked, signal: signal(), redirects: 0, authorization });
+    if (answer.status !== 200) throw await failureOf(answer, asked, loginOf(place), clock.now());
+    return readToken(answer.body, asked, clock.now());
+  }
+
+  /** Many requests that begin together share one token. */
+  async function tokenFor(challenge: Challenge & { scheme: 'bearer' }, place: Place, asked: Asked): Promise<Token> {
+    const realm = realmOf(challenge, place, asked);
+    const key = keyOf(place);
+    const token =
+      underWay.get(key) ??
+      fetchToken(realm, place, { ...asked, what: `token for ${asked.what}`, host: realm.host }).finally(() =>
+        underWay.delete(key),
+      );
+    underWay.set(key, token);
+    return token;
+  }
+
+  return {
+    current(place) {
+      const token = kept.get(keyOf(place));
+      return token !== undefined && token.expiresAt - marginMs > clock.now() ? token.header : undefined;
+    },
+    async answer(challenge, place, asked) {
+      if (challenge === undefined) {
+        const text = `expected a challenge for Basic or Bearer with the status 401, found none. ${loginOf(place)}; check that this is the address of a registry`;
+        throw new RegistryError('SLW_REGISTRY_UNAUTHORIZED', text, { asked, status: 401 });
+      }
+      const header = challenge.scheme === 'basic' ? basicOf(place) : undefined;
+      if (challenge.scheme === 'basic' && header === undefined) {
+        const text = `expected a login in the pull secret, found none for ${nameOf(place)}. Put one that may pull this image into it, under this host or a part of it`;
+        throw new RegistryError('SLW_REGISTRY_UNAUTHORIZED', text, { asked, status: 401 });
+      }
+      const token =
+        challenge.scheme === 'basic'
+          ? { header: header ?? '', expiresAt: Number.POSITIVE_INFINITY }
+          : await tokenFor(challenge, place, asked);
+      kept.set(keyOf(place), token);
+      return token.header;
+    },
+    forget: (place) => kept.delete(keyOf(place)),
+    loginOf,
+  };
+}
+
+const keyOf = (place: Place): string => `${place.plainHttp ? 'http' : 'https'}://${nameOf(place)}`;
+
+/** Where the token is to be had. The login goes there, so it has to be as safe as the way to the registry itself. */
+function realmOf(challenge: Challenge & { scheme: 'bearer' }, place: Place, asked: Asked): URL {
+  const realm = URL.parse(challenge.realm);
+  if (realm === null || !isSafe(realm, place)) {
+    const found = realm === null ? 'no address' : quote(`${realm.protocol}//${realm.host}`);
+    const text = `expected a token server with https in the challenge, found ${found}. No login is sent there: correct the registry's configuration`;
+    throw new RegistryError('SLW_REGISTRY_REDIRECT', text, { asked });
+  }
+  if (challenge.service !== undefined) realm.searchParams.set('service', challenge.service);
+  realm.searchParams.set('scope', readingScope(challenge.scope) ?? pullScope(place));
+  return realm;
+}
+
+function isSafe({ protocol, username, password }: URL, place: Place): boolean {
+  if (username !== '' || password !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && place.plainHttp);
+}
+
+/** A proxy may know the repository by another name; a right to more than reading is never asked for. */
+const readingScope = (scope = ''): string | undefined => (/^repository:[^\s:]+:pull$/.test(scope) ? scope : undefined);

@@ -1,0 +1,95 @@
+import { createAsk } from './asking.ts';
+import type { Image } from './asking.ts';
+import { createAuthorizer } from './authorization.ts';
+import { systemClock } from './clock.ts';
+import type { Clock } from './clock.ts';
+import { createDocuments } from './documents.ts';
+import { RegistryError } from './errors.ts';
+import { createHostLimit } from './host-limit.ts';
+import { createFileReader } from './image-file.ts';
+import { placesOf } from './places.ts';
+import { formatReference, nameOf, parseReference } from './reference.ts';
+import type { Platform, Registry, RegistryOptions } from './registry.ts';
+import { createTransport } from './transport.ts';
+
+/** A small document may take a few times as long as a silence. */
+const documentSilences = 4;
+
+const defaults = {
+  silenceMs: 30_000,
+  retries: 4,
+  atOnce: 4,
+  layerMs: 3_600_000,
+  layerBytes: 20 * 1024 ** 3,
+};
+
+export function createRegistry(options: RegistryOptions = {}, clock: Clock = systemClock): Registry {
+  const { silenceMs, retries, atOnce, layerMs, layerBytes } = withDefaults(options);
+  const mirrors = options.mirrors ?? [];
+  const plainHttp = new Set((options.plainHttp ?? []).map((host) => host.toLowerCase()));
+  const timeoutMs = silenceMs * documentSilences;
+  const closing = new AbortController();
+  const transport = createTransport({ silenceMs, ca: options.ca, plainHttp: plainHostsOf(options) });
+  const authorizer = createAuthorizer({
+    credentials: options.credentials ?? new Map(),
+    transport,
+    clock,
+    signal: () => AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
+  });
+  const ask = createAsk({ transport, authorizer, limit: createHostLimit(atOnce), clock, retries });
+  const documents = createDocuments({ ask, platform: options.platform ?? ownPlatform(), timeoutMs });
+  const readFile = createFileReader({ ask, layerMs, layerBytes });
+
+  function open(text: string, signal: AbortSignal | undefined): { image: Image; name: string; wanted: string } {
+    const reference = parseReference(text);
+    const places = placesOf(reference, { mirrors, plainHttp });
+    const both = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+    both.throwIfAborted();
+    const image: Image = { reference: formatReference(reference), places, signal: both };
+    return { image, name: nameOf(reference), wanted: reference.digest ?? reference.tag ?? '' };
+  }
+
+  return {
+    async inspect(text, { signal } = {}) {
+      const { image, name, wanted } = open(text, signal);
+      const { named, digest, manifest } = await documents.manifestOf(image, wanted);
+      const { platform, labels } = await documents.configOf(image, manifest.config);
+      const size = manifest.layers.reduce((sum, layer) => sum + layer.size, manifest.config.size);
+      return { reference: `${name}@${named}`, digest, platform, labels, layers: manifest.layers, size };
+    },
+    async readFile(text, path, { signal, maxBytes }) {
+      const { image, wanted } = open(text, signal);
+      const { manifest } = await documents.manifestOf(image, wanted);
+      return readFile(image, { path, maxBytes, layers: manifest.layers });
+    },
+    async close() {
+      closing.abort(new RegistryError('SLW_REGISTRY_CLOSED', 'the registry client was closed while it was asked'));
+      await transport.close();
+    },
+  };
+}
+
+/** An option that is there and undefined is one that is left out. */
+function withDefaults(options: RegistryOptions): typeof defaults {
+  const given = Object.entries(options).filter(([name, value]) => name in defaults && value !== undefined);
+  const all: typeof defaults = Object.assign({ ...defaults }, Object.fromEntries(given));
+  for (const [name, value] of Object.entries(all)) {
+    if (!Number.isFinite(value) || value < (name === 'retries' ? 0 : 1)) {
+      const text = `registry option ${name}: expected a number above 0, found ${value}`;
+      throw new RegistryError('SLW_REGISTRY_OPTIONS', text);
+    }
+  }
+  return all;
+}
+
+/** As they stand in URLs, without the port that a scheme has anyway. */
+function plainHostsOf({ plainHttp = [], mirrors = [] }: RegistryOptions): ReadonlySet<string> {
+  const locations = mirrors
+    .flatMap((rule) => rule.mirrors)
+    .flatMap((mirror) => (mirror.plainHttp ? [mirror.location] : []));
+  return new Set([...plainHttp, ...locations].flatMap((host) => URL.parse(`http://${host}`)?.host ?? []));
+}
+
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', ppc64: 'ppc64le', ia32: '386' };
+
+const ownPlatform = (): Platform => ({ os: 'linux', architecture: architectures[process.arch] ?? process.arch });

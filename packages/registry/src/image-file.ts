@@ -1,0 +1,104 @@
+import type { Ask, Image } from './asking.ts';
+import { blobUrl } from './endpoint.ts';
+import { RegistryError } from './errors.ts';
+import { FileSearch } from './file-search.ts';
+import type { Verdict } from './file-search.ts';
+import { normalisePath } from './image-path.ts';
+import { searchLayer } from './layer.ts';
+import { quote } from './quote.ts';
+import type { Layer } from './registry.ts';
+
+export interface FileReaderOptions {
+  readonly ask: Ask;
+  readonly layerMs: number;
+  readonly layerBytes: number;
+}
+
+export interface FileQuestion {
+  readonly path: string;
+  readonly maxBytes: number;
+  /** From the lowest to the topmost. */
+  readonly layers: readonly Layer[];
+}
+
+/** Reads one file out of the layers of an image. Null: the image has no such file. */
+export type ReadFile = (image: Image, question: FileQuestion) => Promise<Uint8Array | null>;
+
+const mostLinks = 5;
+
+interface Step {
+  readonly path: string;
+  /** The topmost layer that counts. */
+  readonly top: number;
+}
+
+export function createFileReader({ ask, layerMs, layerBytes }: FileReaderOptions): ReadFile {
+  async function searchIn(image: Image, layer: Layer, start: () => FileSearch): Promise<FileSearch> {
+    const { search, verdict } = await ask(image, {
+      what: `layer ${layer.digest}`,
+      url: (place) => blobUrl(place, layer.digest),
+      timeoutMs: layerMs,
+      async read(answer, asked) {
+        // A new one for each try: what a cut transfer has shown is not kept.
+        const search = start();
+        return { search, verdict: await searchLayer(answer.body, layer, search, { mostUnpacked: layerBytes }, asked) };
+      },
+    });
+    if (verdict.kind !== 'damaged') return search;
+    const text = `${image.reference}: layer ${layer.digest}: expected an archive (tar, as it is or with gzip or zstd), found one that cannot be unpacked (${verdict.why}). Its digest is right, so the image was built like this: build and push it anew`;
+    throw new RegistryError('SLW_REGISTRY_LAYER', text);
+  }
+
+  /** What the layers from the top down say of a path, and which of them said it. */
+  async function verdictOf(
+    image: Image,
+    { path, top }: Step,
+    { layers, maxBytes }: FileQuestion,
+  ): Promise<{ verdict: Verdict; at: number }> {
+    let folders: ReadonlySet<string> = new Set();
+    for (let at = top; at >= 0; at -= 1) {
+      const layer = layers[at];
+      if (layer === undefined) continue;
+      const above = folders;
+      const search = await searchIn(image, layer, () => new FileSearch(path, maxBytes, above));
+      if (search.verdict.kind !== 'nothing') return { verdict: search.verdict, at };
+      folders = search.folders;
+    }
+    return { verdict: { kind: 'gone' }, at: 0 };
+  }
+
+  return async (image, question) => {
+    const path = normalisePath(question.path);
+    if (path === undefined || path === '') {
+      const text = `${image.reference}: file ${quote(question.path)}: expected the path of a file in the image, without ..`;
+      throw new RegistryError('SLW_REGISTRY_FILE', text);
+    }
+    const about = `${image.reference}: file /${path}`;
+    const topmost = question.layers.length - 1;
+    let step: Step = { path, top: topmost };
+    for (let followed = 0; followed <= mostLinks; followed += 1) {
+      const { verdict, at } = await verdictOf(image, step, question);
+      if (verdict.kind !== 'link') return contentOf(verdict, about, question.maxBytes);
+      step = { path: verdict.target, top: verdict.hard ? at : topmost };
+    }
+    const text = `${about}: expected a file, found more than ${mostLinks} links one after the other, the last to ${quote(`/${step.path}`)}. Ask for the file itself`;
+    throw new RegistryError('SLW_REGISTRY_FILE', text);
+  };
+}
+
+function contentOf(verdict: Exclude<Verdict, { kind: 'link' }>, about: string, maxBytes: number): Uint8Array | null {
+  switch (verdict.kind) {
+    case 'file':
+      return verdict.bytes;
+    case 'too large': {
+      const text = `${about}: expected at most ${maxBytes} bytes, found ${verdict.size}. A larger file is not read`;
+      throw new RegistryError('SLW_REGISTRY_LIMIT', text);
+    }
+    case 'not a file': {
+      const text = `${about}: expected a file, found a ${verdict.type}. Ask for a file`;
+      throw new RegistryError('SLW_REGISTRY_FILE', text);
+    }
+    default:
+      return null;
+  }
+}

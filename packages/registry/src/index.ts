@@ -1,0 +1,11 @@
+export type { Clock } from './clock.ts';
+export { createRegistry } from './client.ts';
+export { isRegistryError, RegistryError, registryErrors } from './errors.ts';
+export type { RegistryErrorCode } from './errors.ts';
+export { mirrorsOfDigestMirrorSets } from './mirror-sets.ts';
+export { parsePullSecret } from './pull-secret.ts';
+export { formatReference, parseReference } from './reference.ts';
+export type { Reference } from './reference.ts';
+export { parseRegistriesConf } from './registries-conf.ts';
+export type { RegistriesConf } from './registries-conf.ts';
+export type * from './registry.ts';

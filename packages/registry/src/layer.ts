@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import { checkDigest, checkSize } from './bytes.ts';
+import { RegistryError } from './errors.ts';
+import type { Asked } from './errors.ts';
+import type { FileSearch, Verdict } from './file-search.ts';
+import type { Layer } from './registry.ts';
+import { searchTar } from './tar-entries.ts';
+import { magicBytes, unpackerFor } from './unpack.ts';
+
+export interface LayerLimits {
+  /** Of one layer, unpacked. */
+  readonly mostUnpacked: number;
+}
+
+export type LayerVerdict = Verdict | { readonly kind: 'damaged'; readonly why: string };
+
+/**
+ * Searches a layer while it comes in. The verdict is only given when the digest of the whole layer agreed, so the layer
+ * is read to its end. Nothing is kept: what is not looked through yet is not taken from the connection.
+ */
+export async function searchLayer(
+  body: AsyncIterable<Uint8Array>,
+  layer: Layer,
+  search: FileSearch,
+  limits: LayerLimits,
+  asked: Asked,
+): Promise<LayerVerdict> {
+  const blob = new BlobReader(body, layer, asked);
+  try {
+    const why = await unpackInto(search, blob, limits, asked);
+    if (why !== undefined) await blob.drain();
+    blob.verify();
+    return why === undefined ? search.verdict : { kind: 'damaged', why };
+  } finally {
+    await blob.close();
+  }
+}
+
+/** Returns why the layer cannot be unpacked; whether that is its own or the transfer's fault, the digest says. */
+async function unpackInto(
+  search: FileSearch,
+  blob: BlobReader,
+  limits: LayerLimits,
+  asked: Asked,
+): Promise<string | undefined> {
+  const archive = searchTar(search);
+  let unpacked = 0;
+  const look = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
+    for await (const chunk of chunks) {
+      unpacked += chunk.length;
+      if (unpacked > limits.mostUnpacked) throw tooMuch(limits, asked);
+      await archive.write(chunk);
+    }
+    await archive.end();
+  };
+  try {
+    const unpacker = unpackerFor(await blob.peek(magicBytes));
+    if (unpacker === undefined) await look(blob.rest());
+    else await pipeline(blob.rest(), unpacker, look);
+    return undefined;
+  } catch (error) {
+    if (blob.failure !== undefined) throw blob.failure.reason;
+    if (error instanceof RegistryError) throw error;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function tooMuch({ mostUnpacked }: LayerLimits, asked: Asked): RegistryError {
+  const text = `expected at most ${mostUnpacked} bytes when unpacked, found more. A layer that needs more cannot be read`;
+  return new RegistryError('SLW_REGISTRY_LIMIT', text, { asked });
+}
+
+/** The bytes of a blob in turn, counted and hashed as they pass. */
+class BlobReader {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  readonly #layer: Layer;
+  readonly #asked: Asked;
+  readonly #hash = createHash('sha256');
+  readonly #peeked: Uint8Array[] = [];
+  #size = 0;
+  /** What the transfer failed with, told apart from failures of who reads. */
+  failure: { readonly reason: unknown } | undefined;
+
+  constructor(body: AsyncIterable<Uint8Array>, layer: Layer, asked: Asked) {
+    this.#chunks = body[Symbol.asyncIterator]();
+    this.#layer = layer;
+    this.#asked = asked;
+  }
+
+  async peek(bytes: number): Promise<Uint8Array> {
+    for (let size = 0; size < bytes;) {
+      const chunk = await this.#next();
+      if (chunk === undefined) break;
+      this.#peeked.push(chunk);
+      size += chunk.length;
+    }
+    return Buffer.concat(this.#peeked).subarray(0, bytes);
+  }
+
+  /** To leave off early does not end the transfer. */
+  async *rest(): AsyncGenerator<Uint8Array> {
+    yield* this.#peeked.splice(0);
+    for (let chunk = await this.#next(); chunk !== undefined; chunk = await this.#next()) yield chunk;
+  }
+
+  async drain(): Promise<void> {
+    while ((await this.#next()) !== undefined);
+  }
+
+  verify(): void {
+    checkSize(this.#layer.size, this.#size, this.#asked);
+    checkDigest(this.#layer.digest, `sha256:${this.#hash.digest('hex')}`, this.#asked);
+  }
+
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
+    try {
+      const { value, done } = await this.#chunks.next();
+      if (done === true) return undefined;
+      this.#size += value.length;
+      if (this.#size > this.#layer.size) checkSize(this.#layer.size, this.#size, this.#asked);
+      this.#hash.update(value);
+      return value;
+    } catch (reason) {
+      this.failure = { reason };
+      throw reason;
+    }
+  }
+}

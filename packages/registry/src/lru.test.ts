@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { Lru } from './lru.ts';
+
+describe('what is kept', () => {
+  it('is no more than allowed, and what was not asked for the longest time goes first', () => {
+    const kept = new Lru<string>(10);
+    kept.set('a', 'A', 4);
+    kept.set('b', 'B', 4);
+    expect(kept.get('a')).toBe('A');
+    kept.set('c', 'C', 4);
+    expect([kept.get('a'), kept.get('b'), kept.get('c')]).toEqual(['A', undefined, 'C']);
+    expect(kept.weight).toBe(8);
+  });
+
+  it('does not give up everything for one thing that is too large', () => {
+    const kept = new Lru<string>(10);
+    kept.set('a', 'A', 4);
+    kept.set('b', 'B', 11);
+    expect([kept.get('a'), kept.get('b')]).toEqual(['A', undefined]);
+  });
+
+  it('has the newer one of the same name', () => {
+    const kept = new Lru<string>(10);
+    kept.set('a', 'A', 9);
+    kept.set('a', 'B', 2);
+    expect([kept.get('a'), kept.weight]).toEqual(['B', 2]);
+  });
+});

@@ -1,0 +1,74 @@
+import { RegistryError } from './errors.ts';
+import { isRecord, kindOf, quote } from './quote.ts';
+import { isHost, isScope } from './reference.ts';
+import { lowerHost } from './registries-conf.ts';
+import type { MirrorRule } from './registry.ts';
+
+const mostEntries = 1000;
+
+const kinds: Readonly<Record<string, { field: string; for: MirrorRule['for'] }>> = {
+  ImageDigestMirrorSet: { field: 'imageDigestMirrors', for: 'digests' },
+  ImageTagMirrorSet: { field: 'imageTagMirrors', for: 'tags' },
+};
+
+/** The rules that ImageDigestMirrorSet and ImageTagMirrorSet objects say, in their order. */
+export function mirrorsOfDigestMirrorSets(objects: readonly unknown[]): readonly MirrorRule[] {
+  if (objects.length > mostEntries)
+    throw refuse('mirror sets', `expected at most ${mostEntries}, found ${objects.length}`);
+  return objects.flatMap((object, index) => rulesOf(object, `mirror set ${index}`));
+}
+
+function rulesOf(object: unknown, fallbackName: string): MirrorRule[] {
+  if (!isRecord(object)) throw refuse(fallbackName, `expected an object, found ${kindOf(object)}`);
+  const name = nameOfObject(object) ?? fallbackName;
+  const kind = kinds[String(object['kind'])];
+  if (kind === undefined) {
+    throw refuse(name, `kind: expected ${Object.keys(kinds).join(' or ')}, found ${quote(String(object['kind']), 50)}`);
+  }
+  const at = `spec.${kind.field}`;
+  const spec = object['spec'] ?? {};
+  if (!isRecord(spec)) throw refuse(name, `spec: expected an object, found ${kindOf(spec)}`);
+  return listOf(spec[kind.field], name, at).map((entry, index) => readRule(entry, kind.for, name, `${at}[${index}]`));
+}
+
+function readRule(entry: unknown, answers: MirrorRule['for'], name: string, at: string): MirrorRule {
+  if (!isRecord(entry)) throw refuse(name, `${at}: expected an object, found ${kindOf(entry)}`);
+  const source = scopeOf(entry['source'], name, `${at}.source`, true);
+  const mirrors = listOf(entry['mirrors'], name, `${at}.mirrors`).map((mirror, index) => ({
+    location: scopeOf(mirror, name, `${at}.mirrors[${index}]`, false),
+    plainHttp: false,
+  }));
+  return { source, mirrors, fallback: fallbackIn(entry, name, at), for: answers, blocked: false };
+}
+
+function fallbackIn(entry: Record<string, unknown>, name: string, at: string): boolean {
+  const policy = entry['mirrorSourcePolicy'] ?? 'AllowContactingSource';
+  if (policy === 'AllowContactingSource') return true;
+  if (policy === 'NeverContactSource') return false;
+  const found = typeof policy === 'string' ? quote(policy, 50) : kindOf(policy);
+  throw refuse(name, `${at}.mirrorSourcePolicy: expected NeverContactSource or AllowContactingSource, found ${found}`);
+}
+
+function listOf(value: unknown, name: string, at: string): unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw refuse(name, `${at}: expected a list, found ${kindOf(value)}`);
+  if (value.length > mostEntries)
+    throw refuse(name, `${at}: expected at most ${mostEntries} entries, found ${value.length}`);
+  return value;
+}
+
+function scopeOf(value: unknown, name: string, at: string, pattern: boolean): string {
+  if (typeof value !== 'string') throw refuse(name, `${at}: expected text, found ${kindOf(value)}`);
+  const scope = lowerHost(value);
+  if (isScope(scope) || (pattern && scope.startsWith('*.') && isHost(scope.slice(2)))) return scope;
+  throw refuse(name, `${at}: expected a host, or a host and a path without a tag, found ${quote(value, 100)}`);
+}
+
+function nameOfObject(object: Record<string, unknown>): string | undefined {
+  const { kind, metadata } = object;
+  if (!isRecord(metadata) || typeof metadata['name'] !== 'string') return undefined;
+  return `${String(kind)} ${metadata['name']}`;
+}
+
+const refuse = (what: string, why: string): RegistryError =>
+  new RegistryError('SLW_REGISTRY_MIRRORS', `${what}: ${why}`);

@@ -1,0 +1,75 @@
+import { RegistryError } from './errors.ts';
+import { formatReference, nameOf } from './reference.ts';
+import type { Reference } from './reference.ts';
+import type { Mirror, MirrorRule } from './registry.ts';
+import { coverage, mostSpecific } from './scope.ts';
+
+/** One place that an image may come from: its registry itself, or a mirror. */
+export interface Place {
+  readonly host: string;
+  readonly repository: string;
+  readonly plainHttp: boolean;
+}
+
+export interface PlaceRules {
+  readonly mirrors: readonly MirrorRule[];
+  readonly plainHttp: ReadonlySet<string>;
+}
+
+/**
+ * Where to ask for an image, in order: the mirrors of the most specific source it is in, then the source. Several rules
+ * may say the same source: their mirrors are asked one after the other, and one of them is enough to keep us from it.
+ */
+export function placesOf(reference: Reference, rules: PlaceRules): readonly [Place, ...Place[]] {
+  const name = nameOf(reference);
+  const matching = rulesFor(name, rules.mirrors);
+  const kind = reference.digest === undefined ? 'tags' : 'digests';
+  const places = matching
+    .filter((rule) => rule.for === 'all' || rule.for === kind)
+    .flatMap((rule) => rule.mirrors.flatMap((mirror) => placeAt(mirror, rule.source, name, rules)))
+    .filter((place) => !isBlocked(nameOf(place), rules.mirrors));
+  if (matching.every(({ fallback, blocked }) => fallback && !blocked)) {
+    places.push({ ...reference, plainHttp: rules.plainHttp.has(reference.host) });
+  }
+  const [first, ...rest] = withoutRepeats(places);
+  if (first === undefined) throw nowhere(reference, matching, kind);
+  return [first, ...rest];
+}
+
+function rulesFor(name: string, rules: readonly MirrorRule[]): readonly MirrorRule[] {
+  const source = mostSpecific(
+    rules.map((rule) => rule.source),
+    name,
+  );
+  return rules.filter((rule) => rule.source === source);
+}
+
+const isBlocked = (name: string, rules: readonly MirrorRule[]): boolean =>
+  rulesFor(name, rules).some(({ blocked }) => blocked);
+
+/** None, where the source is a whole repository and the mirror a mere host: nothing would be left of the name. */
+function placeAt(mirror: Mirror, source: string, name: string, rules: PlaceRules): Place[] {
+  const moved = `${mirror.location}${name.slice(coverage(source, name) ?? 0)}`;
+  const slash = moved.indexOf('/');
+  if (slash === -1) return [];
+  const host = moved.slice(0, slash);
+  return [{ host, repository: moved.slice(slash + 1), plainHttp: mirror.plainHttp || rules.plainHttp.has(host) }];
+}
+
+function withoutRepeats(places: readonly Place[]): Place[] {
+  const seen = new Map<string, Place>();
+  for (const place of places) {
+    const name = nameOf(place);
+    if (!seen.has(name)) seen.set(name, { host: place.host, repository: place.repository, plainHttp: place.plainHttp });
+  }
+  return [...seen.values()];
+}
+
+function nowhere(reference: Reference, matching: readonly MirrorRule[], kind: string): RegistryError {
+  const source = matching[0]?.source ?? reference.host;
+  const why = matching.some(({ blocked }) => blocked)
+    ? `${source} is blocked, and no mirror of it that may be asked has ${kind}`
+    : `${source} must not be asked itself, and no mirror of it answers for ${kind}`;
+  const text = `${formatReference(reference)}: there is no place to ask: ${why}. Add a mirror for ${kind}, or allow the source`;
+  return new RegistryError('SLW_REGISTRY_BLOCKED', text);
+}

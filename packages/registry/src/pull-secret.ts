@@ -1,0 +1,92 @@
+import { RegistryError } from './errors.ts';
+import { isRecord, kindOf, quote } from './quote.ts';
+import { isHost, isScope } from './reference.ts';
+import type { Credential } from './registry.ts';
+
+const longest = 1024 * 1024;
+const mostEntries = 1000;
+
+/**
+ * Reads a pull secret (`.dockerconfigjson`): credentials by scope. Nothing of its content but the scopes is ever part of
+ * an error. Entries without a login (a credential helper holds it) are left out.
+ */
+export function parsePullSecret(text: string): ReadonlyMap<string, Credential> {
+  if (text.length > longest) throw refuse(`expected at most ${longest} characters, found ${text.length}`);
+  const auths = authsIn(text);
+  const entries = Object.entries(auths);
+  if (entries.length > mostEntries)
+    throw refuse(`auths: expected at most ${mostEntries} entries, found ${entries.length}`);
+  const credentials = new Map<string, Credential>();
+  for (const [key, entry] of entries) {
+    const scope = scopeOf(key);
+    const credential = credentialIn(entry, `auths[${showKey(key)}]`);
+    if (credential !== undefined) credentials.set(scope, credential);
+  }
+  return credentials;
+}
+
+function authsIn(text: string): Record<string, unknown> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text around the mistake.
+    throw refuse('expected JSON, found something else');
+  }
+  if (!isRecord(parsed)) throw refuse(`expected an object with auths, found ${kindOf(parsed)}`);
+  if (!isRecord(parsed['auths'])) throw refuse(`auths: expected an object, found ${kindOf(parsed['auths'])}`);
+  return parsed['auths'];
+}
+
+/** A key may be written as a URL, as older tools do. */
+function scopeOf(key: string): string {
+  const bare = key
+    .trim()
+    .replace(/^https?:\/\//i, '')
+    .replace(/\/+$/, '')
+    .replace(/\/v[12]$/, '');
+  const slash = bare.indexOf('/');
+  const host = (slash === -1 ? bare : bare.slice(0, slash)).toLowerCase();
+  const scope = `${dockerHub.has(host) ? 'docker.io' : host}${slash === -1 ? '' : bare.slice(slash)}`;
+  const known = isScope(scope) || (scope.startsWith('*.') && isHost(scope.slice(2)));
+  if (!known) throw refuse(`auths[${showKey(key)}]: expected a host, or a host and a path, as the key`);
+  return scope;
+}
+
+/** The names under which logins for Docker Hub are kept. */
+const dockerHub = new Set(['docker.io', 'index.docker.io', 'registry-1.docker.io']);
+
+const showKey = (key: string): string => (key.includes('@') ? '"…"' : quote(key, 100));
+
+function credentialIn(entry: unknown, at: string): Credential | undefined {
+  if (!isRecord(entry)) throw refuse(`${at}: expected an object, found ${kindOf(entry)}`);
+  const auth = textIn(entry, 'auth', at);
+  if (auth !== undefined) return decode(auth, `${at}.auth`);
+  const username = textIn(entry, 'username', at);
+  if (username === undefined) return undefined;
+  if (username.includes(':')) throw refuse(`${at}.username: expected a name without a colon`);
+  return { username, password: textIn(entry, 'password', at) ?? '' };
+}
+
+function textIn(entry: Record<string, unknown>, field: string, at: string): string | undefined {
+  const value = entry[field];
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') throw refuse(`${at}.${field}: expected text, found ${kindOf(value)}`);
+  return value;
+}
+
+function decode(auth: string, at: string): Credential {
+  const compact = auth.replaceAll(/\s/g, '');
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(compact)) throw refuse(`${at}: expected base64, found something else`);
+  const text = Buffer.from(compact, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon < 1) throw refuse(`${at}: expected base64 of NAME:PASSWORD, found no name and colon in it`);
+  // Some tools end the text with zero bytes.
+  return { username: text.slice(0, colon), password: text.slice(colon + 1).replace(/\0+$/, '') };
+}
+
+const refuse = (why: string): RegistryError =>
+  new RegistryError(
+    'SLW_REGISTRY_PULL_SECRET',
+    `pull secret (.dockerconfigjson): ${why}. \`podman login --authfile FILE HOST\` writes one that works`,
+  );

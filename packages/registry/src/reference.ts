@@ -1,0 +1,96 @@
+import { RegistryError } from './errors.ts';
+import { quote } from './quote.ts';
+
+export interface Reference {
+  /** With its port, where one was given. */
+  readonly host: string;
+  readonly repository: string;
+  readonly tag: string | undefined;
+  /** Where there is one, it alone says which image is meant. */
+  readonly digest: string | undefined;
+}
+
+export const digestPattern = /^sha256:[a-f0-9]{64}$/;
+
+// The grammar of the distribution project, without the short forms: the first part has to look like a host.
+const hostPattern =
+  /^(?:(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[a-f0-9:]+\])(?::\d{1,5})?$/;
+const repositoryPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
+const tagPattern = /^[\w][\w.-]{0,127}$/;
+
+const longest = 1024;
+const longestName = 255;
+const expected = 'expected host[:port]/path[:tag][@sha256:…], such as registry.example.com/team/app:1.2';
+
+/** Reads the full name of an image. Short names are refused: what they mean depends on who reads them. */
+export function parseReference(text: string): Reference {
+  const slash = text.indexOf('/');
+  const host = text.slice(0, Math.max(0, slash)).toLowerCase();
+  const { name: repository, tag, digest } = split(text.slice(slash + 1));
+  const problem = problemOf({ text, host, repository, tag, digest });
+  if (problem !== undefined) throw refuse(text, problem);
+  return { host, repository, tag: tag ?? (digest === undefined ? 'latest' : undefined), digest };
+}
+
+function problemOf({ text, host, repository, tag, digest }: Reference & { text: string }): string | undefined {
+  if (text.length > longest) return `it is longer than ${longest} characters`;
+  if (!isHost(host)) return hostProblem(host);
+  if (!repositoryPattern.test(repository)) {
+    return 'the path after the host may have lower case letters, digits, and . _ - between them';
+  }
+  if (host.length + 1 + repository.length > longestName) return `the name is longer than ${longestName} characters`;
+  if (tag !== undefined && !tagPattern.test(tag)) return 'the tag may have at most 128 letters, digits, and _ . -';
+  if (digest !== undefined && !digestPattern.test(digest)) {
+    return 'the digest has to be sha256: and 64 characters 0-9 a-f';
+  }
+  return undefined;
+}
+
+function split(rest: string): { name: string; tag: string | undefined; digest: string | undefined } {
+  const at = rest.indexOf('@');
+  const digest = at === -1 ? undefined : rest.slice(at + 1);
+  const tagged = at === -1 ? rest : rest.slice(0, at);
+  const colon = tagged.lastIndexOf(':');
+  if (colon === -1) return { name: tagged, tag: undefined, digest };
+  return { name: tagged.slice(0, colon), tag: tagged.slice(colon + 1), digest };
+}
+
+/**
+ * Whether the text is a host in the form that references use: a dot, a port, or localhost tells it from a path. Other
+ * spellings of an address (127.1) are refused, so that rules about a host cannot be got round.
+ */
+export function isHost(text: string): boolean {
+  if (!hostPattern.test(text) || text.length > longestName || isShort(text)) return false;
+  return URL.parse(`https://${text}/`)?.hostname === text.replace(/:\d+$/, '');
+}
+
+const isShort = (host: string): boolean => !/[.:]/.test(host) && host !== 'localhost';
+
+/** Whether the text is a host, or a host and a path below it. */
+export function isScope(text: string): boolean {
+  const slash = text.indexOf('/');
+  if (slash === -1) return isHost(text);
+  return isHost(text.slice(0, slash)) && repositoryPattern.test(text.slice(slash + 1));
+}
+
+function hostProblem(host: string): string {
+  if (host === '') return `there is no host in it. ${notGuessed}`;
+  if (hostPattern.test(host) && isShort(host)) return `${quote(host)} is no full host. ${notGuessed}`;
+  return 'what stands before the first / is no host, or a host and a port';
+}
+
+const notGuessed = 'Short names are not guessed at: write the registry out';
+
+function refuse(text: string, why: string): RegistryError {
+  // Somebody may have put a login before the host.
+  const shown = /^[^/]*@/.test(text) || text.includes('://') ? 'the image reference' : `image reference ${quote(text)}`;
+  return new RegistryError('SLW_REGISTRY_REFERENCE', `${shown}: ${expected}; ${why}`);
+}
+
+export const nameOf = ({ host, repository }: Pick<Reference, 'host' | 'repository'>): string => `${host}/${repository}`;
+
+export function formatReference(reference: Reference): string {
+  const tag = reference.tag === undefined ? '' : `:${reference.tag}`;
+  const digest = reference.digest === undefined ? '' : `@${reference.digest}`;
+  return `${nameOf(reference)}${tag}${digest}`;
+}

@@ -1,0 +1,162 @@
+import { parse } from 'smol-toml';
+import { RegistryError } from './errors.ts';
+import { isRecord, kindOf, quote } from './quote.ts';
+import { isHost, isScope } from './reference.ts';
+import type { Mirror, MirrorRule } from './registry.ts';
+
+const longest = 1024 * 1024;
+const mostEntries = 1000;
+
+type Answers = MirrorRule['for'];
+
+/** What a registries.conf says, as the options of a registry client take it. */
+export interface RegistriesConf {
+  readonly mirrors: readonly MirrorRule[];
+  readonly plainHttp: readonly string[];
+}
+
+/**
+ * Reads a registries.conf (version 2). `insecure` means plain http here: a certificate that cannot be verified is never
+ * accepted. Search registries, short names and credential helpers are not for us, and are passed over.
+ */
+export function parseRegistriesConf(text: string): RegistriesConf {
+  if (text.length > longest) throw refuse(`expected at most ${longest} characters, found ${text.length}`);
+  const parsed = parseToml(text);
+  if (parsed['registries'] !== undefined) {
+    throw refuse('it is of version 1 ([registries.search] and the like), expected version 2: [[registry]] tables');
+  }
+  const mirrors: MirrorRule[] = [];
+  const plainHttp = new Set<string>();
+  for (const [index, table] of tablesIn(parsed, 'registry', '').entries()) {
+    const registry = readRegistry(table, `registry[${index}]`);
+    mirrors.push(...rulesOf(registry));
+    if (registry.insecure && registry.location !== undefined) plainHttp.add(hostOf(registry.location));
+  }
+  return { mirrors, plainHttp: [...plainHttp] };
+}
+
+function parseToml(text: string): Record<string, unknown> {
+  try {
+    return parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : '';
+    throw refuse(`expected TOML: ${why}`);
+  }
+}
+
+interface RegistryTable {
+  prefix: string;
+  /** Undefined for a pattern of hosts: each is its own location. */
+  location: string | undefined;
+  insecure: boolean;
+  blocked: boolean;
+  mirrors: readonly (Mirror & { for: Answers })[];
+}
+
+function readRegistry(table: Record<string, unknown>, at: string): RegistryTable {
+  const location = scopeIn(table, 'location', at);
+  const prefix = prefixIn(table, at) ?? location;
+  if (prefix === undefined) throw refuse(`${at}: expected a location or a prefix, found neither`);
+  if (location === undefined && !prefix.startsWith('*.')) {
+    return { ...readRest(table, at), prefix, location: prefix };
+  }
+  return { ...readRest(table, at), prefix, location };
+}
+
+function readRest(table: Record<string, unknown>, at: string): Omit<RegistryTable, 'prefix' | 'location'> {
+  const digestsOnly = flagIn(table, 'mirror-by-digest-only', at);
+  return {
+    insecure: flagIn(table, 'insecure', at),
+    blocked: flagIn(table, 'blocked', at),
+    mirrors: tablesIn(table, 'mirror', `${at}.`).map((mirror, index) =>
+      readMirror(mirror, `${at}.mirror[${index}]`, digestsOnly),
+    ),
+  };
+}
+
+function readMirror(table: Record<string, unknown>, at: string, digestsOnly: boolean): Mirror & { for: Answers } {
+  const location = scopeIn(table, 'location', at);
+  if (location === undefined) throw refuse(`${at}.location: expected a host, or a host and a path, found nothing`);
+  return { location, plainHttp: flagIn(table, 'insecure', at), for: answersIn(table, at, digestsOnly) };
+}
+
+const pullFrom: ReadonlyMap<unknown, Answers> = new Map([
+  ['all', 'all'],
+  ['digest-only', 'digests'],
+  ['tag-only', 'tags'],
+]);
+
+function answersIn(table: Record<string, unknown>, at: string, digestsOnly: boolean): Answers {
+  const value = table['pull-from-mirror'];
+  if (value === undefined) return digestsOnly ? 'digests' : 'all';
+  if (digestsOnly) {
+    throw refuse(`${at}.pull-from-mirror: the registry says mirror-by-digest-only already; keep one of them`);
+  }
+  const answers = pullFrom.get(value);
+  if (answers === undefined) {
+    const found = typeof value === 'string' ? quote(value, 50) : kindOf(value);
+    throw refuse(`${at}.pull-from-mirror: expected all, digest-only or tag-only, found ${found}`);
+  }
+  return answers;
+}
+
+/** Rules of one source are asked in their order, so neighbours that answer the same references share one. */
+function rulesOf({ prefix: source, location, insecure, blocked, mirrors }: RegistryTable): MirrorRule[] {
+  const rules: (MirrorRule & { mirrors: Mirror[] })[] = [];
+  for (const { for: answers, ...mirror } of mirrors) {
+    const last = rules.at(-1);
+    if (last?.for === answers) last.mirrors.push(mirror);
+    else rules.push({ source, mirrors: [mirror], fallback: true, for: answers, blocked });
+  }
+  if (blocked && rules.length === 0) rules.push({ source, mirrors: [], fallback: false, for: 'all', blocked });
+  // The images of the source are somewhere else altogether: that place is asked last, instead of it.
+  if (!blocked && location !== undefined && location !== source) {
+    rules.push({ source, mirrors: [{ location, plainHttp: insecure }], fallback: false, for: 'all', blocked });
+  }
+  return rules;
+}
+
+function tablesIn(table: Record<string, unknown>, field: string, at: string): Record<string, unknown>[] {
+  const value = table[field] ?? [];
+  if (!Array.isArray(value)) throw refuse(`${at}${field}: expected [[${field}]] tables, found ${kindOf(value)}`);
+  if (value.length > mostEntries) throw refuse(`${at}${field}: expected at most ${mostEntries}, found ${value.length}`);
+  return value.map((entry: unknown, index) => {
+    if (isRecord(entry)) return entry;
+    throw refuse(`${at}${field}[${index}]: expected a table, found ${kindOf(entry)}`);
+  });
+}
+
+function flagIn(table: Record<string, unknown>, field: string, at: string): boolean {
+  const value = table[field] ?? false;
+  if (typeof value !== 'boolean') throw refuse(`${at}.${field}: expected true or false, found ${kindOf(value)}`);
+  return value;
+}
+
+function prefixIn(table: Record<string, unknown>, at: string): string | undefined {
+  const value = table['prefix'];
+  if (typeof value === 'string' && value.startsWith('*.') && isHost(value.slice(2).toLowerCase())) {
+    return value.toLowerCase();
+  }
+  return scopeIn(table, 'prefix', at);
+}
+
+function scopeIn(table: Record<string, unknown>, field: string, at: string): string | undefined {
+  const value = table[field];
+  if (value === undefined || value === '') return undefined;
+  if (typeof value !== 'string') throw refuse(`${at}.${field}: expected text, found ${kindOf(value)}`);
+  const scope = lowerHost(value);
+  if (!isScope(scope)) {
+    throw refuse(`${at}.${field}: expected a host, or a host and a path without a tag, found ${quote(value, 100)}`);
+  }
+  return scope;
+}
+
+/** Hosts have no case; the rest of a name must be lower case already. */
+export function lowerHost(scope: string): string {
+  const host = hostOf(scope);
+  return host.toLowerCase() + scope.slice(host.length);
+}
+
+const hostOf = (scope: string): string => scope.split('/', 1)[0] ?? '';
+
+const refuse = (why: string): RegistryError => new RegistryError('SLW_REGISTRY_MIRRORS', `registries.conf: ${why}`);

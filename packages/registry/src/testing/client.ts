@@ -1,0 +1,18 @@
+import { createRegistry } from '../client.ts';
+import type { Registry, RegistryOptions } from '../registry.ts';
+import { createTestClock } from './clock.ts';
+import type { TestClock } from './clock.ts';
+import type { MisbehavingRegistry } from './misbehaving-registry.ts';
+
+export interface TestClient extends Registry, AsyncDisposable {
+  readonly clock: TestClock;
+}
+
+/** A client that may speak plain http to these servers, waits without waiting, and looks for linux/amd64. */
+export function clientOf(servers: readonly MisbehavingRegistry[], options: RegistryOptions = {}): TestClient {
+  const clock = createTestClock();
+  const platform = { os: 'linux', architecture: 'amd64' };
+  const plainHttp = servers.map(({ host }) => host);
+  const registry = createRegistry({ plainHttp, platform, silenceMs: 5000, retries: 2, ...options }, clock);
+  return { ...registry, clock, [Symbol.asyncDispose]: () => registry.close() };
+}

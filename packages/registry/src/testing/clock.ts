@@ -1,0 +1,24 @@
+import type { Clock } from '../clock.ts';
+
+/** Time that passes only by waiting, and then at once. */
+export interface TestClock extends Clock {
+  readonly slept: number[];
+  advance(ms: number): void;
+}
+
+export function createTestClock(start = Date.UTC(2026, 0, 1)): TestClock {
+  let now = start;
+  const slept: number[] = [];
+  return {
+    slept,
+    now: () => now,
+    advance(ms) {
+      now += ms;
+    },
+    async sleep(ms, signal) {
+      signal.throwIfAborted();
+      slept.push(ms);
+      now += ms;
+    },
+  };
+}

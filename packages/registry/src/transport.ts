@@ -1,0 +1,168 @@
+import { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
+import { RegistryError } from './errors.ts';
+import type { Asked } from './errors.ts';
+import { cutAnswer, noAnswer } from './network-errors.ts';
+import { checkAuthorities, trustWith } from './trust.ts';
+
+export interface Answer {
+  readonly status: number;
+  header(name: string): string | string[] | undefined;
+  /** Of who answered in the end. */
+  readonly host: string;
+  /** Whether another host than the one asked answered. */
+  readonly elsewhere: boolean;
+  /** What goes wrong on the way is a RegistryError. To leave off reading early ends the connection. */
+  readonly body: AsyncIterable<Buffer>;
+  /** For an answer whose body is of no interest. */
+  discard(): Promise<void>;
+}
+
+export interface Exchange {
+  readonly url: URL;
+  readonly asked: Asked;
+  readonly signal: AbortSignal;
+  readonly accept?: string | undefined;
+  /** Only for the host of the URL: never sent on. */
+  readonly authorization?: string | undefined;
+  /** How many redirects may be followed. */
+  readonly redirects: number;
+}
+
+export interface Transport {
+  get(exchange: Exchange): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  readonly silenceMs: number;
+  readonly ca: string | undefined;
+  /** As `URL.host` has them. */
+  readonly plainHttp: ReadonlySet<string>;
+}
+
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+const mostDiscarded = 64 * 1024;
+
+/** Sends requests: TLS verified always, plain http only to whom it is allowed, through no proxy. */
+export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions): Transport {
+  checkAuthorities(ca);
+  const agents = new Map<string, Agent>();
+
+  function agentFor({ protocol }: URL): Agent {
+    const agent = agents.get(protocol) ?? new Agent({ ...common, connect: connectionOf(protocol, ca, silenceMs) });
+    agents.set(protocol, agent);
+    return agent;
+  }
+
+  async function send(url: URL, asked: Asked, exchange: Exchange, authorization: string | undefined) {
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && plainHttp.has(url.host))) {
+      throw new RegistryError('SLW_REGISTRY_REDIRECT', plainText(url), { asked });
+    }
+    try {
+      return await agentFor(url).request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: 'GET',
+        headers: {
+          'user-agent': 'slipway',
+          'accept-encoding': 'identity',
+          accept: exchange.accept ?? '*/*',
+          ...(authorization === undefined ? {} : { authorization }),
+        },
+        headersTimeout: silenceMs,
+        bodyTimeout: silenceMs,
+        signal: exchange.signal,
+      });
+    } catch (error) {
+      throwIfStopped(exchange.signal);
+      throw noAnswer(error, asked);
+    }
+  }
+
+  async function get(exchange: Exchange): Promise<Answer> {
+    let { url, authorization } = exchange;
+    let elsewhere = false;
+    for (let followed = 0; ; followed += 1) {
+      const asked = followed === 0 ? exchange.asked : { ...exchange.asked, host: url.host };
+      const response = await send(url, asked, exchange, authorization);
+      const answer = answerOf(response, asked, exchange.signal, elsewhere);
+      if (!redirectStatuses.has(answer.status)) return answer;
+      await answer.discard();
+      const next = targetOf(answer, url, asked);
+      if (followed >= exchange.redirects) {
+        const text = `expected an answer after at most ${exchange.redirects} redirects, found one more, to ${next.host}. Check the address of the registry`;
+        throw new RegistryError('SLW_REGISTRY_REDIRECT', text, { asked });
+      }
+      // Once the request was elsewhere, a way back does not restore the trust: somebody else has chosen it.
+      if (next.origin !== url.origin) [elsewhere, authorization] = [true, undefined];
+      url = next;
+    }
+  }
+
+  return {
+    get,
+    async close() {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+    },
+  };
+}
+
+// Over HTTP/2 a layer that is read slowly and everything else would share one connection's window.
+const common = { allowH2: false, pipelining: 1, maxHeaderSize: 64 * 1024 };
+
+/** That certificates are verified is said outright, so that no environment variable turns it off. */
+function connectionOf(protocol: string, ca: string | undefined, timeout: number) {
+  if (protocol !== 'https:') return { timeout };
+  return { timeout, secureContext: trustWith(ca), rejectUnauthorized: true };
+}
+
+const plainText = (url: URL): string =>
+  url.protocol === 'http:'
+    ? `expected https, found plain http to ${url.host}. Allow it for that host (plain http) if the network between can be trusted`
+    : `expected https, found ${url.protocol}`;
+
+/** Somebody stopped it: not a failure of the host. That the time is over is one. */
+function throwIfStopped(signal: AbortSignal): void {
+  const late = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+  if (!late) signal.throwIfAborted();
+}
+
+function targetOf(answer: Answer, from: URL, asked: Asked): URL {
+  const location = answer.header('location');
+  const target = typeof location === 'string' ? URL.parse(location, from) : null;
+  if (target === null || target.username !== '' || target.password !== '') {
+    const text = `expected a redirect (${answer.status}) with an address, found none that can be used. Check the registry's configuration`;
+    throw new RegistryError('SLW_REGISTRY_REDIRECT', text, { asked });
+  }
+  return target;
+}
+
+function answerOf(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  asked: Asked,
+  signal: AbortSignal,
+  elsewhere: boolean,
+): Answer {
+  // Who reads gets the error from the iterator. With nobody reading yet, it would end the process.
+  body.on('error', () => {});
+  return {
+    status: statusCode,
+    header: (name) => headers[name],
+    host: asked.host,
+    elsewhere,
+    body: {
+      async *[Symbol.asyncIterator]() {
+        try {
+          for await (const chunk of body) yield chunk as Buffer;
+        } catch (error) {
+          throwIfStopped(signal);
+          throw cutAnswer(error, asked);
+        }
+      },
+    },
+    async discard() {
+      await body.dump({ limit: mostDiscarded }).catch(() => {});
+    },
+  };
+}

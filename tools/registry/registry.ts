@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { hash } from 'bcryptjs';
+import { ensureAuthority, ensureIdentity } from '../controlplane/certificates.ts';
+import { ToolsError } from '../controlplane/errors.ts';
+import { pickFreePort } from '../controlplane/ports.ts';
+import { writePrivateFile } from '../controlplane/private-file.ts';
+import { unpackDebian, type DebianOptions } from '../debian/debian.ts';
+import { configure } from './configuration.ts';
+import { readRequests, type LoggedRequest } from './request-log.ts';
+import { startTokenServer, type TokenServer } from './token-server.ts';
+
+export interface RegistryProgram {
+  path: string;
+  version: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Debian's docker-registry, out of the user's cache. */
+export async function resolveRegistry(options: DebianOptions = {}): Promise<RegistryProgram> {
+  // The first that takes OCI images is 2.7.
+  const packages = [{ name: 'docker-registry', least: [2, 7, 0] as const }];
+  const { directory, versions, libraryPath } = await unpackDebian(packages, options);
+  return {
+    path: join(directory, 'usr/bin/docker-registry'),
+    version: versions['docker-registry'] ?? '',
+    env: { LD_LIBRARY_PATH: libraryPath },
+  };
+}
+
+export interface RegistryOptions {
+  /** Without it the registry speaks plain http. */
+  tls?: boolean;
+  /** `basic`: name and password. `bearer`: a token, which another server gives for them. */
+  auth?: 'basic' | 'bearer' | 'none';
+  program?: RegistryProgram;
+}
+
+/** What one needs to speak to a registry. */
+export interface RegistryAccess {
+  /** 127.0.0.1:PORT, as image references begin. */
+  host: string;
+  url: string;
+  /** The authority of its certificate in PEM; empty for plain http. */
+  ca: string;
+  username: string;
+  password: string;
+}
+
+export interface RunningRegistry extends RegistryAccess {
+  port: number;
+  /** Everything it keeps. */
+  directory: string;
+  /** What it has answered so far, those who pushed included. A request is here soon after its response, not before. */
+  requests(): LoggedRequest[];
+  /** The scopes that tokens were given for, where auth is `bearer`. */
+  tokenScopes(): readonly string[];
+  /** Ends it and removes all its images. */
+  stop(): Promise<void>;
+}
+
+const READY_MS = 10_000;
+// The least that bcrypt has: the registry computes it for every request.
+const BCRYPT_ROUNDS = 4;
+
+/** A registry on this machine's loopback, empty, with TLS and a password unless told otherwise. */
+export async function startRegistry(options: RegistryOptions = {}): Promise<RunningRegistry> {
+  const { path, env } = options.program ?? (await resolveRegistry());
+  const directory = await mkdtemp(join(tmpdir(), 'slipway-registry-'));
+  const prepared = await prepare(directory, options);
+  const { port, access, tokens } = prepared;
+  const child = spawn(path, ['serve', join(directory, 'config.yml')], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  let ended: string | undefined;
+  const exit = once(child, 'close').then(
+    ([code]) => (ended = `exit code ${String(code)}`),
+    (error: Error) => (ended = error.message),
+  );
+  const stop = async () => {
+    if (ended === undefined) child.kill('SIGTERM');
+    await exit;
+    await tokens?.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+  const until = Date.now() + READY_MS;
+  while (!(await accepts(port))) {
+    if (ended === undefined && Date.now() < until) {
+      await delay(20);
+      continue;
+    }
+    await stop();
+    throw new ToolsError(
+      'SLW_TOOLS_START_FAILED',
+      `docker-registry does not serve on port ${port} (${ended ?? `not within ${READY_MS} ms`}): ${log.trim().slice(-1000)}`,
+    );
+  }
+  return {
+    ...access,
+    port,
+    directory,
+    requests: () => readRequests(log),
+    tokenScopes: () => tokens?.given ?? [],
+    stop,
+  };
+}
+
+interface Prepared {
+  port: number;
+  access: RegistryAccess;
+  tokens: TokenServer | undefined;
+}
+
+async function prepare(directory: string, { tls = true, auth = 'basic' }: RegistryOptions): Promise<Prepared> {
+  const port = await pickFreePort();
+  const account = { username: 'puller', password: randomBytes(12).toString('hex') };
+  const authority = await ensureAuthority(join(directory, 'authority.pem'), 'slipway-registry');
+  const identity = await ensureIdentity(authority, join(directory, 'server.pem'), {
+    commonName: 'registry',
+    hosts: ['127.0.0.1', 'localhost'],
+  });
+  await writeFile(join(directory, 'authority.crt'), authority.certificate);
+  const line = `${account.username}:${await hash(account.password, BCRYPT_ROUNDS)}\n`;
+  await writePrivateFile(join(directory, 'htpasswd'), line);
+  const tokens = auth === 'bearer' ? await startTokenServer(identity, account) : undefined;
+  await writeFile(join(directory, 'config.yml'), configure({ directory, port, tls, auth, tokens }));
+  const host = `127.0.0.1:${port}`;
+  const access = { host, url: `${tls ? 'https' : 'http'}://${host}`, ca: tls ? authority.certificate : '', ...account };
+  return { port, access, tokens };
+}
+
+function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  return once(socket, 'connect')
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy());
+}
