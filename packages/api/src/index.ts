@@ -21,6 +21,7 @@ export * from './machineconfiguration/machine-config-pool.ts';
 export * from './machineconfiguration/machine-config.ts';
 export * from './machineconfiguration/os-image-stream.ts';
 export * from './machineconfiguration/pinned-image-set.ts';
+export * from './machineconfiguration/stream-names.ts';
 export * from './metal3/bare-metal-host.ts';
 export * from './metal3/data-image.ts';
 export * from './operator/machine-configuration.ts';

@@ -2,6 +2,12 @@ import { daemonUser, defaultNamespace, exemptIdentities } from './identity.ts';
 import { customPoolPolicy } from './machineconfiguration/custom-pool-policy.ts';
 import { builtInConfigPolicy, renderedConfigPolicy } from './machineconfiguration/machine-config-policies.ts';
 import { machineConfigNodePolicy, nodePolicy } from './machineconfiguration/node-policies.ts';
+import {
+  osImageStreamPolicy,
+  poolStreamExistsPolicy,
+  poolStreamForwardPolicy,
+  poolStreamRecordPolicy,
+} from './machineconfiguration/os-stream-policies.ts';
 import { machineConfigurationPolicy } from './operator/machine-configuration-policy.ts';
 import type { PolicyDefinition } from './policy.ts';
 
@@ -15,5 +21,9 @@ export function policies(namespace: string = defaultNamespace): PolicyDefinition
     builtInConfigPolicy(exempt),
     nodePolicy(exempt, daemonUser(namespace)),
     machineConfigNodePolicy(exempt, daemonUser(namespace)),
+    poolStreamExistsPolicy(exempt),
+    poolStreamForwardPolicy(exempt),
+    poolStreamRecordPolicy(exempt),
+    osImageStreamPolicy(exempt),
   ];
 }

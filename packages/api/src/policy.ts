@@ -28,7 +28,10 @@ export interface PolicyDefinition {
   /** CEL that the validations read as `variables.<name>`; each may use those before it. */
   variables?: { name: string; expression: string }[];
   validations: PolicyValidation[];
-  /** An object that the expressions read as `params`. While it is absent the policy lets everything pass. */
+  /**
+   * An object that the expressions read as `params`. While it is absent, or its kind is not served yet, the policy lets
+   * everything pass: what it holds must be held by a controller as well.
+   */
   param?: { resource: ResourceName & Pick<Resource<unknown>, 'kind'>; name: string; namespace?: string };
 }
 
@@ -37,7 +40,7 @@ export interface ValidatingAdmissionPolicy {
   kind: 'ValidatingAdmissionPolicy';
   metadata: { name: string; annotations: Record<string, string> };
   spec: {
-    failurePolicy: 'Fail';
+    failurePolicy: 'Fail' | 'Ignore';
     paramKind?: { apiVersion: string; kind: string };
     matchConstraints: {
       matchPolicy: 'Equivalent';
@@ -89,6 +92,11 @@ const changes = {
     "request.operation != 'UPDATE' || object.?spec != oldObject.?spec || object.metadata.?labels != oldObject.metadata.?labels",
 } as const;
 
+// kube-apiserver looks for the kind of a parameter before it looks at who is exempt, and up to 30 seconds after its start,
+// or after a new CRD, it may not find it. With `Fail` it refused everybody meanwhile, our controllers too (26 seconds, in
+// one start of three). So while it is being looked for, the kind counts as absent, as its object does.
+const failurePolicyWithParam = 'Ignore';
+
 const apiVersionOf = ({ group, version }: ResourceName): string => (group === '' ? version : `${group}/${version}`);
 
 function policyOf(definition: PolicyDefinition): ValidatingAdmissionPolicy {
@@ -99,7 +107,7 @@ function policyOf(definition: PolicyDefinition): ValidatingAdmissionPolicy {
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name, annotations: { 'kubernetes.io/description': description } },
     spec: {
-      failurePolicy: 'Fail',
+      failurePolicy: param === undefined ? 'Fail' : failurePolicyWithParam,
       ...(param && { paramKind: { apiVersion: apiVersionOf(param.resource), kind: param.resource.kind } }),
       matchConstraints: {
         // A request through another version of the kind is the same request. What is not named is not covered.

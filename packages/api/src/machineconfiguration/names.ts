@@ -83,5 +83,20 @@ export const drainBlockedAnnotation = ours('drain-blocked');
 /** On the MachineConfiguration `cluster`: what a node does about drift: `leave`, `heal` or `heal-after=10m`. */
 export const driftPolicyAnnotation = ours('drift-policy');
 
+/** On a pool: the OS image stream that it is on. On a rendered MachineConfig: the stream that its OS images are of. */
+export const osStreamAnnotation = ours('os-image-stream');
+/** On a pool: the images of its stream as they were last there, as JSON. Written with the stream, by the OS streams controller. */
+export const osStreamImagesAnnotation = ours('os-image-stream-images');
+/** On a pool: why its OS image stream cannot be followed, as JSON like the problems of a render. Written by the OS streams controller. */
+export const osStreamProblemAnnotation = ours('os-image-stream-problem');
+/** On the OSImageStream: what the payload says of the lives of its streams, as JSON. */
+export const streamLifecycleAnnotation = ours('stream-lifecycle');
+/** On the OSImageStream: the default stream that we set. Another one in its spec is somebody's own choice. */
+export const ownDefaultStreamAnnotation = ours('default-stream');
+/** On the OSImageStream: a digest of all it was made from. While it is the same, nobody is asked again. */
+export const streamSourcesAnnotation = ours('stream-sources');
+/** On the OSImageStream: the release image it was made from. */
+export const releasePayloadImageAnnotation = known('release-payload-image');
+
 /** The prefix that only rendered MachineConfigs have. */
 export const renderedPrefix = 'rendered-';

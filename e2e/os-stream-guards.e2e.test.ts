@@ -1,0 +1,336 @@
+// The guards of OS image streams on a real API server, and who tries to get past them.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  daemonUser,
+  defaultNamespace,
+  knownStreams,
+  machineConfigPools,
+  osImageStreams,
+  osStreamAnnotation,
+  osStreamImagesAnnotation,
+  osStreamProblemAnnotation,
+  streamStep,
+} from '@slipway/api';
+import type { Client, KubeObject, Resource } from '@slipway/kube';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operator } from './operator.ts';
+import {
+  annotate,
+  ask,
+  deleteAll,
+  expectRefused,
+  patchPool,
+  patchStatus,
+  specWith,
+  startGuardedCluster,
+  streamsName,
+  tryNew,
+  until,
+  type GuardedCluster,
+  type PoolFacts,
+} from './os-stream-guards/cluster.ts';
+
+const alpha: Resource = { ...osImageStreams, version: 'v1alpha1' };
+const records = [osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation];
+
+/** Some by the name of today and some by an older one, and one that we know nothing of. */
+const available = ['rhel-9', 'rhel10-coreos', 'centos-9', 'stream-coreos', 'fedora-coreos', 'hardened'];
+const spellings = knownStreams.flatMap(({ name, aliases }) => aliases.concat(name));
+
+const exists = 'pool-os-stream-exists';
+const forward = 'pool-os-stream-forward';
+const record = 'pool-os-stream-record';
+const guards = 'os-image-stream-guards';
+const dryRun = { dryRun: true };
+
+let cluster: GuardedCluster;
+let admin: Client;
+let controllers: Client;
+const poolThat = (facts: PoolFacts): Promise<string> => cluster.poolThat(facts);
+
+beforeAll(async () => {
+  cluster = await startGuardedCluster();
+  ({ admin, controllers } = cluster);
+  await controllers.create(osImageStreams, { metadata: streamsName, spec: { defaultStream: 'rhel-9' } });
+  const pool = await poolThat({ tracked: 'rhel-10' });
+  await until(() => expectRefused(ask(admin, pool, 'rhel-9', dryRun), forward));
+  await until(() => expectRefused(annotate(admin, pool, { [osStreamAnnotation]: 'x' }, dryRun), record));
+}, 120_000);
+
+afterAll(async () => cluster?.stop());
+
+it('before the streams of the payload are known, a pool may ask for any', async () => {
+  await expect(tryNew(admin, 'new', 'rhel-11')).resolves.toBeDefined();
+  await expect(ask(admin, await poolThat({ asks: 'rhel-10' }), 'rhel-9')).resolves.toBeDefined();
+});
+
+describe('once they are known', () => {
+  beforeAll(async () => {
+    await cluster.setStreams(available);
+    await until(() => expectRefused(tryNew(admin, 'new', 'rhel-11'), exists));
+  });
+
+  describe('a pool', () => {
+    it.each([...available, 'rhel9-coreos', 'rhel-10', 'centos-10'])('may ask for %s', async (stream) => {
+      await expect(tryNew(admin, 'new', stream)).resolves.toBeDefined();
+      await expect(ask(admin, await poolThat({}), stream)).resolves.toBeDefined();
+    });
+
+    it.each(['rhel-11', 'rhel-8', 'rhel9', 'hardened-9', 'minimal'])('may not ask for %s', async (stream) => {
+      const words = (pool: string) =>
+        `pool ${pool} asks in spec.osImageStream for the stream ${stream}, which this cluster does not have: set one of rhel-9, rhel10-coreos, centos-9, stream-coreos, fedora-coreos, hardened, or leave the field out and the pool stays on the stream it is on`;
+      await expectRefused(tryNew(admin, 'new', stream), exists, words('new'));
+      const pool = await poolThat({ asks: 'rhel-9' });
+      await expectRefused(ask(admin, pool, stream), exists, words(pool));
+      await expectRefused(
+        admin.apply(
+          machineConfigPools,
+          { metadata: { name: pool }, spec: specWith(stream) },
+          {},
+          { fieldManager: 'somebody', force: true },
+        ),
+        exists,
+      );
+    });
+
+    it('whose stream is gone can be changed in all else, and ask for no other that is not there', async () => {
+      const pool = await poolThat({ asks: 'rhel-8', tracked: 'rhel-8', runs: 'rhel-8' });
+      await patchPool(admin, pool, { spec: { paused: true }, metadata: { labels: { seen: 'yes' } } });
+      await patchStatus(admin, pool, { status: { machineCount: 1 } });
+      await expectRefused(ask(admin, pool, 'rhel-7'), exists);
+      await ask(admin, pool, null);
+      await expectRefused(ask(admin, pool, 'rhel-8'), exists);
+      await expect(ask(admin, pool, 'rhel-9')).resolves.toMatchObject({ spec: { osImageStream: { name: 'rhel-9' } } });
+    });
+  });
+
+  describe('machines', () => {
+    it.each([...spellings, 'hardened'])('on %s go where the table of streams says, and nowhere else', async (from) => {
+      const pool = await poolThat({ tracked: from });
+      const targets = [...spellings, 'hardened'];
+      const reached: string[] = [];
+      for (const to of targets) {
+        const passed = await ask(admin, pool, to, dryRun).then(
+          () => true,
+          (error: unknown) => {
+            if (!String(error).includes(forward)) throw error;
+            return false;
+          },
+        );
+        if (passed) reached.push(to);
+      }
+      const allowed = targets.filter((to) => ['same', 'forward', 'unknown'].includes(streamStep(from, to)));
+      expect(reached).toEqual(allowed);
+    });
+
+    it.each<[string, PoolFacts]>([
+      ['the controllers have noted', { tracked: 'rhel-10', runs: 'rhel-9' }],
+      ['the pool asked for', { asks: 'rhel-10', runs: 'rhel-9' }],
+      ['all of them run', { runs: 'rhel-10' }],
+      ['are under an older name', { tracked: 'rhel10-coreos' }],
+    ])('do not go back from what %s', async (_, facts) => {
+      const pool = await poolThat(facts);
+      const from = facts.tracked ?? 'rhel-10';
+      await expectRefused(
+        ask(admin, pool, 'rhel-9'),
+        forward,
+        `pool ${pool} is on the OS image stream ${from} and cannot go to rhel-9: machines cannot go back to an older major version of their OS. Either leave spec.osImageStream at ${from} or out, or make a new pool with spec.osImageStream.name rhel-9 for new machines, and move the work there`,
+      );
+      await expectRefused(ask(admin, pool, 'rhel9-coreos'), forward);
+    });
+
+    it('do not go back by a detour over no stream at all', async () => {
+      const pool = await poolThat({ asks: 'rhel-10', tracked: 'rhel-10' });
+      await ask(admin, pool, null);
+      await expectRefused(ask(admin, pool, 'rhel-9'), forward);
+      await expect(ask(admin, pool, 'rhel-10')).resolves.toBeDefined();
+    });
+
+    it('do not change family', async () => {
+      const pool = await poolThat({ asks: 'rhel-9', tracked: 'rhel-9' });
+      await expectRefused(
+        ask(admin, pool, 'centos-10'),
+        forward,
+        `pool ${pool} is on the OS image stream rhel-9 and cannot go to centos-10: machines cannot change from the family rhel to centos. Either leave spec.osImageStream at rhel-9 or out, or make a new pool with spec.osImageStream.name centos-10 for new machines, and move the work there`,
+      );
+    });
+
+    // What was asked for and never came about must be possible to correct.
+    it.each<[string, PoolFacts]>([
+      ['does not exist', { asks: 'rhel-11', tracked: 'rhel-9' }],
+      ['does not exist, in a new pool', { asks: 'rhel-11' }],
+      ['is of another family', { asks: 'centos-10', tracked: 'rhel-9' }],
+      ['no machine was sent to yet', { asks: 'rhel-10', tracked: 'rhel-9' }],
+    ])('stay where they are if their pool takes back a wish that %s', async (_, facts) => {
+      await expect(ask(admin, await poolThat(facts), 'rhel-9')).resolves.toBeDefined();
+    });
+
+    it('of a new pool begin wherever they are told', async () => {
+      await expect(tryNew(admin, 'worker', 'rhel-9')).resolves.toBeDefined();
+    });
+  });
+
+  describe('what a pool is on', () => {
+    it.each(records)('people do not write, change or remove: %s', async (name) => {
+      const words = (pool: string, rest: string) =>
+        `of pool ${pool} the annotation ${name} is written by the controllers alone: leave it as it is${rest}. What you want the pool to follow is spec.osImageStream`;
+      const pool = await poolThat({});
+      const onUpdate =
+        '. A file for kubectl replace needs it as it stands; a file for kubectl apply goes without, and if it had it once, kubectl apply set-last-applied -f FILE makes that forgotten';
+      await expectRefused(annotate(admin, pool, { [name]: 'rhel-9' }), record, words(pool, onUpdate));
+      await expectRefused(
+        tryNew(admin, 'new', undefined, { [name]: 'x' }),
+        record,
+        words('new', ', so out of a new pool'),
+      );
+      await annotate(controllers, pool, { [name]: 'rhel-10' });
+      await expectRefused(annotate(admin, pool, { [name]: 'rhel-9' }), record);
+      await expectRefused(annotate(admin, pool, { [name]: '' }), record);
+      await expectRefused(annotate(admin, pool, { [name]: null }), record);
+      await expectRefused(patchPool(admin, pool, { metadata: { annotations: null } }), record);
+      // A request for the status leaves annotations as they are.
+      await patchStatus(admin, pool, { metadata: { annotations: { [name]: 'rhel-9' } }, status: { machineCount: 1 } });
+      const found = await admin.get(machineConfigPools, { name: pool });
+      expect(found.metadata.annotations).toEqual({ [name]: 'rhel-10' });
+    });
+
+    it('is not in the way of other annotations', async () => {
+      const pool = await poolThat({ tracked: 'rhel-9' });
+      await annotate(admin, pool, { 'example.com/note': 'x', 'slipway.dev/rollout-waves': '1,100%' });
+      await expect(annotate(admin, pool, { 'example.com/note': null })).resolves.toBeDefined();
+    });
+
+    describe('and kubectl', () => {
+      const values = (value: string) => Object.fromEntries(records.map((each) => [each, value]));
+      const manifestOf = (name: string, paused: boolean, annotations: Record<string, string> = {}) =>
+        JSON.stringify({
+          apiVersion: 'machineconfiguration.openshift.io/v1',
+          kind: 'MachineConfigPool',
+          metadata: { name, annotations },
+          spec: { ...specWith('rhel-9'), paused },
+        });
+      const fileOf = async (text: string): Promise<string> => {
+        const file = join(cluster.dataDir, 'pool.json');
+        await writeFile(file, text);
+        return file;
+      };
+
+      it('applies files without it, and with it as it stands', async () => {
+        const { kubectl } = cluster;
+        const name = await poolThat({});
+        await kubectl('apply', '-f', await fileOf(manifestOf(name, false)));
+        await annotate(controllers, name, values('x'));
+        expect(await kubectl('apply', '-f', await fileOf(manifestOf(name, true)))).toContain('configured');
+        const exported = async () => fileOf(await kubectl('get', 'mcp', name, '-o', 'json'));
+        expect(await kubectl('replace', '-f', await exported())).toContain('replaced');
+        expect(await kubectl('apply', '-f', await exported())).toContain('configured');
+        const found = await admin.get(machineConfigPools, { name });
+        expect(found.metadata.annotations).toMatchObject(values('x'));
+      });
+
+      it('takes it away by no file, and forgets that a file had it if it is told so', async () => {
+        const { kubectl } = cluster;
+        const name = await poolThat({});
+        await annotate(controllers, name, values('x'));
+        const withIt = await fileOf(manifestOf(name, true, values('x')));
+        await kubectl('apply', '-f', withIt);
+        await annotate(controllers, name, values('y'));
+        await expect(kubectl('apply', '-f', withIt)).rejects.toThrow(record);
+        const without = await fileOf(manifestOf(name, false));
+        await expect(kubectl('apply', '-f', without)).rejects.toThrow(record);
+        await expect(kubectl('replace', '-f', without)).rejects.toThrow(record);
+        await kubectl('apply', 'set-last-applied', '-f', without);
+        expect(await kubectl('apply', '-f', without)).toContain('configured');
+        const found = await admin.get(machineConfigPools, { name });
+        expect(found).toMatchObject({ metadata: { annotations: values('y') }, spec: { paused: false } });
+      });
+    });
+  });
+
+  describe('the OSImageStream', () => {
+    const words =
+      'OSImageStream cluster cannot be deleted: pools take their OS from its streams, and its spec holds the default that was chosen for new pools. For another default change spec.defaultStream. To do without streams turn the feature gate OSStreams off: then nobody reads it, and somebody in the group slipway:break-glass can delete it';
+
+    it.each([osImageStreams, alpha])(
+      'cannot be deleted through $version, alone or with all others',
+      async (resource) => {
+        await expectRefused(admin.delete(resource, streamsName, {}), guards, words);
+        await expectRefused(deleteAll(admin, resource), guards, words);
+        await expect(admin.get(resource, streamsName)).resolves.toBeDefined();
+      },
+    );
+
+    it.each([osImageStreams, alpha])('can be given another default through $version', async (resource) => {
+      for (const defaultStream of ['hardened', 'rhel-9']) {
+        const body = { spec: { defaultStream } };
+        await expect(
+          admin.patch<KubeObject>(resource, streamsName, { type: 'merge', body }, {}),
+        ).resolves.toMatchObject(body);
+      }
+    });
+  });
+
+  /** Everything that people may not do, without doing it. */
+  const forbidden: [string, (client: Client, pool: string) => Promise<unknown>][] = [
+    [exists, (client, pool) => ask(client, pool, 'rhel-11', dryRun)],
+    [forward, (client, pool) => ask(client, pool, 'rhel-9', dryRun)],
+    [record, (client, pool) => annotate(client, pool, { [osStreamAnnotation]: 'x' }, dryRun)],
+    [guards, (client) => deleteAll(client, osImageStreams, dryRun)],
+  ];
+
+  it.each([
+    ['our controllers', operator.user, `system:serviceaccounts:${defaultNamespace}`],
+    ['garbage collection', 'system:serviceaccount:kube-system:generic-garbage-collector', 'system:serviceaccounts'],
+    ['the end of a namespace', 'system:serviceaccount:kube-system:namespace-controller', 'system:serviceaccounts'],
+    ['people in an emergency', 'somebody', 'slipway:break-glass'],
+  ])('%s are not stopped', async (_, user, group) => {
+    const client = await cluster.clientOf(user, group);
+    const pool = await poolThat({ tracked: 'rhel-10' });
+    for (const [, attempt] of forbidden) await expect(attempt(client, pool)).resolves.toBeDefined();
+  });
+
+  it.each([
+    ['a daemon, whatever its permissions', daemonUser(defaultNamespace), `system:serviceaccounts:${defaultNamespace}`],
+    ['a ServiceAccount of another namespace', 'system:serviceaccount:mine:controller', 'system:serviceaccounts:mine'],
+    ['who has a name like the break-glass group', 'slipway:break-glass', 'people'],
+  ])('%s is stopped', async (_, user, group) => {
+    const client = await cluster.clientOf(user, group);
+    const pool = await poolThat({ tracked: 'rhel-10' });
+    for (const [policy, attempt] of forbidden) await expectRefused(attempt(client, pool), policy);
+  });
+
+  it('as many streams with as long names as there can be are no way past', async () => {
+    const long = Array.from(
+      { length: 98 },
+      (_, number) => `s${number}.${'x'.repeat(60)}.${'y'.repeat(63)}.${'z'.repeat(63)}.${'a'.repeat(50)}`,
+    );
+    const pool = await poolThat({ asks: 'rhel-10' });
+    await cluster.setStreams([...long, 'rhel-9', 'rhel-10']);
+    // Their names are more than a message holds.
+    const words =
+      'spec.osImageStream.name must be one of the OS image streams that this cluster has: kubectl get osimagestream cluster -o yaml lists them';
+    await until(() => expectRefused(tryNew(admin, 'new', `${'n'.repeat(63)}.x`), exists, words));
+    await expectRefused(ask(admin, pool, 'rhel-9'), forward);
+    await expect(tryNew(admin, 'new', long.at(-1))).resolves.toBeDefined();
+    await cluster.setStreams(available);
+    await until(() => tryNew(admin, 'new', 'hardened'));
+  });
+
+  it('and with the OSImageStream gone, as before the feature gate is on, controllers and people work', async () => {
+    const pool = await poolThat({ asks: 'rhel-10', tracked: 'rhel-10', runs: 'rhel-10' });
+    await controllers.delete(osImageStreams, streamsName, {});
+    await until(() => ask(admin, pool, 'rhel-9', dryRun));
+    for (const client of [admin, controllers]) {
+      for (const stream of ['rhel-9', 'rhel-11', null]) {
+        await expect(ask(client, pool, stream, dryRun)).resolves.toBeDefined();
+      }
+      await expect(tryNew(client, 'new', 'rhel-11')).resolves.toBeDefined();
+      await expect(patchPool(client, pool, { spec: { paused: true } }, dryRun)).resolves.toBeDefined();
+    }
+    await expect(annotate(controllers, pool, { [osStreamAnnotation]: 'rhel-9' })).resolves.toBeDefined();
+    await expect(
+      admin.create(osImageStreams, { metadata: streamsName, spec: { defaultStream: 'rhel-9' } }, dryRun),
+    ).resolves.toBeDefined();
+  });
+});

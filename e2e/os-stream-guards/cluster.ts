@@ -1,0 +1,138 @@
+// A cluster with Slipway installed and no controllers running: the test is all of them.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { machineConfigPools, osImageStreams, osStreamAnnotation } from '@slipway/api';
+import { createClient, createTransport, isKubeError, loadKubeconfig, type Client, type Resource } from '@slipway/kube';
+import { resolveBinaries } from '@slipway/tools/controlplane';
+import { expect, vi } from 'vitest';
+import { startInstalledControlPlane } from '../installed-control-plane.ts';
+import { operator } from '../operator.ts';
+
+const run = promisify(execFile);
+
+export const streamsName = { name: 'cluster' };
+
+// A parameter is seen some moments after it is there; its kind up to half a minute after the start of the API server.
+export const until = <T>(act: () => Promise<T>): Promise<T> => vi.waitFor(act, { timeout: 60_000, interval: 100 });
+
+export interface PoolFacts {
+  /** spec.osImageStream */
+  asks?: string;
+  /** The annotation of the controllers. */
+  tracked?: string;
+  /** status.osImageStream */
+  runs?: string;
+}
+
+export interface GuardedCluster {
+  /** In system:masters, as the administrator of most clusters is. */
+  admin: Client;
+  controllers: Client;
+  /** Somebody who may do everything as far as permissions go, so that only policies can say no. */
+  clientOf(user: string, ...groups: string[]): Promise<Client>;
+  /** As the administrator. */
+  kubectl: (...args: string[]) => Promise<string>;
+  /** Makes a pool as the controllers would have left it, and returns its name. */
+  poolThat(facts: PoolFacts): Promise<string>;
+  /** What the controllers have found in the payload. */
+  setStreams(names: readonly string[]): Promise<unknown>;
+  dataDir: string;
+  stop(): Promise<void>;
+}
+
+export async function startGuardedCluster(): Promise<GuardedCluster> {
+  const controlPlane = await startInstalledControlPlane();
+  const clients: Client[] = [];
+  const connect = async (kubeconfig: string): Promise<Client> => {
+    const client = createClient(createTransport(await loadKubeconfig([kubeconfig])));
+    clients.push(client);
+    return client;
+  };
+  const controllers = await connect(await controlPlane.kubeconfigFor(operator));
+  const { kubectl } = await resolveBinaries(['kubectl']);
+  let made = 0;
+  return {
+    admin: await connect(controlPlane.kubeconfig),
+    controllers,
+    dataDir: controlPlane.dataDir,
+    clientOf: async (user, ...groups) =>
+      connect(await controlPlane.kubeconfigFor({ user, groups: [...groups, 'system:masters'] })),
+    kubectl: async (...args) => (await run(kubectl, ['--kubeconfig', controlPlane.kubeconfig, ...args])).stdout,
+    poolThat: async ({ asks, tracked, runs }) => {
+      const name = `pool-${++made}`;
+      const annotations = { ...(tracked !== undefined && { [osStreamAnnotation]: tracked }) };
+      await controllers.create(machineConfigPools, { metadata: { name, annotations }, spec: specWith(asks) });
+      if (runs !== undefined) await patchStatus(controllers, name, { status: { osImageStream: { name: runs } } });
+      return name;
+    },
+    setStreams: (names) => {
+      const status = { defaultStream: names[0], availableStreams: names.map(streamOf) };
+      const patch = { type: 'merge', body: { status } } as const;
+      return controllers.patch(osImageStreams, streamsName, patch, {}, { subresource: 'status' });
+    },
+    stop: async () => {
+      await Promise.all(clients.map((client) => client.transport.close()));
+      await controlPlane.stop();
+    },
+  };
+}
+
+const image = `registry.example.com/os/image@sha256:${'0'.repeat(64)}`;
+const streamOf = (name: string) => ({ name, osImage: image, osExtensionsImage: image });
+
+const selector = { machineConfigSelector: { matchLabels: { 'machineconfiguration.openshift.io/role': 'worker' } } };
+
+export const specWith = (stream: string | undefined) => ({
+  ...selector,
+  ...(stream !== undefined && { osImageStream: { name: stream } }),
+});
+
+interface Trial {
+  dryRun?: boolean;
+}
+
+export const patchPool = (client: Client, name: string, body: object, { dryRun }: Trial = {}): Promise<unknown> =>
+  client.patch(machineConfigPools, { name }, { type: 'merge', body }, {}, { dryRun });
+
+export const patchStatus = (client: Client, name: string, body: object): Promise<unknown> =>
+  client.patch(machineConfigPools, { name }, { type: 'merge', body }, {}, { subresource: 'status' });
+
+export const ask = (client: Client, pool: string, stream: string | null, trial?: Trial): Promise<unknown> =>
+  patchPool(client, pool, { spec: { osImageStream: stream === null ? null : { name: stream } } }, trial);
+
+export const annotate = (
+  client: Client,
+  pool: string,
+  annotations: Record<string, string | null>,
+  trial?: Trial,
+): Promise<unknown> => patchPool(client, pool, { metadata: { annotations } }, trial);
+
+/** A pool that would be new. */
+export const tryNew = (
+  client: Client,
+  name: string,
+  stream?: string,
+  annotations: Record<string, string> = {},
+): Promise<unknown> =>
+  client.create(machineConfigPools, { metadata: { name, annotations }, spec: specWith(stream) }, { dryRun: true });
+
+export const deleteAll = (client: Client, { group, version, plural }: Resource, { dryRun }: Trial = {}) =>
+  client.transport.json({
+    method: 'DELETE',
+    path: `/apis/${group}/${version}/${plural}`,
+    ...(dryRun === true && { query: { dryRun: 'All' } }),
+    what: `delete all ${plural}`,
+    retry: 'never',
+  });
+
+/** By this policy, with words that begin so. */
+export async function expectRefused(request: Promise<unknown>, policy: string, words = ''): Promise<void> {
+  const answer: unknown = await request.then(
+    () => 'it passed',
+    (error: unknown) => error,
+  );
+  expect(String(answer)).toContain(
+    `ValidatingAdmissionPolicy '${policy}' with binding '${policy}' denied request: ${words}`,
+  );
+  expect(isKubeError(answer, 'SLW_KUBE_FORBIDDEN')).toBe(true);
+}
