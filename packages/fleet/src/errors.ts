@@ -12,6 +12,7 @@ export const renderErrors = {
   SLW_RENDER_CONFLICT: 'MachineConfigs that are valid one by one contradict each other',
   SLW_RENDER_VERSION: 'a MachineConfig was made by another version of the controller',
   SLW_RENDER_TOO_LARGE: 'the rendered config does not fit into one object of the cluster',
+  SLW_RENDER_OS_STREAM: 'a pool asks for an OS image stream, and one of its MachineConfigs for another OS image',
   SLW_RENDER_OS_IMAGE: 'a warning: a MachineConfig replaces an OS image of the cluster',
   SLW_RENDER_IGNITION: 'a warning: something in an Ignition config is ignored or does nothing',
 } as const;
@@ -68,4 +69,13 @@ export const rolloutErrors = {
   SLW_ROLLOUT_REQUEST: 'a request about a rollout is refused',
   SLW_ROLLOUT_HALTED: 'a machine failed, and no other is given the new config',
   SLW_ROLLOUT_OS_DOWNGRADE: 'the way back would lower the major version of the OS',
+} as const;
+
+/** Codes of OS image streams. */
+export const streamErrors = {
+  SLW_STREAM_UNKNOWN: 'a pool asks for a stream that is not there',
+  SLW_STREAM_BACKWARD: 'a pool asks for an older stream than the one it is on',
+  SLW_STREAM_FAMILY: 'a pool asks for a stream of another operating system',
+  SLW_STREAM_NO_DEFAULT: 'the default stream of the platform is not among the streams',
+  SLW_STREAM_LIFECYCLE: 'what a release says of the life of a stream cannot be read',
 } as const;

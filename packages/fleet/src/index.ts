@@ -12,7 +12,7 @@ export { canonicalJson } from './render/canonical-json.ts';
 export { RENDERED_VERSION, type RenderedIgnition } from './render/ignition.ts';
 export { type ObjectReference, type ReadResult, readMachineConfig, type RenderInput } from './render/input.ts';
 export { type LabelSelector, matchesSelector } from './render/label-selector.ts';
-export type { OSImages } from './render/machine-settings.ts';
+export type { OSImages, OSStream } from './render/machine-settings.ts';
 export type { RenderProblem } from './render/problem.ts';
 export type { RenderProvenance, SettingOrigin } from './render/provenance.ts';
 export { needsRemoteContent, type RemoteReference, remoteReferences } from './render/remote.ts';
@@ -65,4 +65,35 @@ export { isUnavailable } from './rollout/standing.ts';
 export { parseTargetReason, type TargetReason, targetReason } from './rollout/target-reason.ts';
 export { answerRequest, type RequestAnswer, type RequestInput } from './rollout/answer-request.ts';
 export { type ComingRollout, estimateSeconds } from './rollout/estimate.ts';
-export { type PoolCondition, type PoolStatus, type PoolStatusInput, poolStatusOf } from './rollout/pool-status.ts';
+export {
+  type PoolCondition,
+  type PoolStatus,
+  type PoolStatusInput,
+  poolStatusOf,
+  type PoolStreamInput,
+} from './rollout/pool-status.ts';
+export { streamErrors } from './errors.ts';
+export { findStream, isStreamName, lifecycleOf, listStreams, successorsOf } from './os-streams/available.ts';
+export {
+  type DefaultStream,
+  defaultStreamOf,
+  type DefaultStreamRequest,
+  type Distribution,
+  distributionOf,
+  expectedDefault,
+  familyOf,
+} from './os-streams/default-stream.ts';
+export { poolDeprecation, type PoolOnStream, type StreamCondition, upgradeableOf } from './os-streams/deprecation.ts';
+export type * from './os-streams/facts.ts';
+export { followsWorker } from './os-streams/follows-worker.ts';
+export {
+  decodeLifecycle,
+  encodeLifecycle,
+  lifecycleAnnotations,
+  lifecycleOfTag,
+  type ReadLifecycle,
+} from './os-streams/lifecycle.ts';
+export { streamOfPool, trackedBy } from './os-streams/pool-stream.ts';
+export { needsImageLabels, runsOf, type RunsEvidence, streamClassLabel, streamOfLabels } from './os-streams/runs.ts';
+export { streamsOf } from './os-streams/streams-of.ts';
+export { trackedAnnotations, type TrackedAnnotations, trackedOf } from './os-streams/tracked.ts';

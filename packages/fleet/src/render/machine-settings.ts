@@ -9,6 +9,13 @@ export interface OSImages {
   readonly baseOSExtensionsContainerImage?: string;
 }
 
+/** The stream of a pool. */
+export interface OSStream {
+  readonly name: string;
+  /** Whether the owner of the pool names it, in spec.osImageStream, and does not just stay on it. */
+  readonly isAsked: boolean;
+}
+
 export const OS_IMAGE_FIELDS = ['osImageURL', 'baseOSExtensionsContainerImage'] as const;
 
 type OSImageField = (typeof OS_IMAGE_FIELDS)[number];
@@ -65,4 +72,22 @@ export function imageWarnings(inputs: readonly RenderInput[], osImages: OSImages
       'Remove the field to follow the cluster again';
     return [problemAt('SLW_RENDER_OS_IMAGE', nameOfMachineConfig(setter.name), `spec.${field}`, text)];
   });
+}
+
+/** One owner cannot mean two operating systems: who asks for a stream by name and for an image has to drop one of them. */
+export function streamProblems(
+  pool: string,
+  inputs: readonly RenderInput[],
+  osStream: OSStream | null,
+): RenderProblem[] {
+  if (osStream === null || !osStream.isAsked) return [];
+  const people = inputs.filter(({ generatedBy }) => generatedBy === '');
+  return people.flatMap((input) =>
+    OS_IMAGE_FIELDS.filter((field) => input[field] !== '').map((field) => {
+      const text =
+        `${input[field]} is asked for here, and the stream ${osStream.name} by spec.osImageStream of MachineConfigPool ${pool}: ` +
+        'expected only one of the two. Remove the field here to follow the stream, or spec.osImageStream there to use this image';
+      return problemAt('SLW_RENDER_OS_STREAM', nameOfMachineConfig(input.name), `spec.${field}`, text);
+    }),
+  );
 }

@@ -137,6 +137,59 @@ describe('MachineConfigs merge', () => {
   });
 });
 
+describe('the OS image stream of a pool', () => {
+  const osImages = { osImageURL: 'quay.io/os@sha256:1', baseOSExtensionsContainerImage: 'quay.io/ext@sha256:1' };
+  const asked = { osImages, osStream: { name: 'rhel-10', isAsked: true } };
+  const tracked = { osImages, osStream: { name: 'rhel-10', isAsked: false } };
+
+  it('brings its images into the rendered config, which knows whose they are', async () => {
+    for (const request of [asked, tracked]) {
+      const { rendered, warnings } = await renderOk([machineConfig('10')], request);
+      expect(rendered.spec).toMatchObject(osImages);
+      expect(rendered.osStream).toBe('rhel-10');
+      expect(warnings).toEqual([]);
+    }
+  });
+
+  it('is not part of the name: the same images are the same config', async () => {
+    const [with_, without] = [
+      await renderOk([machineConfig('10')], asked),
+      await renderOk([machineConfig('10')], { osImages }),
+    ];
+    expect(with_.rendered.name).toBe(without.rendered.name);
+    expect(without.rendered.osStream).toBeNull();
+  });
+
+  it('collides with an image of its own if the owner asks for both: every object and field is named', async () => {
+    const configs = [
+      machineConfig('10', { osImageURL: 'own:1' }),
+      machineConfig('20', { baseOSExtensionsContainerImage: 'own-ext:1', osImageURL: osImages.osImageURL }),
+    ];
+    expect(await problemsOf(configs, asked)).toMatchObject([
+      { code: 'SLW_RENDER_OS_STREAM', object: 'MachineConfig 10', field: 'spec.osImageURL' },
+      { code: 'SLW_RENDER_OS_STREAM', object: 'MachineConfig 20', field: 'spec.osImageURL' },
+      { code: 'SLW_RENDER_OS_STREAM', object: 'MachineConfig 20', field: 'spec.baseOSExtensionsContainerImage' },
+    ]);
+    expect((await problemsOf(configs, asked))[0]?.message).toBe(
+      'MachineConfig 10, spec.osImageURL: own:1 is asked for here, and the stream rhel-10 by spec.osImageStream of MachineConfigPool worker: expected only one of the two. Remove the field here to follow the stream, or spec.osImageStream there to use this image',
+    );
+  });
+
+  it('gives way to an image of its own if the owner asks for that alone, which is worth a warning', async () => {
+    const own = [machineConfig('10', { osImageURL: 'own:1' })];
+    const { rendered, warnings } = await renderOk(own, tracked);
+    expect(rendered.spec.osImageURL).toBe('own:1');
+    expect(rendered.osStream).toBeNull();
+    expect(warnings).toMatchObject([{ code: 'SLW_RENDER_OS_IMAGE', object: 'MachineConfig 10' }]);
+  });
+
+  it('does not collide with what controllers made', async () => {
+    const builtIn = machineConfig('00-worker', { osImageURL: osImages.osImageURL });
+    builtIn.metadata.annotations = { [generatedByAnnotation]: '1.0.0' };
+    expect(await problemsOf([builtIn], asked)).toEqual([]);
+  });
+});
+
 describe('a render is refused', () => {
   it('of a pool that selects nothing', async () => {
     expect(await problemsOf([])).toMatchObject([

@@ -13,6 +13,8 @@ import {
   mergeSettings,
   type MachineSettings,
   type OSImages,
+  type OSStream,
+  streamProblems,
 } from './machine-settings.ts';
 import { fieldOfConfig, firstProblems, nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
 import { RenderProvenance } from './provenance.ts';
@@ -28,6 +30,8 @@ export interface RenderRequest {
   /** In the order of the merge, as `selectMachineConfigs` gives it. */
   readonly inputs: readonly RenderInput[];
   readonly osImages: OSImages;
+  /** The stream that `osImages` are of. Null or left out: they are of none. */
+  readonly osStream?: OSStream | null | undefined;
   readonly controllerVersion: string;
 }
 
@@ -39,6 +43,8 @@ export interface RenderedConfig {
   readonly sources: ObjectReference[];
   /** Size of the spec where it is stored. */
   readonly bytes: number;
+  /** The stream that its OS image is of; null: none, or a MachineConfig brings an image of its own. */
+  readonly osStream: string | null;
 }
 
 export type RenderResult =
@@ -47,7 +53,12 @@ export type RenderResult =
 
 export async function renderPool(request: RenderRequest): Promise<RenderResult> {
   const { pool, inputs, osImages } = request;
-  const early = [...emptyProblems(request), ...versionProblems(request), ...kernelDevelProblems(inputs)];
+  const early = [
+    ...emptyProblems(request),
+    ...versionProblems(request),
+    ...kernelDevelProblems(inputs),
+    ...streamProblems(pool, inputs, request.osStream ?? null),
+  ];
   if (early.length > 0) return refuse(early);
   const merged = merge<typeof RENDERED_VERSION>(inputs);
   const config = withOverwrite(merged.config);
@@ -65,6 +76,7 @@ export async function renderPool(request: RenderRequest): Promise<RenderResult> 
       spec: fitted.spec,
       sources: inputs.map((input) => input.reference),
       bytes: fitted.bytes,
+      osStream: fitted.spec.osImageURL === osImages.osImageURL ? (request.osStream?.name ?? null) : null,
     },
     provenance: new RenderProvenance(merged.provenance, inputs),
     warnings: [...imageWarnings(inputs, osImages), ...inputs.flatMap((input) => input.warnings)],

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { sampleStreams, tracked } from '../os-streams/sample.ts';
 import { chooseNodes } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
-import { type PoolCondition, type PoolStatusInput, poolStatusOf } from './pool-status.ts';
+import { type PoolCondition, type PoolStatusInput, poolStatusOf, type PoolStreamInput } from './pool-status.ts';
 import {
   afterwards,
   at,
@@ -194,5 +195,68 @@ describe('the status of a pool', () => {
       status: 'False',
       message: 'the soak is no time (SLW_ROLLOUT_POLICY)',
     });
+  });
+});
+
+describe('the OS image stream of a pool', () => {
+  const streamsByConfig: Readonly<Record<string, string>> = { [OLD]: 'rhel-9', [NEW]: 'rhel-10' };
+  const osStream = (more: Partial<PoolStreamInput> = {}): { osStream: PoolStreamInput } => ({
+    osStream: {
+      streamOf: (config) => streamsByConfig[config] ?? null,
+      tracked: tracked('rhel-10'),
+      streams: sampleStreams(['rhel-9', 'rhel-10'], { lifecycle: { 'rhel-9': { state: 'deprecated' } } }),
+      problem: null,
+      ...more,
+    },
+  });
+
+  it('is the old one until the last machine has the new one', () => {
+    const moving = statusOf([sampleNode('canary', updated), ...sampleNodes(2)], {}, osStream());
+    expect(moving.osImageStream).toEqual({ name: 'rhel-9' });
+    expect(conditionOf(moving, 'OSStreamDeprecated')).toMatchObject({ status: 'True', reason: 'StreamEndOfLife' });
+
+    const reached = statusOf(sampleNodes(3, updated), {}, osStream());
+    expect(reached.osImageStream).toEqual({ name: 'rhel-10' });
+    expect(conditionOf(reached, 'OSStreamDeprecated')).toEqual({
+      type: 'OSStreamDeprecated',
+      status: 'False',
+      reason: 'AsExpected',
+      message: '',
+    });
+  });
+
+  it('is none where the config of its machines follows none', () => {
+    const status = statusOf(sampleNodes(3, updated), {}, osStream({ streamOf: () => null }));
+    expect(status).toHaveProperty('osImageStream', undefined);
+  });
+
+  it('that is removed is told', () => {
+    const frozen = osStream({ tracked: tracked('rhel-8'), streamOf: () => 'rhel-8' });
+    expect(conditionOf(statusOf(sampleNodes(1, updated), {}, frozen), 'OSStreamDeprecated')).toMatchObject({
+      status: 'True',
+      reason: 'StreamRemoved',
+      message: expect.stringContaining('MachineConfigPool worker is on the OS image stream rhel-8'),
+    });
+  });
+
+  it('that cannot be followed degrades the pool, beside what cannot be rendered', () => {
+    const problem = { reason: 'OSImageStreamInvalid', message: 'there is no stream rhel-11' };
+    const alone = statusOf(sampleNodes(1, updated), {}, osStream({ problem }));
+    expect(statuses(alone)).toMatchObject({ RenderDegraded: 'True', Degraded: 'True', Updated: 'True' });
+    expect(conditionOf(alone, 'RenderDegraded')).toMatchObject(problem);
+    expect(conditionOf(alone, 'Degraded')).toMatchObject(problem);
+
+    const renderProblem = { reason: 'RenderFailed', message: 'MachineConfig 99-x: bad' };
+    const together = statusOf(sampleNodes(1, updated), {}, { renderProblem, ...osStream({ problem }) });
+    expect(conditionOf(together, 'RenderDegraded')).toMatchObject({
+      reason: 'RenderFailed',
+      message: 'MachineConfig 99-x: bad\nthere is no stream rhel-11',
+    });
+  });
+
+  it('is not spoken of in a cluster that does not use streams', () => {
+    const status = statusOf(sampleNodes(3, updated));
+    expect(status).toHaveProperty('osImageStream', undefined);
+    expect(conditionOf(status, 'OSStreamDeprecated')).toBeUndefined();
   });
 });

@@ -4,13 +4,15 @@ import type { RolloutDecision } from './decision.ts';
 import type { NodeFacts, PoolFacts } from './facts.ts';
 import { namesOf } from './name-list.ts';
 import { isFailing, isUnavailable } from './standing.ts';
+import { poolDeprecation } from '../os-streams/deprecation.ts';
+import type { Streams, TrackedStream } from '../os-streams/facts.ts';
 import { blockedDrains } from './summary.ts';
 import type { RolloutProblem } from './problem.ts';
 
 type Configuration = NonNullable<NonNullable<MachineConfigPool['status']>['configuration']>;
 
 export interface PoolCondition {
-  readonly type: 'Updated' | 'Updating' | 'NodeDegraded' | 'RenderDegraded' | 'Degraded';
+  readonly type: 'Updated' | 'Updating' | 'NodeDegraded' | 'RenderDegraded' | 'Degraded' | 'OSStreamDeprecated';
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
@@ -19,6 +21,8 @@ export interface PoolCondition {
 export interface PoolStatus {
   readonly observedGeneration: number;
   readonly configuration?: Configuration;
+  /** Undefined: it must not be there. */
+  readonly osImageStream?: { readonly name: string } | undefined;
   readonly machineCount: number;
   readonly updatedMachineCount: number;
   readonly readyMachineCount: number;
@@ -27,33 +31,77 @@ export interface PoolStatus {
   readonly conditions: readonly PoolCondition[];
 }
 
+interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What the status says of the OS image stream of the pool. */
+export interface PoolStreamInput {
+  /** The stream that the OS image of a rendered config is of; null: of none. */
+  readonly streamOf: (renderedConfig: string) => string | null;
+  readonly tracked: TrackedStream | null;
+  /** Null: none have been found yet. */
+  readonly streams: Streams | null;
+  /** Why the stream cannot be followed. */
+  readonly problem: Problem | null;
+}
+
 export interface PoolStatusInput {
   readonly generation: number;
   readonly decision: RolloutDecision;
   readonly pool: PoolFacts;
   readonly nodes: readonly NodeFacts[];
-  readonly renderProblem: { readonly reason: string; readonly message: string } | null;
+  readonly renderProblem: Problem | null;
   /** spec.configuration. */
   readonly source: Configuration | undefined;
   /** status.configuration as it was. */
   readonly previous: Configuration | undefined;
   /** What of the pool's settings cannot be used, from poolFactsOf. */
   readonly problems?: readonly RolloutProblem[];
+  /** Undefined: the cluster does not use streams. */
+  readonly osStream?: PoolStreamInput | undefined;
 }
 
-export function poolStatusOf(input: PoolStatusInput): PoolStatus {
+export function poolStatusOf(given: PoolStatusInput): PoolStatus {
+  const input = { ...given, renderProblem: joined(given.renderProblem, given.osStream?.problem ?? null) };
   const { nodes, decision } = input;
   const counts = countsOf(nodes, decision.target);
   const configuration = configurationOf(input);
+  const stream = streamIn(configuration, input.osStream);
   return {
     observedGeneration: input.generation,
     ...(configuration !== undefined && { configuration }),
+    osImageStream: stream === null ? undefined : { name: stream },
     ...counts,
-    conditions: conditionsOf(input, isUpdated(counts) && decision.target !== null),
+    conditions: [
+      ...conditionsOf(input, isUpdated(counts) && decision.target !== null),
+      ...streamConditions(input, stream),
+    ],
   };
 }
 
-type Counts = Omit<PoolStatus, 'observedGeneration' | 'configuration' | 'conditions'>;
+/** A pool that has no config because of its stream says both. */
+function joined(render: Problem | null, stream: Problem | null): Problem | null {
+  if (render === null || stream === null) return render ?? stream;
+  return { reason: render.reason, message: `${render.message}\n${stream.message}` };
+}
+
+/** Only what every machine runs: a stream that some are on their way to is not the pool's yet. */
+function streamIn(configuration: Configuration | undefined, osStream: PoolStreamInput | undefined): string | null {
+  return configuration?.name === undefined ? null : (osStream?.streamOf(configuration.name) ?? null);
+}
+
+function streamConditions({ pool, osStream }: PoolStatusInput, runs: string | null): PoolCondition[] {
+  if (osStream === undefined) return [];
+  const { status, reason, message } = poolDeprecation(
+    { pool: pool.name, tracked: osStream.tracked, runs },
+    osStream.streams,
+  );
+  return [condition('OSStreamDeprecated', status === 'True', reason, message)];
+}
+
+type Counts = Omit<PoolStatus, 'observedGeneration' | 'configuration' | 'osImageStream' | 'conditions'>;
 
 /** A machine that is cordoned is not ready, as everywhere in this status. */
 function countsOf(nodes: readonly NodeFacts[], target: string | null): Counts {

@@ -1,0 +1,76 @@
+// The stream of a new pool that names none: by what is installed, never by what is newest.
+import { knownStream, type KnownStream } from '@slipway/api';
+import type { ReportedProblem } from '../render-problems.ts';
+import { findStream, listStreams } from './available.ts';
+import type { Stream } from './facts.ts';
+
+export type Distribution = 'rhcos' | 'scos' | 'fcos';
+
+export const familyOf = (distribution: Distribution): KnownStream['family'] => families[distribution];
+
+const families = { rhcos: 'rhel', scos: 'centos', fcos: 'fedora' } as const satisfies Readonly<
+  Record<Distribution, KnownStream['family']>
+>;
+
+/** By the version of the platform, such as `4.20.0-okd-scos.3`; without one by the streams there are. Null: nothing tells. */
+export function distributionOf(version: string | null, available: readonly { name: string }[]): Distribution | null {
+  if (version !== null) {
+    if (version.includes('scos')) return 'scos';
+    return /okd|fcos/.test(version) ? 'fcos' : 'rhcos';
+  }
+  const found = new Set(available.map(({ name }) => knownStream(name)?.family));
+  const matching = (['rhcos', 'scos', 'fcos'] as const).filter((each) => found.has(families[each]));
+  return matching.length === 1 ? (matching[0] ?? null) : null;
+}
+
+/** The default that a version of the platform stands for, whether or not it is there. Null: the version says too little. */
+export function expectedDefault(distribution: Distribution | null, version: string | null): string | null {
+  switch (distribution) {
+    case 'scos':
+      return 'centos-10';
+    case 'fcos':
+      return 'fedora-coreos';
+    case 'rhcos': {
+      const [, major] = /^v?(\d{1,4})\./.exec(version ?? '') ?? [];
+      if (major === undefined) return null;
+      return Number(major) >= 5 ? 'rhel-10' : 'rhel-9';
+    }
+    default:
+      return null;
+  }
+}
+
+export interface DefaultStreamRequest {
+  /** Of the platform; null: not known. */
+  readonly version: string | null;
+  readonly available: readonly Stream[];
+  /** What somebody else than us has set; null: nothing. */
+  readonly override: string | null;
+}
+
+/** The name is as the payload spells it. */
+export type DefaultStream =
+  | { readonly ok: true; readonly name: string; readonly because: 'override' | 'version' | 'the only one' }
+  | { readonly ok: false; readonly problem: ReportedProblem };
+
+export function defaultStreamOf({ version, available, override }: DefaultStreamRequest): DefaultStream {
+  const chosen = override === null ? undefined : findStream(available, override);
+  if (chosen !== undefined) return { ok: true, name: chosen.name, because: 'override' };
+  const expected = expectedDefault(distributionOf(version, available), version);
+  const stream = expected === null ? onlyOne(available) : findStream(available, expected);
+  if (stream === undefined) return { ok: false, problem: missing(version, expected, available) };
+  return { ok: true, name: stream.name, because: expected === null ? 'the only one' : 'version' };
+}
+
+const onlyOne = (available: readonly Stream[]): Stream | undefined =>
+  available.length === 1 ? available[0] : undefined;
+
+function missing(version: string | null, expected: string | null, available: readonly Stream[]): ReportedProblem {
+  const shown = version === null ? 'without a version' : version.slice(0, 80);
+  const wanted =
+    expected === null
+      ? `no default OS image stream is known for a platform ${shown}`
+      : `expected the stream ${expected}, the default of platform ${shown}`;
+  const message = `OSImageStream cluster, status.defaultStream: ${wanted}; the sources have ${listStreams(available)}. Correct the sources (the release image, ConfigMap machine-config-osimageurl), or set spec.defaultStream to one that there is`;
+  return { code: 'SLW_STREAM_NO_DEFAULT', message };
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { type PoolOnStream, poolDeprecation, upgradeableOf } from './deprecation.ts';
+import type { StreamLifecycle } from './facts.ts';
+import { imagesOf, sampleStreams, tracked } from './sample.ts';
+
+const on = (name: string, more: Partial<PoolOnStream> = {}): PoolOnStream => ({
+  pool: 'worker',
+  tracked: tracked(name),
+  runs: name,
+  ...more,
+});
+const both = ['rhel-10', 'rhel-9'];
+const saying = (said: Partial<StreamLifecycle>) => sampleStreams(both, { lifecycle: { 'rhel-9': said } });
+
+const release = {
+  before: sampleStreams(both),
+  N: saying({ state: 'deprecated', successor: 'rhel-10' }),
+  'N+1': saying({ state: 'blocked', successor: 'rhel-10' }),
+  'N+2': sampleStreams(['rhel-10']),
+};
+
+describe('from deprecation to removal', () => {
+  it.each<[keyof typeof release, deprecated: string, reason: string, upgradeable: string]>([
+    ['before', 'False', 'AsExpected', 'True'],
+    ['N', 'True', 'StreamEndOfLife', 'True'],
+    ['N+1', 'True', 'StreamEndOfLife', 'False'],
+    ['N+2', 'True', 'StreamRemoved', 'False'],
+  ])('release %s: OSStreamDeprecated %s, %s; Upgradeable %s', (name, deprecated, reason, upgradeable) => {
+    for (const pool of [on('rhel-9'), on('rhel9-coreos')]) {
+      expect(poolDeprecation(pool, release[name])).toMatchObject({ status: deprecated, reason });
+      expect(upgradeableOf([on('rhel-10', { pool: 'master' }), pool], release[name])).toMatchObject({
+        status: upgradeable,
+        reason: upgradeable === 'True' ? 'AsExpected' : 'DeprecatedOSStreamInUse',
+      });
+    }
+  });
+
+  it.each(Object.entries(release))('release %s: a pool that has migrated has nothing to say', (_, streams) => {
+    const expected = { status: 'False', reason: 'AsExpected', message: '' };
+    expect(poolDeprecation(on('rhel-10'), streams)).toEqual(expected);
+    expect(upgradeableOf([on('rhel-10')], streams)).toEqual({ status: 'True', reason: 'AsExpected', message: '' });
+  });
+
+  it.each(['N+1', 'N+2'] as const)(
+    'release %s: a pool on its way holds the upgrade until its last machine is there',
+    (name) => {
+      const moving = on('rhel-10', { runs: 'rhel-9' });
+      expect(poolDeprecation(moving, release[name])).toMatchObject({
+        status: 'True',
+        message: expect.stringContaining('It is on its way to rhel-10: this ends when its last machine is there'),
+      });
+      expect(upgradeableOf([moving], release[name])).toMatchObject({
+        status: 'False',
+        message: expect.stringContaining('MachineConfigPool worker still has machines on the OS image stream rhel-9'),
+      });
+    },
+  );
+
+  it('a pool whose machines have no stream yet counts by the one it is given', () => {
+    expect(poolDeprecation(on('rhel-9', { runs: null }), release.N)).toMatchObject({ status: 'True' });
+  });
+});
+
+describe('the messages', () => {
+  it('name pool, stream, meaning, successor, what to set, and what the release says', () => {
+    const said = saying({ state: 'deprecated', successor: 'rhel10-coreos', message: 'See the notes.' });
+    expect(poolDeprecation(on('rhel-9'), said).message).toBe(
+      'MachineConfigPool worker is on the OS image stream rhel-9, which is deprecated and will be removed in a future release. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10. The release says: See the notes.',
+    );
+  });
+
+  it('of a removed stream say that the OS stays', () => {
+    expect(poolDeprecation(on('rhel-9'), release['N+2']).message).toBe(
+      'MachineConfigPool worker is on the OS image stream rhel-9, which is not in this release any more: the OS stays at its version and gets no updates. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10.',
+    );
+  });
+
+  it('of an upgrade that waits name every pool', () => {
+    const pools = [on('rhel-9'), on('rhel-9', { pool: 'infra' }), on('rhel-10', { pool: 'master' })];
+    expect(upgradeableOf(pools, release['N+1']).message).toBe(
+      'Cannot upgrade while machines run an OS that the next release does not have. ' +
+        'MachineConfigPool infra is on the OS image stream rhel-9, which is deprecated, and the cluster cannot be upgraded while it is used. Set spec.osImageStream.name of MachineConfigPool infra to rhel-10. ' +
+        'MachineConfigPool worker is on the OS image stream rhel-9, which is deprecated, and the cluster cannot be upgraded while it is used. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10.',
+    );
+  });
+
+  it('of an upgrade that waits for many name the first', () => {
+    const pools = Array.from({ length: 50 }, (_, index) => on('rhel-9', { pool: `pool-${index + 10}` }));
+    const { message } = upgradeableOf(pools, release['N+1']);
+    expect(message).toMatch(/pool-19 .* And 40 more pools\.$/);
+    expect(message).not.toContain('pool-20');
+  });
+
+  it.each<[string, string, string[], Record<string, Partial<StreamLifecycle>>, string]>([
+    [
+      'the successor that is not there: the next of the family',
+      'rhel-9',
+      both,
+      { 'rhel-9': { successor: 'rhel-11' } },
+      'to rhel-10.',
+    ],
+    [
+      'the successor behind it: the next of the family',
+      'rhel-9',
+      [...both, 'centos-10'],
+      { 'rhel-9': { successor: 'centos-10' } },
+      'to rhel-10.',
+    ],
+    [
+      'none: not one that ends too',
+      'centos-9',
+      ['centos-9', 'centos-10'],
+      { 'centos-9': {}, 'centos-10': {} },
+      'make new machines in a new pool.',
+    ],
+    [
+      'none, of a stream without order: whatever lives',
+      'vendor-1',
+      ['vendor-1', 'rhel-9', 'rhel-10'],
+      { 'vendor-1': {} },
+      'to one of rhel-10, rhel-9.',
+    ],
+  ])('name a way on where the payload names %s', (_, name, available, lifecycle, text) => {
+    expect(poolDeprecation(on(name), sampleStreams(available, { lifecycle })).message).toContain(text);
+  });
+});
+
+describe('a pool that has nothing to end', () => {
+  it('runs an OS of no known stream: it is told that nothing comes, and holds no upgrade', () => {
+    const pool = { pool: 'worker', tracked: { name: null, images: imagesOf('own') }, runs: null };
+    expect(poolDeprecation(pool, release.N)).toMatchObject({
+      status: 'False',
+      reason: 'StreamUnknown',
+      message: expect.stringContaining(
+        'Set spec.osImageStream.name of the pool to the stream it shall follow: rhel-10, rhel-9',
+      ),
+    });
+    expect(upgradeableOf([pool], release.N)).toMatchObject({ status: 'True' });
+  });
+
+  it.each([
+    ['is on no stream yet', { pool: 'worker', tracked: null, runs: null }, release.N],
+    ['is in a cluster whose streams nobody has found yet', on('rhel-9'), null],
+  ])('%s', (_, pool, streams) => {
+    expect(poolDeprecation(pool, streams)).toEqual({ status: 'False', reason: 'AsExpected', message: '' });
+    expect(upgradeableOf([pool], streams)).toMatchObject({ status: 'True' });
+  });
+});

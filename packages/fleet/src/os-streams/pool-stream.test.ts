@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest';
+import type { PoolStream, PoolStreamFacts, Streams } from './facts.ts';
+import { streamOfPool, trackedBy } from './pool-stream.ts';
+import { imagesOf, running, samplePool, sampleStreams, streamNamed, tracked } from './sample.ts';
+
+/** In few words: `follows rhel-9, tracked`. */
+function said(decision: PoolStream): string {
+  switch (decision.type) {
+    case 'follows':
+      return `follows ${decision.stream.name}, ${decision.because}`;
+    case 'frozen':
+      return `frozen at ${decision.at.name}, ${decision.because}`;
+    case 'refused':
+      return `refused ${decision.problem.code}, stays on ${decision.at?.name ?? 'nothing'}`;
+    default:
+      return 'waits';
+  }
+}
+
+type Row = [promise: string, pool: Partial<PoolStreamFacts>, streams: Streams, decision: string];
+
+const nine = sampleStreams(['rhel-9', 'rhel-10']);
+const ten = sampleStreams(['rhel-9', 'rhel-10'], { build: 2, defaultStream: 'rhel-10' });
+const onlyTen = sampleStreams(['rhel-10'], { build: 3 });
+const custom = (more: Partial<PoolStreamFacts>): Partial<PoolStreamFacts> => ({ pool: 'infra', ...more });
+
+/** As the design tells them, by its sections. `nine` is a release whose default is RHEL 9, `ten` one whose default is RHEL 10. */
+const upgradeRules: Record<string, Row[]> = {
+  'a pool that names its stream': [
+    ['takes it when it is new', { asked: 'rhel-10' }, nine, 'follows rhel-10, asked'],
+    ['keeps it over an upgrade', { asked: 'rhel-9', tracked: tracked('rhel-9') }, ten, 'follows rhel-9, asked'],
+    ['may use the name of the design text', { asked: 'rhel9-coreos' }, ten, 'follows rhel-9, asked'],
+    [
+      'may use a name that means nothing to us',
+      { asked: 'vendor-1' },
+      sampleStreams(['vendor-1']),
+      'follows vendor-1, asked',
+    ],
+  ],
+  'a pool that names none': [
+    ['takes the default when it is new', {}, nine, 'follows rhel-9, default'],
+    ['stays on its stream when the default changes', { tracked: tracked('rhel-9') }, ten, 'follows rhel-9, tracked'],
+    ['stays on a stream that got another name', { tracked: tracked('rhel9-coreos') }, ten, 'follows rhel-9, tracked'],
+    ['stays on the newer one too', { tracked: tracked('rhel-10') }, nine, 'follows rhel-10, tracked'],
+    [
+      'stays on the stream that it once named',
+      { tracked: tracked('vendor-1') },
+      sampleStreams(['rhel-9', 'vendor-1']),
+      'follows vendor-1, tracked',
+    ],
+  ],
+  'a pool from before streams': [
+    ['stays on what its machines run', { runs: running('rhel-9') }, ten, 'follows rhel-9, runs it'],
+    ['by whichever name', { runs: running('rhel9-coreos') }, ten, 'follows rhel-9, runs it'],
+    [
+      'keeps its images when nobody can tell what they are',
+      { runs: { stream: null, images: imagesOf('own') } },
+      ten,
+      'frozen at null, unknown',
+    ],
+    [
+      'keeps them for ever, until its owner names a stream',
+      { tracked: { name: null, images: imagesOf('own') } },
+      ten,
+      'frozen at null, unknown',
+    ],
+    [
+      'follows the stream that its owner names then',
+      { asked: 'rhel-9', tracked: { name: null, images: imagesOf('own') } },
+      ten,
+      'follows rhel-9, asked',
+    ],
+    [
+      'keeps its images when the release has its stream no more',
+      { runs: running('rhel-9') },
+      onlyTen,
+      'frozen at rhel-9, removed',
+    ],
+    [
+      'is not led by its machines once it is tracked',
+      { tracked: tracked('rhel-9'), runs: running('rhel-10') },
+      ten,
+      'follows rhel-9, tracked',
+    ],
+  ],
+  'a new pool after the transition': [
+    ['takes the new default', { pool: 'arbiter' }, ten, 'follows rhel-10, default'],
+    [
+      'has worker’s stream if it takes worker’s MachineConfigs',
+      custom({ worker: tracked('rhel-9') }),
+      ten,
+      'follows rhel-9, follows worker',
+    ],
+  ],
+  'a custom pool': [
+    [
+      'follows worker forward',
+      custom({ tracked: tracked('rhel-9'), worker: tracked('rhel-10') }),
+      nine,
+      'follows rhel-10, follows worker',
+    ],
+    [
+      'never follows worker back',
+      custom({ tracked: tracked('rhel-10'), worker: tracked('rhel-9') }),
+      nine,
+      'follows rhel-10, tracked',
+    ],
+    [
+      'never back from what its machines run',
+      custom({ runs: running('rhel-10'), worker: tracked('rhel-9') }),
+      nine,
+      'follows rhel-10, runs it',
+    ],
+    [
+      'never to another family',
+      custom({ tracked: tracked('centos-10'), worker: tracked('rhel-10') }),
+      sampleStreams(['rhel-10', 'centos-10']),
+      'follows centos-10, tracked',
+    ],
+    [
+      'says otherwise by naming a stream',
+      custom({ asked: 'rhel-10', tracked: tracked('rhel-9'), worker: tracked('rhel-9') }),
+      nine,
+      'follows rhel-10, asked',
+    ],
+    ['waits while worker’s stream is not known', custom({ worker: null }), nine, 'waits'],
+    ['waits with the OS that it has', custom({ worker: null, tracked: tracked('rhel-9') }), nine, 'waits'],
+    [
+      'does not wait when it names a stream',
+      custom({ asked: 'rhel-10', worker: null }),
+      nine,
+      'follows rhel-10, asked',
+    ],
+    ['is frozen with worker', custom({ worker: tracked('rhel-9') }), onlyTen, 'frozen at rhel-9, removed'],
+    [
+      'has worker’s images where nobody can tell what they are',
+      custom({ worker: { name: null, images: imagesOf('own') } }),
+      nine,
+      'frozen at null, unknown',
+    ],
+    [
+      'keeps its stream where worker’s is not known',
+      custom({ tracked: tracked('rhel-9'), worker: { name: null, images: null } }),
+      nine,
+      'follows rhel-9, tracked',
+    ],
+    [
+      'keeps an OS that nobody can tell, whatever worker’s is',
+      custom({ tracked: { name: null, images: imagesOf('own') }, worker: tracked('rhel-9') }),
+      nine,
+      'frozen at null, unknown',
+    ],
+    [
+      'does not leave its stream for one that is gone',
+      custom({ tracked: tracked('rhel-9'), worker: tracked('vendor-1') }),
+      nine,
+      'follows rhel-9, tracked',
+    ],
+    [
+      'leaves a stream that is gone for worker’s',
+      custom({ tracked: tracked('rhel-9'), worker: tracked('rhel-10') }),
+      onlyTen,
+      'follows rhel-10, follows worker',
+    ],
+  ],
+  'a migration': [
+    ['goes forward', { asked: 'rhel-10', tracked: tracked('rhel-9') }, nine, 'follows rhel-10, asked'],
+    [
+      'goes forward before the pool was tracked',
+      { asked: 'rhel-10', runs: running('rhel-9') },
+      nine,
+      'follows rhel-10, asked',
+    ],
+    ['is not undone by removing the field', { tracked: tracked('rhel-10') }, nine, 'follows rhel-10, tracked'],
+    [
+      'never goes back',
+      { asked: 'rhel-9', tracked: tracked('rhel-10') },
+      nine,
+      'refused SLW_STREAM_BACKWARD, stays on rhel-10',
+    ],
+    [
+      'never goes back by another name',
+      { asked: 'rhel9-coreos', tracked: tracked('rhel10-coreos') },
+      nine,
+      'refused SLW_STREAM_BACKWARD, stays on rhel10-coreos',
+    ],
+    [
+      'never goes back from what machines run',
+      { asked: 'rhel-9', runs: running('rhel-10') },
+      nine,
+      'refused SLW_STREAM_BACKWARD, stays on rhel-10',
+    ],
+    [
+      'never goes to another family',
+      { asked: 'centos-10', tracked: tracked('rhel-10') },
+      sampleStreams(['rhel-10', 'centos-10']),
+      'refused SLW_STREAM_FAMILY, stays on rhel-10',
+    ],
+    [
+      'goes to a stream that exists',
+      { asked: 'rhel-11', tracked: tracked('rhel-9') },
+      nine,
+      'refused SLW_STREAM_UNKNOWN, stays on rhel-9',
+    ],
+    [
+      'that a new pool cannot make leaves it without an OS',
+      { asked: 'rhel-11' },
+      nine,
+      'refused SLW_STREAM_UNKNOWN, stays on nothing',
+    ],
+    [
+      'to what is unknown leaves a pool from before streams as it was',
+      { asked: 'rhel-11', runs: running('rhel-9') },
+      nine,
+      'refused SLW_STREAM_UNKNOWN, stays on rhel-9',
+    ],
+  ],
+  'a stream that is removed': [
+    ['freezes pools that were on it', { tracked: tracked('rhel-9') }, onlyTen, 'frozen at rhel-9, removed'],
+    [
+      'freezes pools that name it',
+      { asked: 'rhel-9', tracked: tracked('rhel-9') },
+      onlyTen,
+      'frozen at rhel-9, removed',
+    ],
+    [
+      'freezes pools that name it by another name',
+      { asked: 'rhel9-coreos', tracked: tracked('rhel-9') },
+      onlyTen,
+      'frozen at rhel-9, removed',
+    ],
+    [
+      'freezes pools that name it and were not tracked',
+      { asked: 'rhel-9', runs: running('rhel-9') },
+      onlyTen,
+      'frozen at rhel-9, removed',
+    ],
+    ['is refused to new pools', { asked: 'rhel-9' }, onlyTen, 'refused SLW_STREAM_UNKNOWN, stays on nothing'],
+    [
+      'is refused to pools that never were on it',
+      { asked: 'rhel-9', tracked: tracked('rhel-10') },
+      onlyTen,
+      'refused SLW_STREAM_UNKNOWN, stays on rhel-10',
+    ],
+    [
+      'lets pools go on to its successor',
+      { asked: 'rhel-10', tracked: tracked('rhel-9') },
+      onlyTen,
+      'follows rhel-10, asked',
+    ],
+    ['is followed again when it comes back', { tracked: tracked('rhel-9') }, ten, 'follows rhel-9, tracked'],
+  ],
+};
+
+describe.each(Object.entries(upgradeRules))('upgrade rules: %s', (_, rows) => {
+  it.each(rows)('%s', (_, pool, streams, decision) => {
+    expect(said(streamOfPool(samplePool(pool), streams))).toBe(decision);
+  });
+});
+
+describe('the images of a pool', () => {
+  const after = (pool: Partial<PoolStreamFacts>, streams: Streams) =>
+    trackedBy(streamOfPool(samplePool(pool), streams))?.images;
+
+  it('are those of its stream as the release has them', () => {
+    expect(after({ tracked: tracked('rhel-9', 1) }, ten)).toEqual(imagesOf('rhel-9', 2));
+  });
+
+  it('stay those that were last there when the stream is gone', () => {
+    expect(after({ tracked: tracked('rhel-9', 1) }, onlyTen)).toEqual(imagesOf('rhel-9', 1));
+  });
+
+  it('stay while the owner asks for what cannot be', () => {
+    expect(after({ tracked: tracked('rhel-10', 1), asked: 'rhel-9' }, ten)).toEqual(imagesOf('rhel-10', 1));
+  });
+
+  it('are those that the machines have when the annotation lost them', () => {
+    const pool = { tracked: { name: 'rhel-9', images: null }, runs: running('rhel-9', 7) };
+    expect(after(pool, onlyTen)).toEqual(imagesOf('rhel-9', 7));
+  });
+
+  it('of a custom pool on a stream that is gone stay its own, and not worker’s', () => {
+    const pool = custom({ tracked: tracked('rhel-9', 1), worker: tracked('rhel-9', 2) });
+    expect(after(pool, onlyTen)).toEqual(imagesOf('rhel-9', 1));
+    const without = custom({ tracked: { name: 'rhel-9', images: null }, worker: tracked('rhel-9', 2) });
+    expect(after(without, onlyTen)).toEqual(imagesOf('rhel-9', 2));
+  });
+
+  it('of a stream with two names are those under the name that is asked for', () => {
+    const both = { ...nine, available: [streamNamed('rhel-9', 1), streamNamed('rhel9-coreos', 2)] };
+    expect(after({ asked: 'rhel9-coreos' }, both)).toEqual(imagesOf('rhel9-coreos', 2));
+  });
+});
+
+describe('a refusal', () => {
+  const message = (pool: Partial<PoolStreamFacts>, streams: Streams): string => {
+    const decision = streamOfPool(samplePool(pool), streams);
+    return decision.type === 'refused' ? decision.problem.message : '';
+  };
+
+  it('names the pool, the field, the stream that is not there and those that are', () => {
+    expect(message({ pool: 'infra', asked: 'rhel-11' }, nine)).toBe(
+      'MachineConfigPool infra, spec.osImageStream.name: there is no stream rhel-11: expected one of rhel-10, rhel-9, as OSImageStream cluster lists them. The OS stays what it is. Set one of these, or remove the field to stay on the stream that the pool is on',
+    );
+  });
+
+  it('of a way back says what the pool is on, why not, and what can be done', () => {
+    expect(message({ asked: 'rhel-9', tracked: tracked('rhel-10') }, nine)).toBe(
+      'MachineConfigPool worker, spec.osImageStream.name: it asks for the stream rhel-9, but the pool is on rhel-10, which is newer, and the OS of a machine cannot go back to an older major version. The OS stays what it is. Set the name to rhel-10, or remove the field; for machines with rhel-9, make new ones in another pool',
+    );
+  });
+
+  it('of a new pool whose default is not there names the default', () => {
+    const streams = sampleStreams(['rhel-9'], { defaultStream: 'rhel-10' });
+    const decision = streamOfPool(samplePool(), streams);
+    expect(decision).toMatchObject({ type: 'refused', at: null, problem: { code: 'SLW_STREAM_NO_DEFAULT' } });
+    expect(message({}, streams)).toContain('rhel-10, is not available: expected one of rhel-9.');
+  });
+
+  it('lists the first of many streams', () => {
+    const many = sampleStreams(Array.from({ length: 100 }, (_, index) => `vendor-${index + 100}`));
+    expect(message({ asked: 'rhel-9' }, many)).toMatch(/one of vendor-100, .*, vendor-109 and 90 more, as/);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { needsImageLabels, runsOf, type RunsEvidence } from './runs.ts';
+import { imagesOf, streamNamed } from './sample.ts';
+
+const old = imagesOf('rhel-9', 7);
+const nothing: RunsEvidence = {
+  statusStream: null,
+  renderedImages: null,
+  imageLabels: null,
+  nodeOsImages: [],
+  distribution: 'rhcos',
+  streams: [streamNamed('rhel-9', 8), streamNamed('rhel-10', 8)],
+  lastStreams: [],
+};
+const nine = 'Red Hat Enterprise Linux CoreOS 9.6.20260101-0';
+const ten = 'Red Hat Enterprise Linux CoreOS 10.1.20260101-0';
+
+describe('what a pool runs that is not tracked', () => {
+  it('is nothing if it has neither a rendered config nor machines: it is new', () => {
+    expect(runsOf(nothing)).toBeNull();
+  });
+
+  it('is nothing if its rendered config says nothing of an OS and it has no machines', () => {
+    expect(runsOf({ ...nothing, renderedImages: { osImage: '', osExtensionsImage: '' } })).toBeNull();
+  });
+
+  it.each<[evidence: string, Partial<RunsEvidence>, stream: string | null]>([
+    ['its status', { statusStream: 'rhel-9', nodeOsImages: [ten] }, 'rhel-9'],
+    ['an image of a stream of today', { renderedImages: imagesOf('rhel-10', 8), nodeOsImages: [nine] }, 'rhel-10'],
+    [
+      'an image of the streams of yesterday',
+      { renderedImages: imagesOf('rhel-9', 6), lastStreams: [streamNamed('rhel-9', 6)], nodeOsImages: [ten] },
+      'rhel-9',
+    ],
+    [
+      'the stream label of its image',
+      { renderedImages: old, imageLabels: { 'io.openshift.os.streamclass': 'rhel-10' }, nodeOsImages: [nine] },
+      'rhel-10',
+    ],
+    [
+      'the version label of its image',
+      {
+        renderedImages: old,
+        imageLabels: { 'org.opencontainers.image.version': '9.6.20251201-1' },
+        nodeOsImages: [ten],
+      },
+      'rhel-9',
+    ],
+    [
+      'the version label of an older image',
+      { renderedImages: old, imageLabels: { version: '418.94.202501010000-0' } },
+      'rhel-9',
+    ],
+    [
+      'a stream label that makes no sense, and the version label',
+      { renderedImages: old, imageLabels: { 'io.openshift.os.streamclass': 'RHEL 9!', version: '10.1.2' } },
+      'rhel-10',
+    ],
+    [
+      'the OS of its machines where labels say nothing',
+      { renderedImages: old, imageLabels: {}, nodeOsImages: [nine] },
+      'rhel-9',
+    ],
+    ['the OS of its machines where there is no image', { nodeOsImages: [nine, nine] }, 'rhel-9'],
+    ['the newest of its machines while they are on their way', { nodeOsImages: [nine, ten, nine] }, 'rhel-10'],
+    [
+      'machines that say what they are, whatever the platform is called',
+      { distribution: 'fcos', nodeOsImages: ['CentOS Stream CoreOS 10.0.20250101-0'] },
+      'centos-10',
+    ],
+    [
+      'Fedora machines, of whichever version',
+      { distribution: null, nodeOsImages: ['Fedora CoreOS 41.20250101.3.0'] },
+      'fedora-coreos',
+    ],
+    [
+      'machines with a version alone, by the platform',
+      { distribution: 'scos', nodeOsImages: ['CoreOS 9.0.2'] },
+      'centos-9',
+    ],
+    [
+      'machines with a version alone, by the only family of streams',
+      { distribution: null, nodeOsImages: ['CoreOS 9.0.2'] },
+      'rhel-9',
+    ],
+  ])('is told by %s', (_, evidence, stream) => {
+    expect(runsOf({ ...nothing, ...evidence })?.stream).toBe(stream);
+  });
+
+  it.each<[why: string, Partial<RunsEvidence>]>([
+    ['an image that nobody knows', { renderedImages: old }],
+    ['a version older than all streams', { nodeOsImages: ['Red Hat Enterprise Linux CoreOS 412.86.202301010000-0'] }],
+    ['machines that say nothing', { nodeOsImages: ['', 'Flatcar'] }],
+    ['machines of two families', { nodeOsImages: [nine, 'Fedora CoreOS 41.20250101.3.0'] }],
+    [
+      'a version without a family',
+      { distribution: null, streams: [streamNamed('vendor-1')], nodeOsImages: ['CoreOS 9.0.2'] },
+    ],
+  ])('cannot be told from %s', (_, evidence) => {
+    expect(runsOf({ ...nothing, ...evidence })).toMatchObject({ stream: null });
+  });
+
+  it('has the images of its rendered config, for the day that its stream is gone', () => {
+    expect(runsOf({ ...nothing, renderedImages: old })).toEqual({ stream: null, images: old });
+    expect(runsOf({ ...nothing, statusStream: 'rhel-9', renderedImages: old })).toEqual({
+      stream: 'rhel-9',
+      images: old,
+    });
+    expect(runsOf({ ...nothing, nodeOsImages: [nine] })).toEqual({ stream: 'rhel-9', images: null });
+  });
+
+  it.each<[boolean, string, Partial<RunsEvidence>]>([
+    [true, 'an image that nobody knows', { renderedImages: old, nodeOsImages: [nine] }],
+    [false, 'a status', { renderedImages: old, statusStream: 'rhel-9' }],
+    [false, 'an image of a stream', { renderedImages: imagesOf('rhel-9', 8) }],
+    [false, 'no image', { nodeOsImages: [nine] }],
+  ])('needs the labels from a registry: %s, for %s', (needs, _, evidence) => {
+    expect(needsImageLabels({ ...nothing, ...evidence })).toBe(needs);
+  });
+});

@@ -1,0 +1,95 @@
+// What the machines of a pool run that nobody has written a stream down for: a cluster from before streams.
+import { knownStream, knownStreams, type KnownStream } from '@slipway/api';
+import { osMajorOf } from '../rollout/os-version.ts';
+import { isStreamName } from './available.ts';
+import { type Distribution, familyOf } from './default-stream.ts';
+import type { PoolStreamFacts, Stream, StreamImages } from './facts.ts';
+
+export interface RunsEvidence {
+  /** status.osImageStream.name of the pool; null: none. */
+  readonly statusStream: string | null;
+  /** The images of the pool's rendered config, each '' where it has none; null: there is no rendered config. */
+  readonly renderedImages: StreamImages | null;
+  /** Labels of that OS image, from its registry; null: nobody could tell. */
+  readonly imageLabels: Readonly<Record<string, string>> | null;
+  /** status.nodeInfo.osImage of each of its machines. */
+  readonly nodeOsImages: readonly string[];
+  /** Of the platform; null: not known. */
+  readonly distribution: Distribution | null;
+  /** The streams that there are, and those of the OSImageStream before; the newest first. */
+  readonly streams: readonly Stream[];
+  readonly lastStreams: readonly Stream[];
+}
+
+/** Null: nothing, so the pool is new. */
+export function runsOf(evidence: RunsEvidence): PoolStreamFacts['runs'] {
+  const images = imagesOf(evidence);
+  if (evidence.statusStream === null && images === null && evidence.nodeOsImages.length === 0) return null;
+  const stream = streamByName(evidence) ?? streamByLabels(evidence) ?? streamByNodes(evidence);
+  return { stream, images };
+}
+
+/** Whether only the registry of the rendered image can tell for sure. */
+export const needsImageLabels = (evidence: RunsEvidence): boolean =>
+  imagesOf(evidence) !== null && streamByName(evidence) === null;
+
+const imagesOf = ({ renderedImages }: RunsEvidence): StreamImages | null =>
+  renderedImages === null || renderedImages.osImage === '' ? null : renderedImages;
+
+function streamByName({ statusStream, streams, lastStreams, renderedImages }: RunsEvidence): string | null {
+  if (statusStream !== null && isStreamName(statusStream)) return statusStream;
+  const image = renderedImages?.osImage ?? '';
+  return image === '' ? null : ([...streams, ...lastStreams].find(({ osImage }) => osImage === image)?.name ?? null);
+}
+
+function streamByLabels(evidence: RunsEvidence): string | null {
+  return evidence.imageLabels === null ? null : streamOfLabels(evidence.imageLabels, familyIn(evidence));
+}
+
+export const streamClassLabel = 'io.openshift.os.streamclass';
+
+/** The stream that an image says it is of, else the one that its version belongs to. Null: it says too little. */
+export function streamOfLabels(
+  labels: Readonly<Record<string, string>>,
+  family: KnownStream['family'] | null,
+): string | null {
+  const stream = labels[streamClassLabel] ?? '';
+  if (isStreamName(stream)) return stream;
+  const version = labels['org.opencontainers.image.version'] ?? labels['version'] ?? '';
+  return streamOfVersion(version, family);
+}
+
+/** The stream that a version such as `9.6.20251201-1` belongs to. */
+function streamOfVersion(version: string, family: KnownStream['family'] | null): string | null {
+  const major = osMajorOf(version);
+  if (major === null || family === null) return null;
+  return knownStreams.find((each) => each.family === family && (each.major ?? major) === major)?.name ?? null;
+}
+
+/** While machines are on their way, the newest of them: no machine goes back. */
+function streamByNodes(evidence: RunsEvidence): string | null {
+  const fallback = familyIn(evidence);
+  const found = evidence.nodeOsImages
+    .map((text) => streamOfVersion(text, familyInText(text) ?? fallback))
+    .map((name) => (name === null ? undefined : knownStream(name)))
+    .filter((each) => each !== undefined)
+    .sort((a, b) => (b.major ?? 0) - (a.major ?? 0));
+  const isOneFamily = new Set(found.map(({ family }) => family)).size === 1;
+  return isOneFamily ? (found[0]?.name ?? null) : null;
+}
+
+/** As kubelets report it: the name of the OS and its version. */
+function familyInText(osImage: string): KnownStream['family'] | null {
+  if (/red hat/i.test(osImage)) return 'rhel';
+  if (/centos/i.test(osImage)) return 'centos';
+  return /fedora/i.test(osImage) ? 'fedora' : null;
+}
+
+/** By the platform, else the only family among the streams. */
+function familyIn({ distribution, streams, lastStreams }: RunsEvidence): KnownStream['family'] | null {
+  if (distribution !== null) return familyOf(distribution);
+  const families = new Set([...streams, ...lastStreams].map(({ name }) => knownStream(name)?.family));
+  families.delete(undefined);
+  const [only] = families;
+  return families.size === 1 ? (only ?? null) : null;
+}
