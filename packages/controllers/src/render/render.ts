@@ -4,12 +4,13 @@ import {
   inUseLabel,
   machineConfigPools,
   machineConfigs,
+  osStreamAnnotation,
   poolLabel,
   renderProblemsAnnotation,
   secrets,
   sourcesAnnotation,
 } from '@slipway/api';
-import type { ConfigMap, MachineConfig, MachineConfigPool } from '@slipway/api';
+import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import {
   builtInMachineConfigs,
   canonicalJson,
@@ -25,10 +26,13 @@ import {
   type Context,
   type ControllerDef,
   done,
+  type Gates,
   isKubeError,
   type Next,
   type Stored,
 } from '@slipway/kube';
+import { listenToGates, usesStreams } from '../os-streams/gate.ts';
+import { poolOsOf, poolOsSources } from '../os-streams/pool-os.ts';
 import { indexAnnotations, remoteContentLabel } from '../remote-content/index-secret.ts';
 import { gatherInputs, poolsSelecting, type ReadyConfigs } from './gather.ts';
 import { renderedFrom } from './rendered-from.ts';
@@ -46,6 +50,10 @@ export interface RenderOptions {
   controllerVersion: string;
   /** Before those of the ConfigMap. */
   osImages?: OsImages | undefined;
+  /** The release image, where there is no ClusterVersion: streams come from it. */
+  releaseImage?: string | undefined;
+  /** With the gate OSStreams on, a pool has the OS of its stream. Left out: it is off. */
+  gates?: Gates | undefined;
 }
 
 type Pool = Stored<MachineConfigPool>;
@@ -62,6 +70,7 @@ export function renderController(options: RenderOptions): ControllerDef {
   const ready: ReadyConfigs = new WeakMap();
   const builtIn = builtInMachineConfigs(options);
   const settling = createSettling();
+  const pools = new Set<string>();
   return {
     name: 'render',
     reads: [
@@ -85,15 +94,19 @@ export function renderController(options: RenderOptions): ControllerDef {
         fieldSelector: `metadata.name=${osImagesName}`,
         keysOf: (_, read) => [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name),
       },
+      ...poolOsSources(options),
     ],
     owns: [{ resource: machineConfigs }, { resource: machineConfigPools }],
     workers: 2,
+    ...listenToGates(options.gates, () => pools),
     async reconcile(name, context) {
       const pool = context.read(machineConfigPools).get(name);
       if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
         settling.forget(name);
+        pools.delete(name);
         return done();
       }
+      pools.add(name);
       const { read, client, signal, log } = context;
       const { inputs, problems, waiting } = await gatherInputs(pool, {
         read,
@@ -103,8 +116,8 @@ export function renderController(options: RenderOptions): ControllerDef {
         ready,
         builtIn,
       });
-      const osImages = { ...osImagesIn(read(configMaps).get(`${namespace}/${osImagesName}`)), ...options.osImages };
-      const seen = [...inputs, canonicalJson([problems, waiting, osImages])];
+      const os = poolOsOf(pool, options, read);
+      const seen = [...inputs, canonicalJson([problems, waiting, os])];
       const wait = settling.waitFor(name, seen, context.now().getTime());
       // New machines of a pool that has nothing yet wait for it.
       if (wait > 0 && pool.spec.configuration?.name !== undefined) return again(wait);
@@ -114,19 +127,15 @@ export function renderController(options: RenderOptions): ControllerDef {
         log.info({ waiting }, 'waits for MachineConfigs that are being made or fetched');
         return done();
       }
+      if (os === null) {
+        log.info({}, 'waits for the OS image stream of the pool');
+        return done();
+      }
       const { controllerVersion } = options;
-      const result = await renderPool({ pool: name, inputs, osImages, controllerVersion });
+      const result = await renderPool({ pool: name, inputs, ...os, controllerVersion });
       if (!result.ok) return report(pool, result.problems, context);
-      return carryOut(pool, result, controllerVersion, context);
+      return carryOut(pool, result, options, context);
     },
-  };
-}
-
-function osImagesIn(configMap: ConfigMap | undefined): OsImages {
-  const { baseOSContainerImage, baseOSExtensionsContainerImage } = configMap?.data ?? {};
-  return {
-    ...(baseOSContainerImage !== undefined && { osImageURL: baseOSContainerImage }),
-    ...(baseOSExtensionsContainerImage !== undefined && { baseOSExtensionsContainerImage }),
   };
 }
 
@@ -146,8 +155,14 @@ async function report(
 }
 
 /** First the rendered config, then the pool that points at it: a pool never names what is not there. */
-async function carryOut(pool: Pool, result: Rendered, controllerVersion: string, context: Context): Promise<Next> {
+async function carryOut(
+  pool: Pool,
+  result: Rendered,
+  { controllerVersion, gates }: RenderOptions,
+  context: Context,
+): Promise<Next> {
   const { rendered } = result;
+  const stream = rendered.osStream === null ? {} : { [osStreamAnnotation]: rendered.osStream };
   const existing = context.read(machineConfigs, { as: 'metadata' }).get(rendered.name);
   if (existing?.metadata.deletionTimestamp !== undefined) return again(deletedLookAgainMs);
   const given = selectMachineConfigs(pool, context.read(machineConfigs, { as: 'full' }).values());
@@ -155,13 +170,14 @@ async function carryOut(pool: Pool, result: Rendered, controllerVersion: string,
     metadata: {
       name: rendered.name,
       labels: { [poolLabel]: pool.metadata.name, [inUseLabel]: '' },
-      annotations: { [generatedByAnnotation]: controllerVersion, [sourcesAnnotation]: renderedFrom(given) },
+      annotations: { [generatedByAnnotation]: controllerVersion, [sourcesAnnotation]: renderedFrom(given), ...stream },
     },
     spec: rendered.spec,
   };
   if (existing === undefined) await createRendered(manifest, context);
   // Nobody changes a rendered config; where somebody did, the server has counted it.
   else if (existing.metadata.generation !== 1) await putBack(pool, manifest, context);
+  if (existing !== undefined && usesStreams(gates)) await nameStream(existing, rendered.osStream, context);
 
   await pointAt(pool, result, context);
   return done();
@@ -192,6 +208,12 @@ async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { client, e
     const reason = code === 'SLW_RENDER_OS_IMAGE' ? 'OSImageURLOverridden' : 'RenderWarning';
     events.record(machineConfigPools, pool, { type: 'Normal', reason, message });
   }
+}
+
+/** One from before streams, or from before the stream had this name: its spec is the same, and so is its own name. */
+async function nameStream(existing: Stored<MachineConfig>, stream: string | null, { client }: Context): Promise<void> {
+  if ((existing.metadata.annotations?.[osStreamAnnotation] ?? null) === stream) return;
+  await patchRendered(client, existing, { metadata: { annotations: { [osStreamAnnotation]: stream } } });
 }
 
 async function createRendered(manifest: MachineConfig, { client, log }: Context): Promise<void> {

@@ -47,6 +47,20 @@ describe('the status of a pool', () => {
     });
   });
 
+  it('loses the stream and what is said of it when streams are not used any more', () => {
+    const deprecated = { type: 'OSStreamDeprecated', status: 'False', reason: 'AsExpected', message: '' } as const;
+    const using = { ...wanted, osImageStream: { name: 'rhel-9' }, conditions: [...wanted.conditions, deprecated] };
+    const before = mergeStatus(undefined, using, now) ?? {};
+    expect(before).toMatchObject({ osImageStream: { name: 'rhel-9' } });
+    expect(mergeStatus(before, using, later)).toBeNull();
+    const next = mergeStatus(before, wanted, later) ?? {};
+    expect(next.conditions?.map(({ type }) => type)).toEqual(['Updated', 'Updating']);
+    expect(statusPatch(before, next)).toMatchObject({ osImageStream: null });
+    const { osImageStream: _, ...left } = before;
+    expect(statusPatch(left, next)).not.toHaveProperty('osImageStream');
+    expect(mergeStatus({ ...next, osImageStream: { name: 'rhel-9' } }, wanted, later)).not.toBeNull();
+  });
+
   it('keeps conditions that it knows nothing of', () => {
     const other = { type: 'PinnedImageSetsDegraded', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
     expect(mergeStatus({ conditions: [other] }, wanted, now)?.conditions).toContainEqual(other);

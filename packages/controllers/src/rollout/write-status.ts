@@ -14,6 +14,8 @@ export interface StatusWriter {
 
 const fieldManager = 'slipway-rollout';
 const BETWEEN_MS = 1000;
+/** The only one that is there at some times and not at others: while streams are used. */
+const STREAM_CONDITION = 'OSStreamDeprecated';
 
 export function createStatusWriter(onWritten: (pool: Stored<MachineConfigPool>) => void): StatusWriter {
   const writtenAt = new Map<string, number>();
@@ -44,18 +46,26 @@ export function createStatusWriter(onWritten: (pool: Stored<MachineConfigPool>) 
 
 /** The fields that are ours, as they shall be; null: they are. Conditions of other jobs stay. */
 export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus, now: Date): StoredStatus | null {
-  const old = (before?.conditions ?? []).filter(isCondition);
+  const hasStream = wanted.conditions.some(({ type }) => type === STREAM_CONDITION);
+  const old = (before?.conditions ?? [])
+    .filter(isCondition)
+    .filter(({ type }) => hasStream || type !== STREAM_CONDITION);
   const conditions = wanted.conditions.reduce<readonly Condition[]>((list, each) => setCondition(list, each, now), old);
-  const next = { ...wanted, conditions: [...conditions] };
-  const isSame = Object.entries(next).every(([field, value]) => isEqual(before?.[field as keyof StoredStatus], value));
+  const { osImageStream, ...rest } = wanted;
+  const next = { ...rest, ...(osImageStream !== undefined && { osImageStream }), conditions: [...conditions] };
+  const isSame = Object.entries({ osImageStream, ...next }).every(([field, value]) =>
+    isEqual(before?.[field as keyof StoredStatus], value),
+  );
   return isSame ? null : next;
 }
 
 /** A merge patch would leave what the old configuration has and the new one has not, such as the sources of a held one. */
 export function statusPatch(before: StoredStatus | undefined, next: StoredStatus): object {
-  if (next.configuration === undefined) return next;
+  const isStreamGone = before?.osImageStream !== undefined && next.osImageStream === undefined;
+  const patch = { ...next, ...(isStreamGone && { osImageStream: null }) };
+  if (next.configuration === undefined) return patch;
   const gone = Object.keys(before?.configuration ?? {}).map((field) => [field, null]);
-  return { ...next, configuration: { ...Object.fromEntries(gone), ...next.configuration } };
+  return { ...patch, configuration: { ...Object.fromEntries(gone), ...next.configuration } };
 }
 
 const isEqual = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);

@@ -1,0 +1,212 @@
+import { osImageStreams } from '@slipway/api';
+import { pushPayload } from '@slipway/tools/registry';
+import { describe, expect, it } from 'vitest';
+import { until } from './testing/streams-cluster.ts';
+import {
+  cluster,
+  next,
+  old,
+  osOf,
+  rhel9,
+  run,
+  start,
+  untilCondition,
+  untilEvent,
+  untilOs,
+  untilPoolCondition,
+  untilRuns,
+  untilStreams,
+  useStreamsCluster,
+} from './testing/streams-scene.ts';
+
+useStreamsCluster();
+
+describe('OSImageStream cluster', () => {
+  it('is made from the release image, and every pool follows the default of its platform', async () => {
+    await start(old);
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
+    const { spec, status } = (await cluster.streams()) ?? {};
+    expect(spec).toEqual({ defaultStream: 'rhel-9' });
+    expect(status?.availableStreams).toEqual([
+      { name: 'rhel-10', ...old.os.get('rhel-10') },
+      { name: 'rhel-9', ...old.os.get('rhel-9') },
+    ]);
+    await untilOs('worker', 'rhel-9', old);
+    await untilOs('master', 'rhel-9', old);
+    await untilRuns('worker', 'rhel-9');
+    await untilCondition('operator', 'Degraded', { status: 'False', reason: 'AsExpected' });
+    await untilCondition('operator', 'Upgradeable', { status: 'True' });
+    await untilPoolCondition('worker', 'OSStreamDeprecated', { status: 'False', reason: 'AsExpected' });
+  });
+
+  it('is static: as long as nothing changes, a restart writes nothing and asks no registry', async () => {
+    const first = await start(old);
+    await untilRuns('worker', 'rhel-9');
+    await untilRuns('master', 'rhel-9');
+    await first.stop();
+    const before = cluster.registry.requests().length;
+    const { writes } = run();
+    // What comes after everything else that there is to do.
+    await cluster.addPool('infra');
+    await untilRuns('infra', 'rhel-9');
+    expect(cluster.registry.requests().length).toBe(before);
+    expect(writes.filter((each) => !/infra/.test(each))).toEqual([]);
+  });
+
+  it('is made anew when the payload changes; no pool leaves its stream for the new default, and a new pool takes it', async () => {
+    await start(old);
+    await cluster.askFor('master', 'rhel-9');
+    await untilOs('worker', 'rhel-9', old);
+    await untilOs('master', 'rhel-9', old);
+    await cluster.setRelease(next.releaseImage, '5.0.0');
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-10');
+    await until(async () => expect((await cluster.streams())?.spec).toEqual({ defaultStream: 'rhel-10' }));
+    await untilOs('worker', 'rhel-9', next);
+    await untilOs('master', 'rhel-9', next);
+    await cluster.addPool('standalone');
+    await untilOs('standalone', 'rhel-10', next);
+  });
+
+  it('stays as it was while the registry fails, and the cluster says so until it works', async () => {
+    await start(old);
+    await untilOs('worker', 'rhel-9', old);
+    const good = await cluster.streams();
+    const missing = old.releaseImage.replace(/[0-9a-f]{64}$/, '0'.repeat(64));
+    await cluster.setRelease(missing, '5.0.0');
+    await untilCondition('operator', 'Degraded', {
+      status: 'True',
+      reason: 'OSImageStreamDegraded',
+      message: expect.stringMatching(/release image: .*SLW_REGISTRY_NOT_FOUND.*\[SLW_STREAM_SOURCE_FAILED\]/),
+    });
+    await untilEvent('cluster', /^OSImageStreamDegraded: release image: .*until it works/);
+    expect((await cluster.streams())?.metadata.resourceVersion).toBe(good?.metadata.resourceVersion);
+    await cluster.setRelease(next.releaseImage, '5.0.0');
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-10');
+    await untilCondition('operator', 'Degraded', { status: 'False' });
+  });
+
+  it('waits for a login that works, and goes on at once when it comes', async () => {
+    await cluster.setPassword('wrong');
+    await start(old);
+    await untilCondition('operator', 'Degraded', {
+      status: 'True',
+      message: expect.stringContaining('SLW_REGISTRY_UNAUTHORIZED'),
+    });
+    const said = await cluster.condition('operator', 'Degraded');
+    expect(said?.message).not.toContain('wrong');
+    await cluster.setPassword();
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
+    await untilCondition('operator', 'Degraded', { status: 'False' });
+  });
+
+  it('has the images of the release where the ConfigMap has others, and both are told', async () => {
+    await cluster.setConfigMap({
+      baseOSContainerImage: osOf(next, 'rhel-9'),
+      baseOSExtensionsContainerImage: next.os.get('rhel-9')?.osExtensionsImage ?? '',
+      releaseVersion: '4.22.0',
+    });
+    const { log } = await start(old);
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
+    await untilOs('worker', 'rhel-9', old);
+    const both = new RegExp(
+      `osImage is ${osOf(old, 'rhel-9')} by the release image, and ${osOf(next, 'rhel-9')} by the`,
+    );
+    await untilEvent('cluster', both);
+    expect(log()).toMatch(both);
+    expect(await cluster.condition('operator', 'Degraded')).toMatchObject({ status: 'False' });
+  });
+
+  it('is made from the sources that work, and completed when the others do', async () => {
+    await cluster.setConfigMap({
+      baseOSContainerImage: osOf(old, 'rhel-9'),
+      baseOSExtensionsContainerImage: old.os.get('rhel-9')?.osExtensionsImage ?? '',
+      releaseVersion: '4.22.0',
+    });
+    await start({ ...old, releaseImage: old.releaseImage.replace(/[0-9a-f]{64}$/, '0'.repeat(64)) });
+    await until(async () =>
+      expect((await cluster.streams())?.status?.availableStreams).toMatchObject([{ name: 'rhel-9' }]),
+    );
+    await untilCondition('operator', 'Degraded', { status: 'True' });
+    await untilOs('worker', 'rhel-9', old);
+    await cluster.setRelease(old.releaseImage);
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
+    await untilCondition('operator', 'Degraded', { status: 'False' });
+  });
+
+  it('is not made without the default stream of the platform, which is an error of the cluster', async () => {
+    const without = await pushPayload(cluster.registry, { version: '5.0.0', streams: [rhel9] });
+    await start(without);
+    await untilCondition('operator', 'Degraded', {
+      status: 'True',
+      message: expect.stringMatching(/expected the stream rhel-10.*have rhel-9.*\[SLW_STREAM_NO_DEFAULT\]/),
+    });
+    expect(await cluster.streams()).toBeUndefined();
+    // They wait for it, and have no OS that nobody chose.
+    expect((await cluster.pool('worker')).spec.configuration).toBeUndefined();
+  });
+
+  it('comes back when somebody deletes it', async () => {
+    await start(old);
+    await untilRuns('worker', 'rhel-9');
+    const deleted = await cluster.streams();
+    await cluster.client.delete(osImageStreams, { name: 'cluster' }, {});
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
+    expect((await cluster.streams())?.metadata.uid).not.toBe(deleted?.metadata.uid);
+    await untilOs('worker', 'rhel-9', old);
+  });
+
+  it('has the default that somebody sets, until they set it back', async () => {
+    await start(old);
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
+    await untilOs('worker', 'rhel-9', old);
+    const set = (defaultStream: string) =>
+      cluster.client.patch(
+        osImageStreams,
+        { name: 'cluster' },
+        { type: 'merge', body: { spec: { defaultStream } } },
+        {},
+      );
+    await set('rhel-10');
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-10');
+    await cluster.addPool('standalone');
+    await untilOs('standalone', 'rhel-10', old);
+    await untilOs('worker', 'rhel-9', old);
+    await set('rhel-9');
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
+    expect((await cluster.streams())?.spec).toEqual({ defaultStream: 'rhel-9' });
+  });
+
+  it.each(['create OSImageStream cluster', 'patch OSImageStream/status cluster', 'patch MachineConfigPool worker'])(
+    'is whole in the end where its first writer is killed before: %s',
+    async (dieBefore) => {
+      const killed = await start(old, { dieBefore });
+      await until(() => expect(killed.log()).toContain('the process is dead'));
+      await killed.stop();
+      run();
+      await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
+      await untilOs('worker', 'rhel-9', old);
+    },
+  );
+
+  it.each(['patch OSImageStream/status cluster', 'patch OSImageStream cluster', 'patch MachineConfigPool worker'])(
+    'is whole in the end where it is brought to another payload and its writer is killed before: %s',
+    async (dieBefore) => {
+      const first = await start(old);
+      await untilRuns('worker', 'rhel-9');
+      await untilRuns('master', 'rhel-9');
+      await first.stop();
+      await cluster.setRelease(next.releaseImage, '5.0.0');
+      const killed = run({ dieBefore });
+      await until(() => expect(killed.log()).toContain('the process is dead'));
+      await killed.stop();
+      run();
+      await untilStreams(['rhel-10', 'rhel-9'], 'rhel-10');
+      expect((await cluster.streams())?.status?.availableStreams).toMatchObject([
+        {},
+        { osImage: osOf(next, 'rhel-9') },
+      ]);
+      await until(async () => expect((await cluster.streams())?.spec).toEqual({ defaultStream: 'rhel-10' }));
+      await untilOs('worker', 'rhel-9', next);
+    },
+  );
+});

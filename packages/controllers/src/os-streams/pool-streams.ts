@@ -1,0 +1,208 @@
+// Writes down on each pool which OS image stream it is on, and with which images: render follows that and nothing else, so that
+// a change of the default, of a name or of the payload never changes the OS of a pool by accident.
+import { machineConfigPools, osStreamAnnotation, osStreamProblemAnnotation, secrets } from '@slipway/api';
+import type { MachineConfigPool } from '@slipway/api';
+import {
+  encodeProblems,
+  followsWorker,
+  type PoolStream,
+  type PoolStreamFacts,
+  type RunsEvidence,
+  runsOf,
+  streamOfPool,
+  type Streams,
+  streamsOf,
+  trackedAnnotations,
+  trackedOf,
+} from '@slipway/fleet';
+import { again, type Context, type ControllerDef, done, type Next, type Read, type Stored } from '@slipway/kube';
+import { isRegistryError } from '@slipway/registry';
+import { fleetNodes } from '../fleet-nodes.ts';
+import { osStreamsGate } from './gate.ts';
+import { type OsStreamsOptions, usualPullSecret } from './options.ts';
+import { evidenceOf, imageToAsk } from './pool-evidence.ts';
+import { isDamaged } from './pool-os.ts';
+import type { KeptRegistry } from './registry-of.ts';
+import { createRetryPace, type RetryPace } from './retry-pace.ts';
+import {
+  clusterVersionSource,
+  everyPool,
+  osImagesSource,
+  osImageStreamSource,
+  pullSecretSource,
+  sourcesIn,
+  streamObjectIn,
+} from './stream-reads.ts';
+import { hasSources } from './stream-sources.ts';
+
+type Pool = Stored<MachineConfigPool>;
+
+const fieldManager = 'slipway-os-streams';
+const WORKER = 'worker';
+/** Then the OS counts as unknown, and stays what it is. */
+const MOST_TRIES = 5;
+
+export function poolStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
+  const { namespace, pullSecret = usualPullSecret } = options;
+  const paces = new Map<string, RetryPace>();
+  const paceOf = (pool: string): RetryPace => {
+    const pace = paces.get(pool) ?? createRetryPace(options.retry);
+    paces.set(pool, pace);
+    return pace;
+  };
+  return {
+    name: 'pool-streams',
+    gate: osStreamsGate,
+    reads: [
+      {
+        resource: machineConfigPools,
+        // Custom pools go where worker goes.
+        keysOf: (pool, read) => (pool.metadata.name === WORKER ? everyPool(pool, read) : [pool.metadata.name]),
+      },
+      { ...osImageStreamSource, keysOf: everyPool },
+      { ...fleetNodes, keysOf: () => [] },
+      { ...osImagesSource(namespace), keysOf: () => [] },
+      { ...clusterVersionSource, keysOf: () => [] },
+      { ...pullSecretSource(pullSecret), keysOf: () => [] },
+    ],
+    owns: [{ resource: machineConfigPools }],
+    listen: () => registries.close,
+    async reconcile(name, context) {
+      const pool = context.read(machineConfigPools).get(name);
+      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
+        paces.delete(name);
+        return done();
+      }
+      const streams = streamsFor(pool, options, context);
+      // The OSImageStream brings every pool back here when it comes.
+      if (streams === null) return done();
+      const secret = `${pullSecret.namespace}/${pullSecret.name}`;
+      const runs = await runsNow(pool, streams, { context, options, registries, secret, pace: paceOf(name) });
+      if (typeof runs === 'number') return again(runs);
+      return carryOut(pool, streamOfPool({ ...factsOf(pool, context.read), runs }, streams), context);
+    },
+  };
+}
+
+/** Null: to be waited for. Where nothing says what streams there are, only a pool that asks for one has something to hear. */
+function streamsFor(pool: Pool, options: OsStreamsOptions, { read }: Context): Streams | null {
+  const object = streamObjectIn(read);
+  const streams = object === undefined ? null : streamsOf(object);
+  if (streams !== null || pool.spec.osImageStream === undefined || hasSources(sourcesIn(read, options))) return streams;
+  return { available: [], defaultStream: '', lifecycle: new Map() };
+}
+
+function factsOf(pool: Pool, read: Read): Omit<PoolStreamFacts, 'runs'> {
+  const worker = followsWorker(pool)
+    ? trackedOf(read(machineConfigPools).get(WORKER)?.metadata.annotations)
+    : undefined;
+  return {
+    pool: pool.metadata.name,
+    asked: pool.spec.osImageStream?.name ?? null,
+    tracked: trackedOf(pool.metadata.annotations),
+    worker,
+  };
+}
+
+interface Parts {
+  readonly context: Context;
+  readonly options: OsStreamsOptions;
+  readonly registries: KeptRegistry;
+  readonly secret: string;
+  readonly pace: RetryPace;
+}
+
+/** A number: to be asked again after so many milliseconds. */
+async function runsNow(pool: Pool, streams: Streams, parts: Parts): Promise<PoolStreamFacts['runs'] | number> {
+  const tracked = trackedOf(pool.metadata.annotations);
+  if (tracked !== null && !isDamaged(tracked)) return null;
+  const { context, options } = parts;
+  const { read, client, signal } = context;
+  const evidence = await evidenceOf(pool, streams, { read, client, signal, namespace: options.namespace });
+  const image = imageToAsk(evidence);
+  return image === null ? runsOf(evidence) : runsByLabels(evidence, image, parts);
+}
+
+async function runsByLabels(
+  evidence: RunsEvidence,
+  image: string,
+  parts: Parts,
+): Promise<PoolStreamFacts['runs'] | number> {
+  const { context, pace } = parts;
+  const wait = pace.waitFor(image, context.now().getTime());
+  if (wait > 0) return wait;
+  const imageLabels = await labelsOf(image, parts);
+  const runs = runsOf({ ...evidence, imageLabels });
+  const isTold = imageLabels !== null || runs?.stream !== null;
+  if (isTold || pace.failures(image) >= MOST_TRIES) return runs;
+  return pace.failed(image, context.now().getTime());
+}
+
+async function labelsOf(
+  image: string,
+  { context, registries, secret }: Parts,
+): Promise<Readonly<Record<string, string>> | null> {
+  try {
+    const registry = registries.of(context.read(secrets).get(secret));
+    return (await registry.inspect(image, { signal: context.signal })).labels;
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!isRegistryError(error)) throw error;
+    context.log.warn({ err: error, image }, 'the OS image of a pool from before streams cannot be looked at');
+    return null;
+  }
+}
+
+async function carryOut(pool: Pool, decision: PoolStream, context: Context): Promise<Next> {
+  const annotations = {
+    ...trackedAnnotations(decision),
+    [osStreamProblemAnnotation]: decision.type === 'refused' ? encodeProblems([decision.problem]) : null,
+  };
+  const before = pool.metadata.annotations ?? {};
+  const changed = Object.entries(annotations).filter(([key, value]) => (before[key] ?? null) !== value);
+  if (changed.length === 0) return done();
+  const { uid, resourceVersion } = pool.metadata;
+  const patch = { type: 'merge', body: { metadata: { annotations: Object.fromEntries(changed) } } } as const;
+  await context.client.patch(machineConfigPools, pool.metadata, patch, { uid, resourceVersion }, { fieldManager });
+  tell(pool, decision, new Set(changed.map(([key]) => key)), context);
+  return done();
+}
+
+function tell(pool: Pool, decision: PoolStream, changed: ReadonlySet<string>, { events, log }: Context): void {
+  const what = wordsOf(pool.metadata.name, decision, changed);
+  if (what === null) return;
+  log[what.type === 'Warning' ? 'warn' : 'info']({ decision: decision.type }, what.message);
+  events.record(machineConfigPools, pool, what);
+}
+
+type Words = { type: 'Normal' | 'Warning'; reason: string; message: string };
+
+/** Null: nothing that anybody would want to hear of, such as new images of the same stream. */
+function wordsOf(pool: string, decision: PoolStream, changed: ReadonlySet<string>): Words | null {
+  if (decision.type === 'refused') {
+    const { message, code } = decision.problem;
+    return changed.has(osStreamProblemAnnotation)
+      ? { type: 'Warning', reason: 'OSImageStreamInvalid', message: `${message} [${code}]` }
+      : null;
+  }
+  if (decision.type === 'waits' || !changed.has(osStreamAnnotation)) return null;
+  if (decision.type === 'frozen') {
+    const message = `MachineConfigPool ${pool} stays at the OS that it has: ${frozenBecause[decision.because]}`;
+    return { type: 'Warning', reason: 'OSImageStreamFrozen', message };
+  }
+  const message = `MachineConfigPool ${pool} is on the OS image stream ${decision.stream.name}: ${followedBecause[decision.because]}`;
+  return { type: 'Normal', reason: 'OSImageStreamFollowed', message };
+}
+
+const frozenBecause = {
+  removed: 'its stream is not in the release any more',
+  unknown: 'nothing tells which stream it is of. Set spec.osImageStream.name to the stream it shall follow',
+} as const;
+
+const followedBecause = {
+  asked: 'spec.osImageStream says so',
+  tracked: 'it was on it before',
+  'follows worker': 'it takes the MachineConfigs of worker, and goes where worker goes',
+  'runs it': 'its machines run it',
+  default: 'it is new, and this is the default',
+} as const;

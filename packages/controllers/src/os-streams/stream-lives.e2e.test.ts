@@ -1,0 +1,157 @@
+import { clusterVersions, machineConfigPools } from '@slipway/api';
+import { pushPayload } from '@slipway/tools/registry';
+import { describe, expect, it } from 'vitest';
+import { until } from './testing/streams-cluster.ts';
+import {
+  cluster,
+  old,
+  osOf,
+  poolCondition,
+  rhel10,
+  rhel9,
+  start,
+  stream,
+  untilCondition,
+  untilOs,
+  untilPoolCondition,
+  untilRuns,
+  untilStreams,
+  useStreamsCluster,
+} from './testing/streams-scene.ts';
+
+useStreamsCluster();
+
+describe('a stream that ends', () => {
+  const payloadWith = (version: string, state: 'deprecated' | 'blocked') =>
+    pushPayload(cluster.registry, {
+      version,
+      streams: [
+        { ...rhel9, version: `9.8.${version}`, lifecycle: { state, successor: 'rhel-10', message: 'read on' } },
+        rhel10,
+      ],
+    });
+
+  it('is told of, then holds upgrades, then freezes its pools; and all of that ends with the migration', async () => {
+    await start(old);
+    await untilRuns('worker', 'rhel-9');
+    await cluster.askFor('master', 'rhel-10');
+    await untilRuns('master', 'rhel-10');
+    const deprecated = await payloadWith('4.23.0', 'deprecated');
+    await cluster.setRelease(deprecated.releaseImage, '4.23.0');
+    await untilPoolCondition('worker', 'OSStreamDeprecated', {
+      status: 'True',
+      reason: 'StreamEndOfLife',
+      message: expect.stringMatching(
+        /worker.*rhel-9.*Set spec\.osImageStream\.name of MachineConfigPool worker to rhel-10.*read on/,
+      ),
+    });
+    await untilPoolCondition('master', 'OSStreamDeprecated', { status: 'False' });
+    expect(await cluster.condition('operator', 'Upgradeable')).toMatchObject({ status: 'True' });
+
+    const blocked = await payloadWith('4.24.0', 'blocked');
+    await cluster.setRelease(blocked.releaseImage, '4.24.0');
+    const held = {
+      status: 'False',
+      reason: 'DeprecatedOSStreamInUse',
+      message: expect.stringMatching(/worker.*to rhel-10/),
+    };
+    await untilCondition('operator', 'Upgradeable', held);
+    await untilCondition('version', 'Upgradeable', held);
+    await untilOs('worker', 'rhel-9', blocked);
+
+    const removed = await pushPayload(cluster.registry, { version: '5.1.0', streams: [rhel10] });
+    await cluster.setRelease(removed.releaseImage, '5.1.0');
+    await untilStreams(['rhel-10'], 'rhel-10');
+    await untilPoolCondition('worker', 'OSStreamDeprecated', { status: 'True', reason: 'StreamRemoved' });
+    await untilCondition('operator', 'Upgradeable', { status: 'False' });
+    expect(await cluster.renderedOs('worker')).toEqual({ image: osOf(blocked, 'rhel-9'), stream: 'rhel-9' });
+
+    await cluster.askFor('worker', 'rhel-10');
+    await untilOs('worker', 'rhel-10', removed);
+    await untilPoolCondition('worker', 'OSStreamDeprecated', { status: 'False', reason: 'AsExpected' });
+    await untilCondition('operator', 'Upgradeable', { status: 'True', reason: 'AsExpected' });
+    await untilCondition('version', 'Upgradeable', { status: 'True' });
+  });
+
+  it('leaves a ClusterVersion alone that is somebody else’s', async () => {
+    await start(old);
+    const crds = {
+      group: 'apiextensions.k8s.io',
+      version: 'v1',
+      kind: 'CustomResourceDefinition',
+      plural: 'customresourcedefinitions',
+      namespaced: false,
+    } as const;
+    const name = `${clusterVersions.plural}.${clusterVersions.group}`;
+    const managers = await cluster.client.get<{ metadata: { name: string; managedFields?: object[] } }>(crds, { name });
+    const as = async (manager: string) => {
+      const managedFields = managers.metadata.managedFields?.map((each) => Object.assign({}, each, { manager }));
+      await cluster.client.patch(crds, { name }, { type: 'merge', body: { metadata: { managedFields } } }, {});
+    };
+    await as('cluster-version-operator');
+    try {
+      await cluster.setRelease((await payloadWith('4.24.1', 'blocked')).releaseImage, '4.24.1');
+      await untilCondition('operator', 'Upgradeable', { status: 'False' });
+      await cluster.addPool('infra');
+      await untilRuns('infra', 'rhel-9');
+      expect(await cluster.condition('version', 'Upgradeable')).toBeUndefined();
+    } finally {
+      await as('slipway-install');
+    }
+  });
+});
+
+describe('with the feature gate off', () => {
+  it('there is no OSImageStream, and fields and annotations do nothing', async () => {
+    await cluster.setConfigMap({ baseOSContainerImage: osOf(old, 'rhel-9'), releaseVersion: '4.22.0' });
+    await start(old, { gate: false });
+    await cluster.askFor('worker', 'rhel-10');
+    await until(async () => expect((await cluster.renderedOs('worker')).image).toBe(osOf(old, 'rhel-9')));
+    await cluster.addPool('infra');
+    await until(async () => expect((await cluster.renderedOs('infra')).image).toBe(osOf(old, 'rhel-9')));
+    expect(await cluster.streams()).toBeUndefined();
+    const { metadata, status } = await cluster.pool('worker');
+    expect(metadata.annotations).not.toHaveProperty([stream]);
+    expect(status?.osImageStream).toBeUndefined();
+    expect(await poolCondition('worker', 'OSStreamDeprecated')).toBeUndefined();
+  });
+
+  it('turned while all runs, streams come and go with it, and leave nothing behind', async () => {
+    await cluster.setConfigMap({
+      baseOSContainerImage: osOf(old, 'rhel-9'),
+      baseOSExtensionsContainerImage: old.os.get('rhel-9')?.osExtensionsImage ?? '',
+      releaseVersion: '4.22.0',
+    });
+    const { turn } = await start(old, { gate: false });
+    await until(async () => expect((await cluster.renderedOs('worker')).image).toBe(osOf(old, 'rhel-9')));
+    const config = (await cluster.pool('worker')).spec.configuration?.name;
+    turn(true);
+    await untilOs('worker', 'rhel-9', old);
+    await untilRuns('worker', 'rhel-9');
+    // The same OS: nothing was rendered anew, and no machine has anything to do.
+    expect((await cluster.pool('worker')).spec.configuration?.name).toBe(config);
+    await cluster.askFor('worker', 'rhel-11');
+    await until(async () =>
+      expect((await cluster.pool('worker')).metadata.annotations).toHaveProperty([
+        'slipway.dev/os-image-stream-problem',
+      ]),
+    );
+    await cluster.client.patch(
+      machineConfigPools,
+      { name: 'worker' },
+      { type: 'merge', body: { spec: { osImageStream: { name: 'rhel-10' } } } },
+      {},
+    );
+    await untilOs('worker', 'rhel-10', old);
+    await untilRuns('worker', 'rhel-10');
+    turn(false);
+    await untilRuns('worker', undefined);
+    await until(async () => {
+      const { metadata } = await cluster.pool('worker');
+      expect(Object.keys(metadata.annotations ?? {}).filter((key) => key.startsWith(stream))).toEqual([]);
+      expect((await cluster.renderedOs('worker')).image).toBe(osOf(old, 'rhel-9'));
+      expect(await poolCondition('worker', 'OSStreamDeprecated')).toBeUndefined();
+      expect(await cluster.streams()).toBeUndefined();
+    });
+  });
+});

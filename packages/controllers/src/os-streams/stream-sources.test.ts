@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { configMapPair, digestOf, hasSources, noSources, pairOf, type StreamSources } from './stream-sources.ts';
+
+const sources: StreamSources = {
+  commandLine: { osImage: 'a', osExtensionsImage: 'b' },
+  configMap: { osImage: 'c', osExtensionsImage: 'd', version: '4.22.0' },
+  release: { image: 'e' },
+};
+
+describe('sources', () => {
+  it('are none where nothing names an image', () => {
+    expect(hasSources(noSources)).toBe(false);
+    expect(pairOf('', undefined)).toBeNull();
+    expect(configMapPair({ osImageURL: '', releaseVersion: '4.22.0' })).toBeNull();
+    expect(configMapPair(undefined)).toBeNull();
+  });
+
+  it('of a ConfigMap are its pair and its version, or what there is of them', () => {
+    const data = { baseOSContainerImage: ' c ', baseOSExtensionsContainerImage: 'd', releaseVersion: '4.22.0' };
+    expect(configMapPair(data)).toEqual({ osImage: 'c', osExtensionsImage: 'd', version: '4.22.0' });
+    expect(configMapPair({ baseOSContainerImage: 'c' })).toEqual({
+      osImage: 'c',
+      osExtensionsImage: null,
+      version: null,
+    });
+  });
+
+  it('that differ in anything have another digest, and so have those of another program', () => {
+    const others: StreamSources[] = [
+      { ...sources, commandLine: null },
+      { ...sources, configMap: { osImage: 'c', osExtensionsImage: 'd', version: '4.22.1' } },
+      { ...sources, release: { image: 'f' } },
+      { ...sources, release: { imageReferences: new Uint8Array([1]) } },
+      { ...sources, release: { imageReferences: new Uint8Array([2]) } },
+    ];
+    const digests = [...others, sources].map((each) => digestOf(each, '1')).concat(digestOf(sources, '2'));
+    expect(new Set(digests).size).toBe(digests.length);
+    expect(digestOf({ ...sources }, '1')).toBe(digestOf(sources, '1'));
+  });
+});

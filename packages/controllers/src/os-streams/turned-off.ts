@@ -1,0 +1,88 @@
+// What OS image streams leave behind when their feature gate is turned off goes: the OSImageStream, conditions that nobody would
+// clear any more, and the streams that pools were on. Those would be old by the time that the gate is on again; what the machines run tells then.
+import {
+  clusterOperators,
+  clusterVersions,
+  machineConfigPools,
+  osImageStreams,
+  osStreamAnnotation,
+  osStreamImagesAnnotation,
+  osStreamProblemAnnotation,
+} from '@slipway/api';
+import type { MachineConfigPool } from '@slipway/api';
+import { type Context, type ControllerDef, done, type Gates, isKubeError, type Stored } from '@slipway/kube';
+import {
+  type ClusterCondition,
+  degradedBy,
+  degradedReason,
+  OPERATOR,
+  operatorSource,
+  sayOnClusterVersion,
+  sayOnOperator,
+} from './cluster-conditions.ts';
+import { listenToGates, usesStreams } from './gate.ts';
+import { CLUSTER, clusterVersionSource, osImageStreamSource, streamObjectIn } from './stream-reads.ts';
+
+const fieldManager = 'slipway-os-streams';
+const annotations = [osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation] as const;
+const once = (): string[] => [CLUSTER];
+const upgradeable: ClusterCondition = { type: 'Upgradeable', status: 'True', reason: 'AsExpected', message: '' };
+
+export function turnedOffController(gates: Gates): ControllerDef {
+  return {
+    name: 'os-streams-turned-off',
+    reads: [
+      { resource: machineConfigPools, keysOf: once },
+      { ...operatorSource, keysOf: once },
+      { ...clusterVersionSource, keysOf: once },
+      { ...osImageStreamSource, keysOf: once },
+    ],
+    owns: [
+      { resource: machineConfigPools },
+      { resource: osImageStreams },
+      { resource: clusterOperators },
+      { resource: clusterOperators, subresource: 'status' },
+      { resource: clusterVersions, subresource: 'status' },
+    ],
+    startsWith: [CLUSTER],
+    ...listenToGates(gates, once),
+    async reconcile(_, context) {
+      if (usesStreams(gates)) return done();
+      for (const pool of context.read(machineConfigPools).values()) await forget(pool, context);
+      await remove(context);
+      await clear(context);
+      return done();
+    },
+  };
+}
+
+async function forget({ metadata }: Stored<MachineConfigPool>, { client, log }: Context): Promise<void> {
+  const left = annotations.filter((key) => metadata.annotations?.[key] !== undefined);
+  if (left.length === 0) return;
+  const { name, uid, resourceVersion } = metadata;
+  const gone = Object.fromEntries(left.map((key) => [key, null]));
+  const patch = { type: 'merge', body: { metadata: { annotations: gone } } } as const;
+  await client.patch(machineConfigPools, metadata, patch, { uid, resourceVersion }, { fieldManager });
+  log.info({ pool: name }, 'the feature gate OSStreams is off: the OS image stream of the pool is forgotten');
+}
+
+/** While it is there, admission holds pools to its streams. */
+async function remove({ read, client, log }: Context): Promise<void> {
+  const object = streamObjectIn(read);
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
+  await client.delete(osImageStreams, object.metadata, { uid: object.metadata.uid }).catch((error: unknown) => {
+    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
+  });
+  log.info('the feature gate OSStreams is off: removed OSImageStream cluster');
+}
+
+async function clear({ read, client, now }: Context): Promise<void> {
+  const operator = read(clusterOperators).get(OPERATOR);
+  const has = (type: string, reason: string): boolean =>
+    operator?.status?.conditions?.some((each) => each.type === type && each.reason === reason) === true;
+  if (has('Degraded', degradedReason)) await sayOnOperator(operator, degradedBy([]), client, now());
+  else if (has('Upgradeable', 'DeprecatedOSStreamInUse')) await sayOnOperator(operator, upgradeable, client, now());
+  const version = read(clusterVersions).get('version');
+  const isHeld = version?.status?.conditions?.some(({ reason }) => reason === 'DeprecatedOSStreamInUse') === true;
+  if (isHeld) await sayOnClusterVersion(version, upgradeable, client, now());
+}
