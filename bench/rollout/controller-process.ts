@@ -7,7 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import { cpuMs, peakMegabytes } from '../server/usage.ts';
 
-export const main = resolve(import.meta.dirname, '../../packages/slipway/src/main.ts');
+/** As a person starts it; the shell in it becomes Node. */
+const program = resolve(import.meta.dirname, '../../slipway');
 
 export interface ControllerProcess {
   cpuMs(): Promise<number>;
@@ -33,7 +34,7 @@ export async function startControllers(kubeconfig: string): Promise<ControllerPr
     '--log-level',
     'warn',
   ];
-  const child = spawn(process.execPath, [main, 'controller', ...flags, '--probes', `127.0.0.1:${port}`], {
+  const child = spawn(program, ['controller', ...flags, '--probes', `127.0.0.1:${port}`], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, NODE_OPTIONS: '' },
   });

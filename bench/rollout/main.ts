@@ -11,7 +11,7 @@ import { type Client, createClient, createTransport, loadKubeconfig } from '@sli
 import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
 import { type Comparison, compare } from '../comparison.ts';
 import { requestsSince } from './audited.ts';
-import { type ControllerProcess, main, percentile99, startControllers } from './controller-process.ts';
+import { type ControllerProcess, percentile99, startControllers } from './controller-process.ts';
 import { changeWorkers, startLightFleet } from './light-fleet.ts';
 
 const SIZES = (process.env['SIZES'] ?? '1000,5000').split(',').map(Number);
@@ -145,13 +145,18 @@ async function timePlan(kubeconfig: string, directory: string): Promise<number> 
   return performance.now() - begun;
 }
 
-/** `plan` tells by its exit code what it found. */
+/** As a person calls it. `plan` tells by its exit code what it found. */
 function slipway(...args: string[]): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  execFile(process.execPath, [main, ...args], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-    if (error === null || error.code === 2 || error.code === 3) resolve(stdout);
-    else reject(new Error(`slipway ${args.join(' ')}: ${stderr}`));
-  });
+  execFile(
+    join(import.meta.dirname, '../../slipway'),
+    args,
+    { maxBuffer: 64 * 1024 * 1024 },
+    (error, stdout, stderr) => {
+      if (error === null || error.code === 2 || error.code === 3) resolve(stdout);
+      else reject(new Error(`slipway ${args.join(' ')}: ${stderr}`));
+    },
+  );
   return promise;
 }
 

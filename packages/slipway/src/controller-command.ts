@@ -10,9 +10,10 @@ import { parseImage } from './image-option.ts';
 import { logLevelOption } from './log-level-option.ts';
 import { addTo } from './list-option.ts';
 import { defaultNamespace } from './namespace.ts';
+import { withRegistryAccessOptions } from './registry-options.ts';
 
 export const controllerCommand = (): Command =>
-  withFirstBootOptions(withClusterOptions(new Command('controller')))
+  withRegistryAccessOptions(withFirstBootOptions(withClusterOptions(new Command('controller'))))
     .summary('run the controllers against a cluster')
     .description('Runs the controllers against a cluster until it is told to stop. Several may run: one of them leads.')
     .option('--namespace <name>', 'where the leader’s Lease lives', defaultNamespace)
@@ -33,6 +34,18 @@ export const controllerCommand = (): Command =>
       new Option('--os-extensions-image <image>', 'the image that OS extensions come from, likewise').argParser(
         parseImage,
       ),
+    )
+    .addOption(
+      new Option(
+        '--release-image <image>',
+        'the release image that OS image streams come from, where there is no ClusterVersion',
+      ).argParser(parseImage),
+    )
+    .addOption(
+      new Option(
+        '--pull-secret <namespace/name>',
+        'the Secret with credentials of registries (default: openshift-config/pull-secret)',
+      ).argParser(parseSecretName),
     )
     .addOption(
       new Option('--daemon-image <image>', 'the image that new machines take the slipway program from').argParser(
@@ -67,6 +80,7 @@ Examples:
   slipway controller --kubeconfig ~/.kube/config
   slipway controller --server-url https://api-int.example.com:22623 --token-lifetime 8h
   slipway controller --feature-gates PinnedImages=true,OSStreams=true
+  slipway controller --feature-gates OSStreams=true --release-image registry.local/release@sha256:… --registry-ca ca.crt
   slipway controller --probes 0.0.0.0:8797        # in a pod`,
     )
     .action(async (options: ControllerOptions) => (await import('./controller.ts')).runController(options));
@@ -74,6 +88,12 @@ Examples:
 function addRange(text: string, before?: string[]): string[] {
   if (isAddressRange(text)) return addTo(text, before);
   throw new InvalidArgumentError(`expected an address or a range like 10.0.0.0/8, found ${JSON.stringify(text)}`);
+}
+
+function parseSecretName(text: string): { namespace: string; name: string } {
+  const [, namespace, name] = /^([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/.exec(text) ?? [];
+  if (namespace !== undefined && name !== undefined) return { namespace, name };
+  throw new InvalidArgumentError(`expected NAMESPACE/NAME of a Secret, found ${JSON.stringify(text)}`);
 }
 
 function parseCount(text: string): number {

@@ -5,11 +5,13 @@ import type { LogLevel } from '@slipway/kube';
 import { connect, whereIs } from './connect.ts';
 import type { ClusterOptions } from './connect.ts';
 import type { ControllerSettings } from './controllers-of.ts';
+import { registryOptions } from './open-registry.ts';
 import { checkAlone, checkIdentity, preflight } from './preflight.ts';
+import type { RegistryAccessFlags } from './registry-options.ts';
 import { runControllers } from './run-controllers.ts';
 import { stopSignal } from './stop-signal.ts';
 
-export interface ControllerOptions extends ClusterOptions, ControllerSettings {
+export interface ControllerOptions extends ClusterOptions, Omit<ControllerSettings, 'registry'>, RegistryAccessFlags {
   namespace: string;
   featureGates?: FeatureGateSettings;
   leaderElect: boolean;
@@ -19,6 +21,8 @@ export interface ControllerOptions extends ClusterOptions, ControllerSettings {
 
 export async function runController(options: ControllerOptions): Promise<void> {
   const log = createLog({ name: 'slipway', level: options.logLevel });
+  const { registriesConf, registryCa, plainHttp } = options;
+  const registry = await registryOptions({ registriesConf, registryCa, plainHttp });
   const kubernetes = await checkOnce(options);
   const transport = await connect(options);
   log.info({ server: transport.server, kubernetes }, 'connected');
@@ -27,7 +31,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
     transport,
     namespace: options.namespace,
     featureGates: options.featureGates ?? {},
-    settings: { ...options, connection: await whereIs(options) },
+    settings: { ...options, connection: await whereIs(options), registry },
     log,
     electionTransport: options.leaderElect ? await connect(options) : undefined,
     probes: options.probes,

@@ -5,14 +5,17 @@ import {
   drainController,
   type FirstBootSettings,
   machineConfigNodesController,
+  osStreamsControllers,
   provisioningControllers,
+  registryWith,
   remoteContentController,
   renderController,
   renderedConfigsController,
   renderedCopiesController,
   rolloutController,
 } from '@slipway/controllers';
-import type { ControllerDef, Metrics } from '@slipway/kube';
+import type { ControllerDef, Gates, Metrics } from '@slipway/kube';
+import type { RegistryOptions } from '@slipway/registry';
 import { version } from './version.ts';
 
 /** What people may set about the controllers; the rest is in the cluster. */
@@ -32,15 +35,27 @@ export interface ControllerSettings extends Omit<FirstBootSettings, 'namespace' 
   serverHost?: string[] | undefined;
   /** Whether stubs have tokens, where it was said. */
   stubTokens?: boolean | undefined;
+  /** Where OS image streams come from, where there is no ClusterVersion. */
+  releaseImage?: string | undefined;
+  /** The Secret with the cluster's pull secret, where it is another than the usual one. */
+  pullSecret?: { namespace: string; name: string } | undefined;
+  /** How registries are spoken to. */
+  registry?: Omit<RegistryOptions, 'credentials'> | undefined;
+}
+
+/** What the controllers share with who runs them. */
+export interface Surroundings {
+  readonly gates: Gates;
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
 }
 
 /** Every controller there is; one folder each in packages/controllers. */
 export function controllersOf(
   namespace: string,
   settings: ControllerSettings,
-  metrics?: Pick<Metrics, 'registry'>,
+  { gates, metrics }: Surroundings,
 ): ControllerDef[] {
-  const { osImage, osExtensionsImage, daemonImage, keepRendered, allowHost, allowAddress } = settings;
+  const { osImage, osExtensionsImage, releaseImage, daemonImage, keepRendered, allowHost, allowAddress } = settings;
   const hosts = {
     ...(allowHost !== undefined && { allowHosts: allowHost }),
     ...(allowAddress !== undefined && { allowAddresses: allowAddress }),
@@ -54,13 +69,23 @@ export function controllersOf(
     defaultPoolsController,
     builtInController({ controllerVersion: version, daemonImage }),
     remoteContentController({ namespace, hosts }),
-    renderController({ namespace, controllerVersion: version, osImages }),
+    renderController({ namespace, controllerVersion: version, osImages, releaseImage, gates }),
     renderedConfigsController({ keep: keepRendered }),
     renderedCopiesController({ namespace }),
-    rolloutController({ ownNode: settings.ownNode, metrics }),
+    rolloutController({ ownNode: settings.ownNode, metrics, gates }),
     machineConfigNodesController(),
     drainController({ metrics }),
     certificatesController(firstBoot),
     ...provisioningControllers(firstBoot),
+    ...osStreamsControllers({
+      namespace,
+      controllerVersion: version,
+      osImage,
+      osExtensionsImage,
+      releaseImage,
+      pullSecret: settings.pullSecret,
+      registry: registryWith(settings.registry ?? {}),
+      gates,
+    }),
   ];
 }

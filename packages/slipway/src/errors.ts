@@ -19,6 +19,8 @@ export const commandErrors = {
   SLW_CLI_NO_NODE: 'the cluster has no Node of that name',
   SLW_CLI_NO_CONFIG: 'the pool has no rendered config that is meant, or several',
   SLW_CLI_NO_ANSWER: 'no controller has answered a request to a pool',
+  SLW_CLI_FILE: 'a file that a flag names cannot be used',
+  SLW_CLI_STREAM: 'a pool cannot be brought to an OS image stream as things are',
   SLW_CLI_REFUSED: 'the controller refused what was asked of a pool',
   SLW_IGNITION_INPUT: 'a file or a flag of an ignition command cannot be used',
 } as const;

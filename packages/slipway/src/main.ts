@@ -13,6 +13,7 @@ import { cancelCommand, pauseCommand, resumeCommand, rollbackCommand } from './r
 import { runProgram } from './run-program.ts';
 import { serverCommand } from './server-command.ts';
 import { startCommand } from './start-command.ts';
+import { streamsCommand } from './streams/command.ts';
 import { statusCommand } from './status/command.ts';
 import { version } from './version.ts';
 import { whyCommand } from './why/command.ts';
@@ -23,6 +24,8 @@ const program = new Command('slipway')
   )
   .version(version, '-V, --version')
   .helpCommand('help [command]', 'more about a command')
+  // An option belongs to the command that it stands behind: `streams` and its subcommands have some of the same name.
+  .enablePositionalOptions()
   .addCommand(startCommand())
   .addCommand(installCommand())
   .addCommand(controllerCommand())
@@ -31,6 +34,7 @@ const program = new Command('slipway')
   .addCommand(planCommand())
   .addCommand(statusCommand())
   .addCommand(whyCommand())
+  .addCommand(streamsCommand())
   .addCommand(historyCommand())
   .addCommand(pauseCommand())
   .addCommand(resumeCommand())
@@ -50,6 +54,7 @@ Examples:
   slipway controller --kubeconfig prod.kubeconfig the controllers against it
   slipway plan -f 50-chrony.yaml                  what applying it would do to every machine
   slipway status --watch                          how far every pool and node is, and what it waits for
+  slipway streams migrate infra rhel-10 --dry-run what another OS for a pool means
   slipway render -f fleet/ --pool worker          a pool’s configuration from manifests, without a cluster
 
 Every error ends with a code in brackets; docs/errors.md says what to do about each.`,

@@ -34,7 +34,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
   await gates.known;
   const manager = createManager({
     client,
-    controllers: controllersOf(namespace, options.settings, metrics),
+    controllers: controllersOf(namespace, options.settings, { gates, metrics }),
     events,
     log,
     metrics,

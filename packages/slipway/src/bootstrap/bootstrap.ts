@@ -13,16 +13,19 @@ import { CommandError } from '../errors.ts';
 import { type Io, write } from '../ignition/io.ts';
 import type { ManifestOptions } from '../manifests/manifest-options.ts';
 import { type CodedProblem, ProblemList, tellProblems } from '../problem-list.ts';
+import type { RegistryFlags } from '../registry-options.ts';
 import { findPool } from '../render/find-pool.ts';
-import { type OfflineFleet, offlineFleet, type Rendering } from '../render/render-offline.ts';
+import { readManifests } from '../manifests/read-manifests.ts';
+import { type OfflineFleet, offlineFleetOf, type Rendering } from '../render/render-offline.ts';
 import { sayRendering } from '../render/say-fleet.ts';
 import { version } from '../version.ts';
 import { filesOf, isBuiltIn, stubFile } from './bundle.ts';
 import { readKept } from './keep-from.ts';
 import { readNodeAccess } from './node-access.ts';
+import { dayZeroStreams } from './day-zero-streams.ts';
 import { refuseFull, writeDirectory } from './write-directory.ts';
 
-export interface BootstrapOptions extends ManifestOptions {
+export interface BootstrapOptions extends ManifestOptions, RegistryFlags {
   out: string;
   serverUrl: string;
   serverHost?: string[];
@@ -31,6 +34,7 @@ export interface BootstrapOptions extends ManifestOptions {
   pool?: string[];
   tokenLifetime?: number;
   keepFrom?: string;
+  imageReferences?: string;
 }
 
 export const runBootstrap = (options: BootstrapOptions, io: Io): Promise<void> =>
@@ -48,18 +52,17 @@ export const runBootstrap = (options: BootstrapOptions, io: Io): Promise<void> =
     const node = await readNodeAccess(options.kubeconfigForNodes, options.ca);
     const kept = options.keepFrom === undefined ? undefined : await readKept(options.keepFrom, now);
 
-    const offline = await offlineFleet(options, io.stdin);
+    const manifests = await readManifests(options.filename, io.stdin, namespace);
+    const streams = await dayZeroStreams(options, manifests);
+    const offline = offlineFleetOf(manifests, options, streams?.streams);
     const renderings = await renderAll(offline, options.pool);
     const authority =
       kept === undefined ? await makeAuthority(now, settings.authority.validity) : withoutExpired(kept.authority, now);
-    const tokens = new Map<string, readonly ProvisioningToken[]>();
-    for (const { pool } of renderings) {
-      const { name } = pool.metadata;
-      tokens.set(name, nextTokens(kept?.tokens.get(name) ?? [], now.getTime(), settings.tokenLifetime, mint).tokens);
-    }
+    const tokens = tokensFor(renderings, kept?.tokens, now, settings.tokenLifetime);
     const files = filesOf({
       renderings,
       builtIn: offline.fleet.machineConfigs.filter(isBuiltIn),
+      osImageStream: streams?.object,
       controllerVersion,
       namespace,
       serverUrl: address.url,
@@ -69,10 +72,24 @@ export const runBootstrap = (options: BootstrapOptions, io: Io): Promise<void> =
       node,
     });
     await writeDirectory(out, files);
-    const notes = [...offline.notes, ...renderings.flatMap((each) => sayRendering(offline, each))];
+    const notes = [
+      ...(streams?.notes ?? []),
+      ...offline.notes,
+      ...renderings.flatMap((each) => sayRendering(offline, each)),
+    ];
     await write(io.stderr, notes.map((line) => `${line}\n`).join(''));
-    await write(io.stdout, sayResult(options, { renderings, tokens }));
+    await write(io.stdout, sayResult(options, { renderings, tokens, hasStreams: streams !== undefined }));
   });
+
+function tokensFor(
+  renderings: readonly Rendering[],
+  kept: ReadonlyMap<string, readonly ProvisioningToken[]> | undefined,
+  now: Date,
+  lifetime: number,
+): ReadonlyMap<string, readonly ProvisioningToken[]> {
+  const names = renderings.map(({ pool }) => pool.metadata.name);
+  return new Map(names.map((name) => [name, nextTokens(kept?.get(name) ?? [], now.getTime(), lifetime, mint).tokens]));
+}
 
 /** Every pool, and every problem of every pool. */
 async function renderAll(offline: OfflineFleet, names: readonly string[] | undefined): Promise<Rendering[]> {
@@ -93,18 +110,24 @@ async function renderAll(offline: OfflineFleet, names: readonly string[] | undef
   return renderings;
 }
 
+const GATE_HINT = `  4. run the controllers with OSStreams on (slipway controller --feature-gates OSStreams=true, or FeatureGate cluster), so
+     that pools stay on their streams
+`;
+
 const mint = (): string => randomBytes(32).toString('base64url');
 
 interface Result {
   renderings: readonly Rendering[];
   tokens: ReadonlyMap<string, readonly ProvisioningToken[]>;
+  hasStreams: boolean;
 }
 
-function sayResult({ out, serverUrl }: BootstrapOptions, { renderings, tokens }: Result): string {
+function sayResult({ out, serverUrl }: BootstrapOptions, { renderings, tokens, hasStreams }: Result): string {
   const stubs = renderings.map(({ pool, rendered }) => {
     const { name } = pool.metadata;
     const until = tokens.get(name)?.[0]?.expires ?? '';
-    return `  ${join(out, stubFile(name))}   starts machines of ${name} with ${rendered.name}, until ${until}`;
+    const os = rendered.osStream === null ? '' : ` (OS image stream ${rendered.osStream})`;
+    return `  ${join(out, stubFile(name))}   starts machines of ${name} with ${rendered.name}${os}, until ${until}`;
   });
   return `${out} is ready. It holds private keys and tokens: keep it to yourself.
 
@@ -116,5 +139,5 @@ Next:
   3. when there is a cluster: slipway install, your own manifests, then ${join(out, 'manifests')} as a member of the group
      slipway:break-glass (rendered and built-in MachineConfigs are nobody else’s to write):
      kubectl apply -f ${join(out, 'manifests')} --as ADMIN --as-group system:masters --as-group slipway:break-glass
-`;
+${hasStreams ? GATE_HINT : ''}`;
 }

@@ -1,7 +1,7 @@
 // Everything a fleet needs before there is a cluster, as files: what the server answers from, the stubs that machines
 // are started with, and the objects for the cluster that comes to be.
 import { builtInLabel, machineConfigs, machineConfigPools, secrets } from '@slipway/api';
-import type { MachineConfig, MachineConfigPool, ObjectMeta, Secret } from '@slipway/api';
+import type { MachineConfig, MachineConfigPool, ObjectMeta, OSImageStream, Secret } from '@slipway/api';
 import {
   type Authority,
   authorityData,
@@ -10,7 +10,14 @@ import {
   type ServingCertificate,
   servingData,
 } from '@slipway/controllers';
-import { type JoiningNode, type ProvisioningToken, serverSecrets, stubOf } from '@slipway/fleet';
+import {
+  type JoiningNode,
+  type PoolStream,
+  type ProvisioningToken,
+  serverSecrets,
+  stubOf,
+  trackedAnnotations,
+} from '@slipway/fleet';
 import { apiVersionOf } from '@slipway/kube';
 import { toJson, toYaml } from '../manifests/manifest-text.ts';
 import type { Rendering } from '../render/render-offline.ts';
@@ -21,6 +28,8 @@ import type { DirectoryContents } from './write-directory.ts';
 export interface Bundle {
   renderings: readonly Rendering[];
   builtIn: readonly MachineConfig[];
+  /** Undefined: nothing is known of streams. */
+  osImageStream?: OSImageStream | undefined;
   controllerVersion: string;
   namespace: string;
   /** Where machines find the server. */
@@ -68,13 +77,16 @@ function stubFiles({ renderings, serverUrl, authority, tokens }: Bundle): [strin
 
 /** Numbered, since kubectl applies files by name and some objects need others first. */
 function manifestFiles(bundle: Bundle): [string, string][] {
-  const { namespace, renderings, builtIn, controllerVersion, authority, serving, tokens } = bundle;
+  const { namespace, renderings, builtIn, osImageStream, controllerVersion, authority, serving, tokens } = bundle;
   const tokenData = [...tokens].map(([pool, each]) => [pool, JSON.stringify(each)]);
   return [
     ['manifests/00-namespace.yaml', toYaml({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })],
     ...[...builtIn.map(cleanMachineConfig), ...renderings.map((each) => renderedManifest(each, controllerVersion))].map(
       (each): [string, string] => [`manifests/10-machineconfig-${each.metadata.name}.yaml`, toYaml(each)],
     ),
+    ...(osImageStream === undefined
+      ? []
+      : ([['manifests/15-osimagestream-cluster.yaml', toYaml(osImageStream)]] satisfies [string, string][])),
     ...renderings.map((each): [string, string] => [
       `manifests/20-machineconfigpool-${each.pool.metadata.name}.yaml`,
       toYaml(poolManifest(each)),
@@ -93,14 +105,21 @@ function manifestFiles(bundle: Bundle): [string, string][] {
 }
 
 /** The pool as its users wrote it, pointed at what was rendered for it. */
-function poolManifest({ pool, rendered }: Rendering): MachineConfigPool {
+function poolManifest({ pool, rendered, stream }: Rendering): MachineConfigPool {
   const header = { apiVersion: apiVersionOf(machineConfigs), kind: machineConfigs.kind };
   return {
     apiVersion: apiVersionOf(machineConfigPools),
     kind: machineConfigPools.kind,
-    metadata: cleanMetadata(pool.metadata),
+    metadata: withStream(cleanMetadata(pool.metadata), stream),
     spec: { ...pool.spec, configuration: { ...header, name: rendered.name, source: rendered.sources } },
   };
+}
+
+/** Written down from the start: what the payload calls the default when the cluster comes to be is no longer asked. */
+function withStream(metadata: ObjectMeta, stream: PoolStream | null): ObjectMeta {
+  const tracked = Object.entries(stream === null ? {} : trackedAnnotations(stream));
+  const annotations = Object.fromEntries(tracked.flatMap(([name, text]) => (text === null ? [] : [[name, text]])));
+  return tracked.length === 0 ? metadata : { ...metadata, annotations: { ...metadata.annotations, ...annotations } };
 }
 
 function cleanMachineConfig({ metadata, spec }: MachineConfig): MachineConfig {

@@ -5,11 +5,13 @@ import { makeAuthority } from '@slipway/controllers';
 import { parse, validate } from '@slipway/ignition';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readYaml } from '../ignition/manifest-yaml.ts';
+import { imageOf } from '../streams/sample-streams.ts';
 import { customPool, file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
 import { runCommand } from '../testing/run-command.ts';
 import { bootstrapCommand } from './command.ts';
 import './bootstrap.ts'; // Loaded before the clock of a test runs; the command itself loads it when called.
 
+const osImage = imageOf('os', '9');
 let dir: string;
 let apiCa: string;
 beforeAll(async () => {
@@ -21,6 +23,16 @@ beforeAll(async () => {
   dir = await fleetDirectory({
     'fleet/a.json': machineConfig('50-a', 'worker', [file('/etc/a', 'a')]),
     'fleet/p.json': { ...customPool('infra'), status: { machineCount: 1 } },
+    'streams/s.json': {
+      apiVersion: 'machineconfiguration.openshift.io/v1',
+      kind: 'OSImageStream',
+      metadata: { name: 'cluster' },
+      spec: { defaultStream: 'rhel-9' },
+      status: {
+        defaultStream: 'rhel-9',
+        availableStreams: [{ name: 'rhel-9', osImage, osExtensionsImage: osImage }],
+      },
+    },
     'bad/a.json': machineConfig('50-bad', 'worker', [{ path: 'relative' }]),
     'node.kubeconfig': {
       apiVersion: 'v1',
@@ -117,6 +129,26 @@ describe('slipway bootstrap', () => {
     expect(await json('paths/kubeconfig')).toEqual(kubeconfig);
   });
 
+  it('starts pools on the OS image streams of the manifests, and writes down which', async () => {
+    const { code } = await bootstrap('on-streams', '-f', join(dir, 'streams'), '--pool', 'infra');
+    expect(code).toBe(0);
+    const pool = await json('on-streams/pools/infra.json');
+    expect(pool).toMatchObject({
+      metadata: {
+        annotations: {
+          'slipway.dev/os-image-stream': 'rhel-9',
+          'slipway.dev/os-image-stream-images': JSON.stringify({ osImage, osExtensionsImage: osImage }),
+        },
+      },
+    });
+    const { spec } = pool as { spec: { configuration: { name: string } } };
+    expect(await json(`on-streams/machine-configs/${spec.configuration.name}.json`)).toMatchObject({
+      metadata: { annotations: { 'slipway.dev/os-image-stream': 'rhel-9' } },
+      spec: { osImageURL: osImage },
+    });
+    expect(await json('boot/pools/infra.json')).not.toHaveProperty('metadata.annotations');
+  });
+
   it('keeps everything from everybody else, and says no token', async () => {
     const entries = await readdir(join(dir, 'boot'), { recursive: true, withFileTypes: true });
     const modes = await Promise.all(
@@ -155,6 +187,7 @@ describe('slipway bootstrap', () => {
   it.each([
     ['an address that is none', ['--server-url', 'http://x'], 'SLW_FIRST_BOOT_OPTIONS'],
     ['a CA that is none', ['--ca', 'package.json'], 'SLW_CLI_BOOTSTRAP_INPUT'],
+    ['image references that are not there', ['--image-references', 'nowhere'], 'SLW_CLI_FILE'],
     ['a directory of nothing to keep', ['--keep-from', 'docs'], 'SLW_CLI_BOOTSTRAP_INPUT'],
     ['a kubeconfig that is none', ['--kubeconfig-for-nodes', 'package.json'], 'SLW_CLI_BOOTSTRAP_INPUT'],
   ])('refuses %s', async (_, flags, code) => {

@@ -4,10 +4,11 @@ import {
   defaultNamespace,
   machineConfigKind,
   machineConfigPoolKind,
+  osImageStreamKind,
   machineConfigurationGroup,
   validate,
 } from '@slipway/api';
-import type { Kind, MachineConfig, MachineConfigPool, Problem } from '@slipway/api';
+import type { Kind, MachineConfig, MachineConfigPool, OSImageStream, Problem } from '@slipway/api';
 import { isPlain, type ManifestDocument } from './documents.ts';
 
 /** The images that the platform brings. */
@@ -21,6 +22,10 @@ export interface FleetManifests {
   pools: MachineConfigPool[];
   /** Undefined where no ConfigMap says them. */
   osImages: OsImages | undefined;
+  /** Of the platform, as the same ConfigMap says it. */
+  releaseVersion: string | undefined;
+  /** The one that there is, by its kind's rules. */
+  osImageStream: OSImageStream | undefined;
   /** How many objects of other kinds there were, by kind. */
   ignored: ReadonlyMap<string, number>;
 }
@@ -47,8 +52,9 @@ class Collector {
   readonly #namespace: string;
   readonly #machineConfigs = new Shelf<MachineConfig>(machineConfigKind);
   readonly #pools = new Shelf<MachineConfigPool>(machineConfigPoolKind);
+  readonly #osImageStreams = new Shelf<OSImageStream>(osImageStreamKind);
   readonly #ignored = new Map<string, number>();
-  #osImages: { place: string; images: OsImages } | undefined;
+  #osImages: { place: string; images: OsImages; version: string | undefined } | undefined;
 
   constructor(namespace: string) {
     this.#namespace = namespace;
@@ -59,6 +65,8 @@ class Collector {
       machineConfigs: this.#machineConfigs.objects,
       pools: this.#pools.objects,
       osImages: this.#osImages?.images,
+      releaseVersion: this.#osImages?.version,
+      osImageStream: this.#osImageStreams.objects[0],
       ignored: this.#ignored,
     };
   }
@@ -66,7 +74,7 @@ class Collector {
   take(document: ManifestDocument): void {
     const { value } = document;
     const header = headerOf(value);
-    const shelf = [this.#machineConfigs, this.#pools].find((each) => each.isFor(header));
+    const shelf = [this.#machineConfigs, this.#pools, this.#osImageStreams].find((each) => each.isFor(header));
     if (shelf !== undefined) this.problems.push(...shelf.put(document));
     else if (header.kind === configMaps.kind && this.#isOsImages(value)) this.#takeOsImages(document);
     else this.#ignored.set(header.kind, (this.#ignored.get(header.kind) ?? 0) + 1);
@@ -95,7 +103,8 @@ class Collector {
         this.problems.push(`${place}: ConfigMap ${osImagesConfigMap}: data.${key}: must be an image, in quotes`);
       }
     }
-    this.#osImages = { place, images };
+    const { releaseVersion } = data;
+    this.#osImages = { place, images, version: typeof releaseVersion === 'string' ? releaseVersion : undefined };
   }
 }
 

@@ -14,6 +14,7 @@ const state = (more: Partial<FleetState>): FleetState => ({
   machineConfigs: [],
   settings: undefined,
   osImages: {},
+  streams: null,
   controllerVersion: '1',
   ...more,
 });

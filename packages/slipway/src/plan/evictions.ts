@@ -1,6 +1,7 @@
 // Whom a drain would evict, and which budgets would refuse it now: by the rules of the drain controller.
 import type { Pod, PodDisruptionBudget } from '@slipway/api';
-import { budgetsOf, podFactsOf } from '@slipway/controllers';
+import { budgetsOf } from '@slipway/controllers/pod-budgets';
+import { podFactsOf } from '@slipway/controllers/pod-facts';
 import type { Stored } from '@slipway/kube';
 import type { BlockingBudget, FleetPlan, NodePlan, PlannedDrain, PoolPlan } from './fleet-plan.ts';
 

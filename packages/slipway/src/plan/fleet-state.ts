@@ -1,16 +1,15 @@
 // A fleet as plain data: what is configured, and what machines there are.
-import type { MachineConfig, MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
-import type { OSImages, PlannedConfig } from '@slipway/fleet';
+import type { MachineConfig, MachineConfiguration, Node } from '@slipway/api';
+import type { PlannedConfig } from '@slipway/fleet';
 import type { ReadResult } from '../render/remote-content.ts';
+import type { PlatformImages } from '../streams/os-images-of-pool.ts';
 
 /** What people and the platform say. */
-export interface FleetState {
-  readonly pools: readonly MachineConfigPool[];
+export interface FleetState extends PlatformImages {
   /** Given ones and those of the operator; no rendered ones. */
   readonly machineConfigs: readonly MachineConfig[];
   /** The MachineConfiguration `cluster`. */
   readonly settings: MachineConfiguration | undefined;
-  readonly osImages: OSImages;
   readonly controllerVersion: string;
 }
 

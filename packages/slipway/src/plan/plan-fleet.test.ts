@@ -1,6 +1,7 @@
 import type { MachineConfiguration } from '@slipway/api';
 import { stopRolloutsAnnotation, targetConfigAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
+import { poolOnStream, rhel10, rhel9, sampleStreams } from '../streams/sample-streams.ts';
 import { exitCodeOf } from './fleet-plan.ts';
 import { customPool, machineConfig, planSample, poolIn, type SampleFleet, withFile } from './sample-fleet.ts';
 
@@ -264,5 +265,49 @@ describe('waves', () => {
     expect(poolIn(plan, 'worker').rollout.waves.map(({ nodes }) => nodes.length)).toEqual([1, 4999]);
     const { user, system } = process.cpuUsage(began);
     expect((user + system) / 1000).toBeLessThan(2000);
+  });
+});
+
+describe('OS image streams', () => {
+  const asking = (name: string, stream: string) => ({
+    metadata: { name },
+    spec: { osImageStream: { name: stream } },
+  });
+  const streaming: SampleFleet = {
+    ...fleet,
+    pools: [poolOnStream('worker', { tracked: 'rhel-9' }), poolOnStream('infra', { tracked: 'rhel-9' })],
+    nodes: [...workers(2), { name: 'infra-0', roles: ['infra', 'worker'] }],
+    streams: sampleStreams(),
+  };
+  const osImageIn = (plan: Awaited<ReturnType<typeof planSample>>, pool: string) =>
+    poolIn(plan, pool)
+      .changes.flatMap(({ fields }) => fields)
+      .find(({ name }) => name === 'osImageURL');
+
+  it('give a pool that asks for another one its images, and machines a reboot', async () => {
+    const plan = await planSample(streaming, { pools: [asking('infra', 'rhel-10')] });
+    expect(plan.outcome).toBe('disruption');
+    expect(osImageIn(plan, 'infra')).toMatchObject({ before: rhel9.osImage, after: rhel10.osImage });
+    expect(poolIn(plan, 'infra').updates).toMatchObject([{ actions: [{ type: 'Reboot' }], nodes: ['infra-0'] }]);
+    expect(poolIn(plan, 'worker').isAffected).toBe(false);
+  });
+
+  it('take a custom pool along with worker', async () => {
+    const plan = await planSample(streaming, { pools: [asking('worker', 'rhel-10')] });
+    expect(osImageIn(plan, 'infra')).toMatchObject({ after: rhel10.osImage });
+  });
+
+  it('refuse what the controllers would refuse', async () => {
+    const plan = await planSample(streaming, { pools: [asking('worker', 'rhel-11')] });
+    expect(plan).toMatchObject({ outcome: 'refused', problems: [{ code: 'SLW_STREAM_UNKNOWN' }] });
+    const named = machineConfig('50-os', 'worker', { osImageURL: rhel9.osImage });
+    const both = await planSample(streaming, { pools: [asking('worker', 'rhel-10')], machineConfigs: [named] });
+    expect(both.problems).toMatchObject([{ code: 'SLW_RENDER_OS_STREAM' }]);
+  });
+
+  it('that there are none of are ignored', async () => {
+    const { streams: _none, ...without } = streaming;
+    const plan = await planSample(without, { pools: [asking('worker', 'rhel-10')] });
+    expect({ outcome: plan.outcome, problems: plan.problems }).toEqual({ outcome: 'no disruption', problems: [] });
   });
 });

@@ -10,15 +10,16 @@ import { readDocuments } from '../manifests/read-manifests.ts';
 import { ProblemList, tellProblems } from '../problem-list.ts';
 import { machineConfigReader } from '../render/remote-content.ts';
 import { applyManifests, type Applied, replaceManifests } from './apply-manifests.ts';
+import type { Dump } from './dumped-machines.ts';
 import { type EvictedPod, evictedPod, withEvictions } from './evictions.ts';
-import { exitCodeOf, type FleetPlan } from './fleet-plan.ts';
-import type { FleetState, Machines, ReadConfigs } from './fleet-state.ts';
+import { exitCodeOf } from './fleet-plan.ts';
+import type { FleetState, Machines } from './fleet-state.ts';
 import { appliedManifests } from './given-manifests.ts';
+import { planCluster, type Planned } from './plan-cluster.ts';
 import { planFleet } from './plan-fleet.ts';
 import { planText } from './plan-text.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { readCluster, readPods } from './read-cluster.ts';
-import { readConfigs, snapshotReader } from './read-configs.ts';
+import { readConfigs } from './read-configs.ts';
 import { type OfflineFleet, readOffline } from './read-offline.ts';
 
 export interface PlanOptions extends ManifestOptions, ClusterOptions {
@@ -29,16 +30,10 @@ export interface PlanOptions extends ManifestOptions, ClusterOptions {
   showSecrets?: boolean;
 }
 
-interface Planned {
-  readonly plan: FleetPlan;
-  /** What was assumed or left out, a line each. */
-  readonly notes: readonly string[];
-}
-
 export const runPlan = (options: PlanOptions, io: Io): Promise<void> =>
   tellProblems(io, async () => {
     const progress = createProgress(io.stderr);
-    const { plan, notes } = await (options.offline === true ? planOffline : planCluster)(options, io, progress);
+    const { plan, notes } = await (options.offline === true ? planOffline : planOnline)(options, io, progress);
     await write(io.stderr, [...notes, ...plan.warnings.map((warning) => `warning: ${warning}`)].map(line).join(''));
     const verbose = options.verbose ?? false;
     await write(io.stdout, options.output === 'json' ? toJson(plan) : planText(plan, { verbose }));
@@ -48,7 +43,7 @@ export const runPlan = (options: PlanOptions, io: Io): Promise<void> =>
 
 const line = (text: string): string => `${text}\n`;
 
-async function planCluster(options: PlanOptions, io: Io, progress: Progress): Promise<Planned> {
+async function planOnline(options: PlanOptions, io: Io, progress: Progress): Promise<Planned> {
   if (options.from !== undefined) {
     throw new CommandError(
       'SLW_CLI_USAGE',
@@ -59,19 +54,7 @@ async function planCluster(options: PlanOptions, io: Io, progress: Progress): Pr
   const given = appliedManifests(documents, problems);
   const transport = await connectOrSay(options);
   try {
-    const client = createClient(transport);
-    const { state: before, machines, notes } = await readCluster(client, options, progress);
-    const applied = applyManifests(before, given);
-    const reader = snapshotReader(client, options.namespace, machineConfigReader(options));
-    const read = await readConfigs([before, applied.state], reader.read, progress);
-    const plan = await planWith({ before, applied, machines, read }, options);
-    const drained = drainedIn(plan);
-    if (drained.size === 0) return { plan, notes: [...notes, ...reader.notes] };
-    const found = await readPods(client, drained, progress);
-    return {
-      plan: withEvictions(plan, found.pods, found.budgets),
-      notes: [...notes, ...reader.notes, ...found.notes],
-    };
+    return await planCluster(createClient(transport), options, progress, (before) => applyManifests(before, given));
   } finally {
     await transport.close();
   }
@@ -92,43 +75,9 @@ async function planOffline(options: PlanOptions, io: Io, progress: Progress): Pr
   const after = await readOffline(options.filename, io.stdin, options);
   const now = options.from === undefined ? undefined : await readOffline([options.from], io.stdin, options);
   const { before, applied } = now === undefined ? asTheyStand(after) : compared(now, after);
-  const dump = now !== undefined && now.dump.nodes.length > 0 ? now.dump : after.dump;
-  const machines: Machines = {
-    nodes: dump.nodes,
-    rendered: new Map([...after.rendered, ...(now?.rendered ?? [])]),
-    controllerNode: null,
-  };
+  const { dump, machines } = machinesOf(now, after);
   const read = await readConfigs([before, applied.state], machineConfigReader(options), progress);
-  const plan = await planWith({ before, applied, machines, read }, options);
-  const pods = dump.pods.map(evictedPod).filter((pod): pod is EvictedPod => pod !== null);
-  const budgets: readonly PodDisruptionBudget[] = dump.budgets;
-  return {
-    plan: dump.pods.length === 0 ? plan : withEvictions(plan, pods, budgets),
-    notes: [...(now?.notes.map((note) => `${options.from}: ${note}`) ?? []), ...after.notes],
-  };
-}
-
-function compared(now: OfflineFleet, after: OfflineFleet): { before: FleetState; applied: Applied } {
-  const applied = replaceManifests(now.state, after.given);
-  const { osImages, controllerVersion } = after.state;
-  return { before: now.state, applied: { ...applied, state: { ...applied.state, osImages, controllerVersion } } };
-}
-
-/** The manifests say themselves what is now, if they are a dump: pools point at what they were rendered to. */
-function asTheyStand({ state, rendered }: OfflineFleet): { before: FleetState; applied: Applied } {
-  const pools = state.pools.filter(({ spec }) => rendered.has(spec.configuration?.name ?? ''));
-  return { before: { ...state, pools, machineConfigs: [] }, applied: { state, objects: [] } };
-}
-
-interface PlanParts {
-  readonly before: FleetState;
-  readonly applied: Applied;
-  readonly machines: Machines;
-  readonly read: ReadConfigs;
-}
-
-const planWith = ({ before, applied, machines, read }: PlanParts, options: PlanOptions): Promise<FleetPlan> =>
-  planFleet({
+  const plan = await planFleet({
     now: Date.now(),
     before,
     after: applied.state,
@@ -137,6 +86,30 @@ const planWith = ({ before, applied, machines, read }: PlanParts, options: PlanO
     read,
     showSecrets: options.showSecrets ?? false,
   });
+  const pods = dump.pods.map(evictedPod).filter((pod): pod is EvictedPod => pod !== null);
+  const budgets: readonly PodDisruptionBudget[] = dump.budgets;
+  return {
+    plan: dump.pods.length === 0 ? plan : withEvictions(plan, pods, budgets),
+    notes: [...(now?.notes.map((note) => `${options.from}: ${note}`) ?? []), ...after.notes],
+  };
+}
 
-const drainedIn = ({ pools }: FleetPlan): ReadonlySet<string> =>
-  new Set(pools.flatMap(({ nodes }) => nodes).flatMap(({ name, drain }) => (drain === null ? [] : [name])));
+/** Those of the fleet as it is, else those beside the manifests. */
+function machinesOf(now: OfflineFleet | undefined, after: OfflineFleet): { dump: Dump; machines: Machines } {
+  const dump = now !== undefined && now.dump.nodes.length > 0 ? now.dump : after.dump;
+  const rendered = new Map([...after.rendered, ...(now?.rendered ?? [])]);
+  return { dump, machines: { nodes: dump.nodes, rendered, controllerNode: null } };
+}
+
+function compared(now: OfflineFleet, after: OfflineFleet): { before: FleetState; applied: Applied } {
+  const applied = replaceManifests(now.state, after.given);
+  const { osImages, streams, controllerVersion } = after.state;
+  const state = { ...applied.state, osImages, streams: streams ?? applied.state.streams, controllerVersion };
+  return { before: now.state, applied: { ...applied, state } };
+}
+
+/** The manifests say themselves what is now, if they are a dump: pools point at what they were rendered to. */
+function asTheyStand({ state, rendered }: OfflineFleet): { before: FleetState; applied: Applied } {
+  const pools = state.pools.filter(({ spec }) => rendered.has(spec.configuration?.name ?? ''));
+  return { before: { ...state, pools, machineConfigs: [] }, applied: { state, objects: [] } };
+}

@@ -1,7 +1,8 @@
 // What render makes of a pool's MachineConfigs, before and after manifests are applied.
 import type { MachineConfigPool } from '@slipway/api';
-import { type PlannedConfig, renderPool, selectMachineConfigs, selectorProblems } from '@slipway/fleet';
+import { canonicalJson, type PlannedConfig, renderPool, selectMachineConfigs, selectorProblems } from '@slipway/fleet';
 import type { CodedProblem } from '../problem-list.ts';
+import { osImagesOfPool } from '../streams/os-images-of-pool.ts';
 import type { Explainable } from './change-origins.ts';
 import type { FleetState, ReadConfigs } from './fleet-state.ts';
 
@@ -56,23 +57,30 @@ function hasSameInputs(
     selectMachineConfigs(poolBefore, before.machineConfigs),
     selectMachineConfigs(poolAfter, after.machineConfigs),
   ];
-  const hasSameImages =
-    before.osImages.osImageURL === after.osImages.osImageURL &&
-    before.osImages.baseOSExtensionsContainerImage === after.osImages.baseOSExtensionsContainerImage;
+  const hasSameImages = canonicalJson(imagesFor(poolBefore, before)) === canonicalJson(imagesFor(poolAfter, after));
   return hasSameImages && was.length === is.length && was.every((each, index) => each === is[index]);
+}
+
+/** All of it that goes into a render. */
+function imagesFor(pool: MachineConfigPool, state: FleetState): unknown {
+  const { osImages, osStream, problems } = osImagesOfPool(pool, state);
+  return { osImages, osStream, problems };
 }
 
 async function renderConfig(pool: MachineConfigPool, state: FleetState, read: ReadConfigs): Promise<PoolConfig> {
   const results = selectMachineConfigs(pool, state.machineConfigs).map((each) => read.get(each));
+  const { osImages, osStream, problems: streamProblems } = osImagesOfPool(pool, state);
   const problems = [
     ...selectorProblems(pool),
+    ...streamProblems,
     ...results.flatMap((result) => (result === undefined || result.ok ? [] : result.problems)),
   ];
   if (problems.length > 0 || results.includes(undefined)) return { ...noConfig, problems };
   const result = await renderPool({
     pool: pool.metadata.name,
     inputs: results.flatMap((each) => (each?.ok === true ? [each.input] : [])),
-    osImages: state.osImages,
+    osImages,
+    osStream,
     controllerVersion: state.controllerVersion,
   });
   if (!result.ok) return { ...noConfig, problems: result.problems };

@@ -13,12 +13,21 @@ import {
   targetConfigAnnotation,
 } from '@slipway/api';
 import type { ConfigMap, MachineConfig, MachineConfigPool, Node, PodDisruptionBudget } from '@slipway/api';
-import { builtInMachineConfigs, nodeFactsOf, type OSImages, type PlannedConfig } from '@slipway/fleet';
+import {
+  builtInMachineConfigs,
+  nodeFactsOf,
+  type OSImages,
+  type PlannedConfig,
+  type Streams,
+  streamsOf,
+} from '@slipway/fleet';
 import { type Client, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
 import { slimNode } from '../cluster-view/fleet-now.ts';
 import { notInstalled } from '../cluster-view/read-fleet.ts';
 import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
 import type { RenderOptions } from '../manifests/manifest-options.ts';
+import { findOsImageStream, readGate } from '../streams/read-streams.ts';
+import { runningIn } from '../streams/running-os.ts';
 import { version } from '../version.ts';
 import { controllerNode } from './controller-node.ts';
 import { type EvictedPod, evictedPod } from './evictions.ts';
@@ -34,11 +43,12 @@ export interface ClusterFleet {
 export async function readCluster(client: Client, options: RenderOptions, progress: Progress): Promise<ClusterFleet> {
   const { namespace } = options;
   progress('reads pools and MachineConfigs');
-  const [pools, given, settings, images] = await Promise.all([
+  const [pools, given, settings, images, streams] = await Promise.all([
     readPools(client),
     Array.fromAsync(client.list(machineConfigs, { labelSelector: `!${poolLabel}` })),
     client.find(machineConfigurations, { name: 'cluster' }),
     client.find(configMaps, { name: osImagesConfigMap, namespace }),
+    readStreams(client),
   ]);
   const machineConfigsGiven = given.filter(({ metadata }) => !metadata.name.startsWith(renderedPrefix));
   const controllerVersion = options.controllerVersion ?? versionIn(machineConfigsGiven);
@@ -54,13 +64,18 @@ export async function readCluster(client: Client, options: RenderOptions, progre
       machineConfigs: [...machineConfigsGiven, ...missing],
       settings,
       osImages: osImagesOf(images, options),
+      streams: streams.found,
+      running: runningIn({ pools, nodes: members, rendered, streams: streams.found }),
       controllerVersion,
     },
     machines: { nodes: members, rendered, controllerNode: own },
-    notes: missing.map(
-      ({ metadata }) =>
-        `assumed: MachineConfig ${metadata.name}: not in the cluster yet; this program’s own is used (version ${controllerVersion})`,
-    ),
+    notes: [
+      ...streams.notes,
+      ...missing.map(
+        ({ metadata }) =>
+          `assumed: MachineConfig ${metadata.name}: not in the cluster yet; this program’s own is used (version ${controllerVersion})`,
+      ),
+    ],
   };
 }
 
@@ -70,6 +85,23 @@ async function readPools(client: Client): Promise<Stored<MachineConfigPool>[]> {
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) throw error;
     throw notInstalled(client.transport.server, error);
+  }
+}
+
+/** Null: pools follow none, or one may not look; then a note says so. */
+async function readStreams(client: Client): Promise<{ found: Streams | null; notes: string[] }> {
+  try {
+    const object = await findOsImageStream(client);
+    const gate = object === undefined ? null : await readGate(client);
+    return { found: object === undefined || gate?.isOn === false ? null : streamsOf(object), notes: [] };
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
+    return {
+      found: null,
+      notes: [
+        `OS image streams may not be read with these credentials, so pools are planned as if there were none: ${error.message}`,
+      ],
+    };
   }
 }
 

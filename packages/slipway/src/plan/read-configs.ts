@@ -1,7 +1,8 @@
 // MachineConfigs made ready to merge, with their remote content: from what the cluster has stored, or fetched into memory.
 import { secrets } from '@slipway/api';
 import type { MachineConfig, Secret } from '@slipway/api';
-import { loadSnapshot, remoteContentLabel, snapshotStateOf } from '@slipway/controllers';
+import { remoteContentLabel } from '@slipway/controllers/remote-content-index';
+import { loadSnapshot, snapshotStateOf } from '@slipway/controllers/snapshot';
 import { needsRemoteContent, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
 import { type Client, isKubeError } from '@slipway/kube';
 import type { ReadMachineConfig, ReadResult } from '../render/remote-content.ts';

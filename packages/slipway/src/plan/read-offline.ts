@@ -4,6 +4,7 @@ import type { RenderOptions } from '../manifests/manifest-options.ts';
 import { manifestsIn, readDocuments } from '../manifests/read-manifests.ts';
 import { completeFleet } from '../render/complete-fleet.ts';
 import { sayFleet } from '../render/say-fleet.ts';
+import { runningIn } from '../streams/running-os.ts';
 import { version } from '../version.ts';
 import type { AppliedManifests } from './apply-manifests.ts';
 import { type Dump, dumpedKinds, machinesIn, renderedIn } from './dumped-machines.ts';
@@ -41,14 +42,16 @@ export async function readOffline(
     controllerVersion,
     daemonImage: options.daemonImage,
   });
+  const rendered = renderedIn(manifests.machineConfigs);
   const state: FleetState = {
     pools: fleet.pools,
     machineConfigs: fleet.machineConfigs,
     settings: settings.ok ? settings.object : undefined,
     osImages: fleet.osImages,
+    streams: fleet.streams,
+    running: runningIn({ pools: fleet.pools, nodes: dump.nodes, rendered, streams: fleet.streams }),
     controllerVersion,
   };
-  const rendered = renderedIn(manifests.machineConfigs);
   return {
     state,
     given: { ...state },

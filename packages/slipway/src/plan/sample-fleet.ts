@@ -2,7 +2,7 @@
 import { nodeAnnotations, roleLabel } from '@slipway/api';
 import type { MachineConfig, MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
 import { missingPools } from '@slipway/controllers/missing-pools';
-import { builtInMachineConfigs, readMachineConfig } from '@slipway/fleet';
+import { builtInMachineConfigs, readMachineConfig, type Streams } from '@slipway/fleet';
 import { machineConfigReader } from '../render/remote-content.ts';
 import { type AppliedManifests, applyManifests } from './apply-manifests.ts';
 import type { FleetPlan, PoolPlan } from './fleet-plan.ts';
@@ -51,17 +51,19 @@ export interface SampleFleet {
   readonly settings?: MachineConfiguration;
   readonly nodes?: readonly SampleNode[];
   readonly controllerNode?: string;
+  readonly streams?: Streams;
 }
 
 /** Every pool is rendered and proven, and every machine has what its pool is at. */
 export async function planSample(fleet: SampleFleet, given: Partial<AppliedManifests>): Promise<FleetPlan> {
-  const { pools = [], machineConfigs = [], nodes = [], settings, controllerNode = null } = fleet;
+  const { pools = [], machineConfigs = [], nodes = [], settings, controllerNode = null, streams = null } = fleet;
   const names = pools.map(({ metadata }) => metadata.name);
   const bare: FleetState = {
     pools: [...pools, ...missingPools(names)],
     machineConfigs: [...builtInMachineConfigs({ controllerVersion: '1' }), ...machineConfigs],
     settings,
     osImages: {},
+    streams,
     controllerVersion: '1',
   };
   const read = new Map(bare.machineConfigs.map((each) => [each, readMachineConfig(each)]));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readYaml } from '../ignition/manifest-yaml.ts';
+import { imageOf } from '../streams/sample-streams.ts';
 import { customPool, file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
 import { runCommand } from '../testing/run-command.ts';
 import { renderCommand } from './command.ts';
@@ -29,6 +30,35 @@ const infra = machineConfig('60-infra', 'infra', [file('/etc/chrony.conf', 'pool
 });
 
 describe('slipway render', () => {
+  it('gives a pool the images of its OS image stream, where the manifests have an OSImageStream', async () => {
+    const stream = (name: string) => ({
+      name,
+      osImage: imageOf('os', name.at(-1) ?? ''),
+      osExtensionsImage: imageOf('ext', '0'),
+    });
+    const osImageStream = {
+      apiVersion: 'machineconfiguration.openshift.io/v1',
+      kind: 'OSImageStream',
+      metadata: { name: 'cluster' },
+      spec: { defaultStream: 'rhel-9' },
+      status: { defaultStream: 'rhel-9', availableStreams: [stream('rhel-9'), stream('rhel-10')] },
+    };
+    const pool = customPool('infra');
+    const asking = { ...pool, spec: { ...pool.spec, osImageStream: { name: 'rhel-10' } } };
+    const dir = await fleet({ 'a.json': chrony, 'p.json': asking, 'fleet/s.json': osImageStream });
+    const { out, err } = await render(['-f', dir, '--pool', 'infra', '--os-image', 'registry.example/other:1']);
+    expect(readYaml('out', out)).toMatchObject({
+      metadata: { annotations: { 'slipway.dev/os-image-stream': 'rhel-10' } },
+      spec: { osImageURL: imageOf('os', '0'), baseOSExtensionsContainerImage: imageOf('ext', '0') },
+    });
+    expect(err).toContain('OS image stream rhel-10');
+    const worker = await render(['-f', dir, '--pool', 'worker']);
+    expect(readYaml('out', worker.out)).toMatchObject({ spec: { osImageURL: imageOf('os', '9') } });
+    const without = await render(['-f', join(dir, 'a.json'), '-f', join(dir, 'p.json'), '--pool', 'infra']);
+    expect(readYaml('out', without.out)).not.toHaveProperty('spec.osImageURL');
+    expect(without.err).toContain('spec.osImageStream of infra is ignored');
+  });
+
   it('gives the MachineConfig that the controller would make, and says what it assumed', async () => {
     const dir = await fleet({ 'a.yaml': chrony });
     const { out, err, code } = await render(['-f', dir, '--pool', 'worker', '--os-image', 'registry.example/os:1']);

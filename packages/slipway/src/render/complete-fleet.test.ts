@@ -10,6 +10,8 @@ const manifests = (more: Partial<FleetManifests> = {}): FleetManifests => ({
   machineConfigs: [],
   pools: [],
   osImages: undefined,
+  releaseVersion: undefined,
+  osImageStream: undefined,
   ignored: new Map(),
   ...more,
 });

@@ -2,7 +2,7 @@
 import { renderedPrefix } from '@slipway/api';
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import { missingPools } from '@slipway/controllers/missing-pools';
-import { builtInMachineConfigs } from '@slipway/fleet';
+import { builtInMachineConfigs, type Streams, streamsOf } from '@slipway/fleet';
 import type { FleetManifests, OsImages } from '../manifests/fleet-manifests.ts';
 import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
 
@@ -10,6 +10,8 @@ export interface FleetOptions {
   osImages: OsImages;
   controllerVersion: string;
   daemonImage?: string | undefined;
+  /** Before those of the manifests. */
+  streams?: Streams | undefined;
 }
 
 export interface Fleet {
@@ -18,6 +20,8 @@ export interface Fleet {
   assumedPools: ReadonlySet<string>;
   machineConfigs: MachineConfig[];
   osImages: OsImages;
+  /** Null: pools follow none. */
+  streams: Streams | null;
   /** What was not in the manifests and is taken to be, a sentence each. */
   assumptions: string[];
 }
@@ -28,14 +32,16 @@ export function completeFleet(manifests: FleetManifests, options: FleetOptions):
   const builtIn = builtInMachineConfigs(options).filter(({ metadata }) => !given.has(metadata.name));
   const defaults = missingPools(manifests.pools.map(({ metadata }) => metadata.name));
   const osImages = { ...manifests.osImages, ...options.osImages };
+  const streams = options.streams ?? givenStreams(manifests);
   return {
     pools: [...manifests.pools, ...defaults].sort(byName),
     assumedPools: new Set(defaults.map(({ metadata }) => metadata.name)),
     machineConfigs: [...own, ...builtIn].sort(byName),
     osImages,
+    streams,
     assumptions: [
       ...sayBuiltIn(builtIn, options.controllerVersion),
-      ...sayOsImages(osImages),
+      ...(streams === null ? [...sayOsImages(osImages), ...sayNoStreams(manifests)] : []),
       ...sayRendered(manifests.machineConfigs.length - own.length),
     ],
   };
@@ -66,6 +72,18 @@ function sayOsImages({ osImageURL, baseOSExtensionsContainerImage }: OsImages): 
   return baseOSExtensionsContainerImage === undefined
     ? ['image of OS extensions: not given; the result names one only if a MachineConfig does']
     : [];
+}
+
+const givenStreams = ({ osImageStream }: FleetManifests): Streams | null =>
+  osImageStream === undefined ? null : streamsOf(osImageStream);
+
+/** A pool asks for something that nobody here can look up. */
+function sayNoStreams({ pools }: FleetManifests): string[] {
+  const asking = pools.filter(({ spec }) => spec.osImageStream !== undefined).map(({ metadata }) => metadata.name);
+  if (asking.length === 0) return [];
+  return [
+    `OS image streams: no OSImageStream with a status in the manifests, so spec.osImageStream of ${asking.join(', ')} is ignored, as by controllers with OSStreams off`,
+  ];
 }
 
 function sayRendered(count: number): string[] {

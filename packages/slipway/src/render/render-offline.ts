@@ -1,11 +1,19 @@
 // A pool's rendered config without a cluster: what the render controller does, by the same functions.
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
-import { renderPool, type RenderResult, selectMachineConfigs, selectorProblems } from '@slipway/fleet';
+import {
+  type PoolStream,
+  renderPool,
+  type RenderResult,
+  selectMachineConfigs,
+  selectorProblems,
+  type Streams,
+} from '@slipway/fleet';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import type { ManifestOptions, RenderOptions } from '../manifests/manifest-options.ts';
 import { readManifests } from '../manifests/read-manifests.ts';
 import { type CodedProblem, ProblemList } from '../problem-list.ts';
 import { version } from '../version.ts';
+import { osImagesOfPool } from '../streams/os-images-of-pool.ts';
 import { completeFleet, type Fleet } from './complete-fleet.ts';
 import { machineConfigReader, type ReadMachineConfig, type ReadResult } from './remote-content.ts';
 import { sayFleet } from './say-fleet.ts';
@@ -14,6 +22,8 @@ export type Rendering = Extract<RenderResult, { ok: true }> & {
   pool: MachineConfigPool;
   /** In the order of the merge. */
   machineConfigs: readonly MachineConfig[];
+  /** Which OS image stream the pool is on, and why; null: there are none. */
+  stream: PoolStream | null;
 };
 
 export interface OfflineFleet {
@@ -28,7 +38,8 @@ export async function offlineFleet(options: ManifestOptions, stdin: AsyncIterabl
   return offlineFleetOf(await readManifests(options.filename, stdin, options.namespace), options);
 }
 
-export function offlineFleetOf(manifests: FleetManifests, options: RenderOptions): OfflineFleet {
+/** `streams` before those of the manifests. */
+export function offlineFleetOf(manifests: FleetManifests, options: RenderOptions, streams?: Streams): OfflineFleet {
   const read = machineConfigReader(options);
   const controllerVersion = options.controllerVersion ?? version;
   const fleet = completeFleet(manifests, {
@@ -38,6 +49,7 @@ export function offlineFleetOf(manifests: FleetManifests, options: RenderOptions
     },
     controllerVersion,
     daemonImage: options.daemonImage,
+    streams,
   });
   return {
     fleet,
@@ -56,16 +68,22 @@ async function renderOffline(
   const results: ReadResult[] = [];
   // One after the other: each may fetch, with a limit of its own on what it holds.
   for (const each of machineConfigs) results.push(await read(each));
-  const problems = [...selectorProblems(pool), ...results.flatMap((result) => (result.ok ? [] : result.problems))];
+  const images = osImagesOfPool(pool, fleet);
+  const problems = [
+    ...selectorProblems(pool),
+    ...images.problems,
+    ...results.flatMap((result) => (result.ok ? [] : result.problems)),
+  ];
   if (problems.length > 0) throw new ProblemList(problems);
   const result = await renderPool({
     pool: pool.metadata.name,
     inputs: results.flatMap((each) => (each.ok ? [each.input] : [])),
-    osImages: fleet.osImages,
+    osImages: images.osImages,
+    osStream: images.osStream,
     controllerVersion,
   });
   if (!result.ok) throw new ProblemList(result.problems.map(withFlag));
-  return { ...result, pool, machineConfigs };
+  return { ...result, pool, machineConfigs, stream: images.decided };
 }
 
 /** Here a flag is one more way out: manifests of another version's cluster are rendered as that version. */

@@ -1,4 +1,10 @@
-import { generatedByAnnotation, machineConfigKind, machineConfigurationGroup, poolLabel } from '@slipway/api';
+import {
+  generatedByAnnotation,
+  machineConfigKind,
+  machineConfigurationGroup,
+  osStreamAnnotation,
+  poolLabel,
+} from '@slipway/api';
 import type { MachineConfig } from '@slipway/api';
 import type { Rendering } from './render-offline.ts';
 
@@ -10,7 +16,10 @@ export function renderedManifest({ pool, rendered }: Rendering, controllerVersio
     metadata: {
       name: rendered.name,
       labels: { [poolLabel]: pool.metadata.name },
-      annotations: { [generatedByAnnotation]: controllerVersion },
+      annotations: {
+        [generatedByAnnotation]: controllerVersion,
+        ...(rendered.osStream !== null && { [osStreamAnnotation]: rendered.osStream }),
+      },
     },
     spec: rendered.spec,
   };

@@ -21,7 +21,7 @@ export function sayRendering(
   return [
     ...assumed,
     ...warnings.map(({ message }) => `warning: ${message}`),
-    `${rendered.name}: ${machineConfigs.length} MachineConfigs (${machineConfigs.map((each) => each.metadata.name).join(', ')}), ${sayBytes(rendered.bytes)}`,
+    `${rendered.name}: ${machineConfigs.length} MachineConfigs (${machineConfigs.map((each) => each.metadata.name).join(', ')}), ${sayBytes(rendered.bytes)}${rendered.osStream === null ? '' : `, OS image stream ${rendered.osStream}`}`,
   ];
 }
 

@@ -1,10 +1,16 @@
 // The commands that only look at a cluster, in the process of a test: starting one for each costs a second.
 import { historyCommand } from '../history/command.ts';
 import { statusCommand } from '../status/command.ts';
+import { streamsCommand } from '../streams/command.ts';
 import { whyCommand } from '../why/command.ts';
 import { type Ran, runCommand } from './run-command.ts';
 
-const commands = { status: statusCommand, why: whyCommand, history: historyCommand } as const;
+const commands = {
+  status: statusCommand,
+  why: whyCommand,
+  history: historyCommand,
+  streams: streamsCommand,
+} as const;
 
 export const look = (kubeconfig: string, command: keyof typeof commands, ...args: string[]): Promise<Ran> =>
   runCommand(commands[command], [...args, '--kubeconfig', kubeconfig]);

@@ -24,8 +24,10 @@ export async function runCommand(make: (io: Io) => Command, args: readonly strin
       code = exitCode;
     },
   });
-  command.exitOverride();
-  command.configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) });
+  for (const each of [command, ...command.commands]) {
+    each.exitOverride();
+    each.configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) });
+  }
   try {
     await command.parseAsync(args, { from: 'user' });
   } catch (failure) {

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { FleetState } from '../plan/fleet-state.ts';
+import { machineConfig } from '../plan/sample-fleet.ts';
+import { ProblemList } from '../problem-list.ts';
+import { migrationOf } from './migration.ts';
+import { poolOnStream, rhel10, sampleStreams } from './sample-streams.ts';
+
+const state = (more: Partial<FleetState> = {}): FleetState => ({
+  pools: [poolOnStream('worker', { tracked: 'rhel-9' }), poolOnStream('infra', { tracked: 'rhel-9' })],
+  machineConfigs: [],
+  settings: undefined,
+  osImages: {},
+  streams: sampleStreams(),
+  controllerVersion: '1',
+  ...more,
+});
+const refusal = (run: () => unknown): string => {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ProblemList) return error.problems.map(({ code }) => code).join(' ');
+    if (error instanceof Error && 'code' in error) return String(error.code);
+  }
+  return 'none';
+};
+
+describe('the move of a pool to a stream', () => {
+  it('sets the stream by the name that the payload has for it, in that pool alone', () => {
+    const before = state();
+    const { applied, from, to, askedBefore } = migrationOf(before, 'infra', 'rhel10-coreos');
+    expect({ from, to, askedBefore }).toEqual({ from: 'rhel-9', to: rhel10, askedBefore: null });
+    expect(applied.objects).toEqual([{ kind: 'MachineConfigPool', name: 'infra', change: 'changed' }]);
+    expect(applied.state.pools[0]).toBe(before.pools[0]);
+    expect(applied.state.pools[1]?.spec).toEqual({
+      ...before.pools[1]?.spec,
+      osImageStream: { name: 'rhel-10' },
+    });
+  });
+
+  it('is none for a pool that asks for it already', () => {
+    const pool = poolOnStream('infra', { tracked: 'rhel-10', asked: 'rhel-10' });
+    const before = state({ pools: [pool] });
+    const { applied } = migrationOf(before, 'infra', 'rhel-10');
+    expect(applied).toEqual({
+      state: before,
+      objects: [{ kind: 'MachineConfigPool', name: 'infra', change: 'same' }],
+    });
+  });
+
+  it('knows whether machines need the image of OS extensions', () => {
+    const machineConfigs = [machineConfig('50-kdump', 'worker', { extensions: ['kdump'] })];
+    expect(migrationOf(state({ machineConfigs }), 'worker', 'rhel-10').needsExtensions).toBe(true);
+    expect(migrationOf(state(), 'worker', 'rhel-10').needsExtensions).toBe(false);
+  });
+
+  it.each<[string, Partial<FleetState>, [string, string], string]>([
+    ['a pool that is not there', {}, ['gpu', 'rhel-10'], 'SLW_CLI_NO_POOL'],
+    ['a cluster without streams', { streams: null }, ['worker', 'rhel-10'], 'SLW_CLI_STREAM'],
+    ['a stream that is not there', {}, ['worker', 'rhel-11'], 'SLW_STREAM_UNKNOWN'],
+    [
+      'a way back',
+      { pools: [poolOnStream('worker', { tracked: 'rhel-10' })] },
+      ['worker', 'rhel-9'],
+      'SLW_STREAM_BACKWARD',
+    ],
+    [
+      'the stream that it is on, which is gone',
+      { pools: [poolOnStream('worker', { tracked: 'rhel-8' })] },
+      ['worker', 'rhel-8'],
+      'SLW_CLI_STREAM',
+    ],
+  ])('is refused for %s', (_, more, [pool, stream], code) => {
+    expect(refusal(() => migrationOf(state(more), pool, stream))).toBe(code);
+  });
+});

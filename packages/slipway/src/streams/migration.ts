@@ -1,0 +1,74 @@
+// A pool that is told to be on another stream: what the fleet would be then.
+import { machineConfigPoolKind } from '@slipway/api';
+import type { MachineConfigPool } from '@slipway/api';
+import { listStreams, selectMachineConfigs, type Stream, type Streams, trackedBy } from '@slipway/fleet';
+import { noSuchPool } from '../cluster-view/named-pools.ts';
+import { CommandError } from '../errors.ts';
+import type { Applied } from '../plan/apply-manifests.ts';
+import type { FleetState } from '../plan/fleet-state.ts';
+import { ProblemList } from '../problem-list.ts';
+import { decidedStream } from './os-images-of-pool.ts';
+
+export interface Migration {
+  readonly pool: string;
+  /** The stream it is on; null: nobody knows. */
+  readonly from: string | null;
+  /** As the payload spells it. */
+  readonly to: Stream;
+  /** What spec.osImageStream says now; null: nothing. */
+  readonly askedBefore: string | null;
+  /** Whether the pool has OS extensions, so that its machines fetch the image of those too. */
+  readonly needsExtensions: boolean;
+  readonly applied: Applied;
+}
+
+/** Throws what is against it, in the words of the controllers. */
+export function migrationOf(before: FleetState, name: string, stream: string): Migration {
+  const pool = before.pools.find(({ metadata }) => metadata.name === name);
+  if (pool === undefined) {
+    throw noSuchPool(
+      name,
+      before.pools.map(({ metadata }) => metadata.name),
+    );
+  }
+  const { streams } = before;
+  if (streams === null) throw noStreams();
+  const to = streamFor(pool, stream, streams, before);
+  const askedBefore = pool.spec.osImageStream?.name ?? null;
+  const isSame = askedBefore === to.name;
+  const after = asking(pool, to.name);
+  return {
+    pool: name,
+    from: trackedBy(decidedStream(pool, streams, before))?.name ?? null,
+    to,
+    askedBefore,
+    needsExtensions: selectMachineConfigs(pool, before.machineConfigs).some(
+      ({ spec }) => (spec?.extensions ?? []).length > 0,
+    ),
+    applied: {
+      state: isSame ? before : { ...before, pools: before.pools.map((each) => (each === pool ? after : each)) },
+      objects: [{ kind: machineConfigPoolKind.kind, name, change: isSame ? 'same' : 'changed' }],
+    },
+  };
+}
+
+const asking = (pool: MachineConfigPool, stream: string): MachineConfigPool => ({
+  ...pool,
+  spec: { ...pool.spec, osImageStream: { name: stream } },
+});
+
+function streamFor(pool: MachineConfigPool, stream: string, streams: Streams, before: FleetState): Stream {
+  const decided = decidedStream(asking(pool, stream), streams, before);
+  if (decided.type === 'follows') return decided.stream;
+  if (decided.type === 'refused') throw new ProblemList([decided.problem]);
+  throw new CommandError(
+    'SLW_CLI_STREAM',
+    `MachineConfigPool ${pool.metadata.name} is on the stream ${stream} already, and stays at its last images: the payload does not bring it any more. Give one of ${listStreams(streams.available)}`,
+  );
+}
+
+const noStreams = (): CommandError =>
+  new CommandError(
+    'SLW_CLI_STREAM',
+    'the pools of this cluster follow no OS image streams: it has no OSImageStream, or the feature gate OSStreams is off. slipway streams says what to do',
+  );
