@@ -25,8 +25,9 @@ export async function addPlanner(admin: Client, controlPlane: ControlPlane): Pro
   await admin.create(clusterRoles, {
     metadata,
     rules: [
-      mayLook('machineconfiguration.openshift.io', 'machineconfigs', 'machineconfigpools'),
+      mayLook('machineconfiguration.openshift.io', 'machineconfigs', 'machineconfigpools', 'osimagestreams'),
       mayLook('operator.openshift.io', 'machineconfigurations'),
+      mayLook('config.openshift.io', 'featuregates', 'clusterversions'),
       mayLook('', 'nodes', 'pods', 'configmaps'),
       mayLook('policy', 'poddisruptionbudgets'),
       mayLook('coordination.k8s.io', 'leases'),

@@ -1,7 +1,7 @@
 import { machineConfigPools, machineConfigs, roleLabel } from '@slipway/api';
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import { createClient, createTransport, loadKubeconfig, type Client, type Stored } from '@slipway/kube';
-import type { ControlPlane } from '@slipway/tools/controlplane';
+import type { ControlPlane, ControlPlaneOptions } from '@slipway/tools/controlplane';
 import { expect, vi } from 'vitest';
 import { startInstalledControlPlane } from '../installed-control-plane.ts';
 import { operator } from '../operator.ts';
@@ -21,8 +21,8 @@ export interface Fleet {
 
 export const namespace = 'openshift-machine-config-operator';
 
-export async function startFleet(): Promise<Fleet> {
-  const controlPlane = await startInstalledControlPlane();
+export async function startFleet(options: Pick<ControlPlaneOptions, 'audit'> = {}): Promise<Fleet> {
+  const controlPlane = await startInstalledControlPlane(options);
   const running: SlipwayProcess[] = [];
   const clients: Client[] = [];
   const clientFor = async (kubeconfig: string): Promise<Client> => {

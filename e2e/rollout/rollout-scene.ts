@@ -48,8 +48,13 @@ export interface RolloutScene {
 
 export const patience = { timeout: 60_000, interval: 50 };
 
-export async function startRolloutScene(shares: Readonly<Record<string, number>>): Promise<RolloutScene> {
+/** `prepare`: what there is before the first machine is born. */
+export async function startRolloutScene(
+  shares: Readonly<Record<string, number>>,
+  prepare: (cluster: Fleet) => Promise<void> = async () => {},
+): Promise<RolloutScene> {
   const cluster = await startCluster();
+  await prepare(cluster);
   const directory = await mkdtemp(join(tmpdir(), 'slipway-rollout-'));
   const kubeconfig = await cluster.kubeconfigFor({ user: 'admin', groups: ['system:masters'], name: 'admin' });
   const client = createClient(createTransport(await loadKubeconfig([kubeconfig])));
