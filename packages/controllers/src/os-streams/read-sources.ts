@@ -97,7 +97,16 @@ async function inspectAll(named: readonly NamedImage[], { registry, signal }: Re
       const { reference, labels } = await registry.inspect(asked, { signal });
       return { reference, tag, annotations, labels, role };
     });
-    images.push(...(await Promise.all(some)));
+    images.push(...(await allOrFirstFailure(some)));
   }
   return images;
+}
+
+/** The first in their order: which one fails soonest differs from try to try, and what is told would change with it. */
+async function allOrFirstFailure<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  // Until the last is done, so that nothing of this try is under way in the next.
+  await Promise.allSettled(work);
+  const results: T[] = [];
+  for (const each of work) results.push(await each);
+  return results;
 }

@@ -45,6 +45,7 @@ import { renderController } from '../../render/render.ts';
 import { rolloutController } from '../../rollout/rollout.ts';
 import { osStreamsControllers } from '../controllers.ts';
 import { registryWith } from '../registry-of.ts';
+import type { RetryTimes } from '../retry-pace.ts';
 
 const namespace = 'openshift-machine-config-operator';
 const controllerVersion = '0.0.0';
@@ -66,6 +67,16 @@ const crds: Resource<Crd> = {
   plural: 'customresourcedefinitions',
   namespaced: false,
 };
+
+/** How the controllers come to the registry; as they are, straight and with a short patience. */
+export interface WayToRegistry {
+  /** Stands before the registry, in plain http: all references have its host. */
+  readonly through?: (registry: RunningRegistry) => Promise<{ readonly host: string; stop(): Promise<void> }>;
+  readonly retries?: number;
+  readonly silenceMs?: number;
+  /** After how long the controllers come back to what failed. */
+  readonly retry?: RetryTimes;
+}
 
 export interface RunWish {
   /** None of their writes leaves from the first one on that this describes, as if the process had been killed. */
@@ -127,8 +138,10 @@ async function all<T>(list: AsyncGenerator<T>): Promise<T[]> {
 
 const roleLabel = 'machineconfiguration.openshift.io/role';
 
-export async function startStreamsCluster(): Promise<StreamsCluster> {
-  const [controlPlane, registry] = await Promise.all([startControlPlane(), startRegistry()]);
+export async function startStreamsCluster(way: WayToRegistry = {}): Promise<StreamsCluster> {
+  const [controlPlane, real] = await Promise.all([startControlPlane(), startRegistry()]);
+  const before = await way.through?.(real);
+  const registry = before === undefined ? real : { ...real, host: before.host };
   const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
   await Promise.all([...ours, ...platform].map((kind) => installCrd(client, kind)));
   for (const name of [namespace, 'openshift-config']) await client.create(namespaces, { metadata: { name } });
@@ -146,7 +159,7 @@ export async function startStreamsCluster(): Promise<StreamsCluster> {
   const cluster: StreamsCluster = {
     client,
     registry,
-    run: (wish) => run(client, registry, wish),
+    run: (wish) => run(client, (gates) => controllers(registry, way, gates), wish),
     async setRelease(image, version = '4.22.0') {
       if ((await client.find(clusterVersions, { name: 'version' })) === undefined)
         await client.create(clusterVersions, { metadata: { name: 'version' }, spec: { clusterID: 'test' } });
@@ -255,6 +268,7 @@ export async function startStreamsCluster(): Promise<StreamsCluster> {
     },
     async stop() {
       await client.transport.close();
+      await before?.stop();
       await registry.stop();
       await controlPlane.stop();
     },
@@ -262,7 +276,11 @@ export async function startStreamsCluster(): Promise<StreamsCluster> {
   return cluster;
 }
 
-function run(client: Client, registry: RunningRegistry, { dieBefore, gate = true }: RunWish = {}): Running {
+function run(
+  client: Client,
+  controllersWith: (gates: Gates) => ControllerDef[],
+  { dieBefore, gate = true }: RunWish = {},
+): Running {
   const lines: string[] = [];
   const writes: string[] = [];
   const allowed = new Set<WriteAttempt>();
@@ -287,7 +305,7 @@ function run(client: Client, registry: RunningRegistry, { dieBefore, gate = true
       allowed.add(attempt);
       writes.push(write);
     }),
-    controllers: controllers(registry, gates),
+    controllers: controllersWith(gates),
     events: createRecorder(client, { component: 'slipway-test', log }),
     log,
     metrics: createMetrics(),
@@ -306,7 +324,11 @@ function run(client: Client, registry: RunningRegistry, { dieBefore, gate = true
   };
 }
 
-const controllers = ({ ca }: RunningRegistry, gates: Gates): ControllerDef[] => [
+const controllers = (
+  { ca, host }: RunningRegistry,
+  { through, retries = 0, silenceMs = 3000, retry = { firstMs: 200, mostMs: 500 } }: WayToRegistry,
+  gates: Gates,
+): ControllerDef[] => [
   builtInController({ controllerVersion }),
   renderController({ namespace, controllerVersion, gates }),
   rolloutController({ gates }),
@@ -314,7 +336,7 @@ const controllers = ({ ca }: RunningRegistry, gates: Gates): ControllerDef[] => 
     namespace,
     controllerVersion,
     gates,
-    registry: registryWith({ ca, retries: 0, silenceMs: 3000 }),
-    retry: { firstMs: 200, mostMs: 500 },
+    registry: registryWith({ ca, retries, silenceMs, ...(through !== undefined && { plainHttp: [host] }) }),
+    retry,
   }),
 ];

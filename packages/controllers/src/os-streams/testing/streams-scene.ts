@@ -1,7 +1,14 @@
 // What the tests of OS image streams begin with: a cluster, two releases of its platform, and words to say what becomes of them.
 import { type Payload, pushPayload, type StreamSpec } from '@slipway/tools/registry';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { type Running, type RunWish, startStreamsCluster, type StreamsCluster, until } from './streams-cluster.ts';
+import {
+  type Running,
+  type RunWish,
+  startStreamsCluster,
+  type StreamsCluster,
+  until,
+  type WayToRegistry,
+} from './streams-cluster.ts';
 
 export const stream = 'slipway.dev/os-image-stream';
 const digest = 'slipway.dev/stream-sources';
@@ -17,9 +24,9 @@ export let next: Payload;
 const running: Running[] = [];
 
 /** For the top of a test file. */
-export function useStreamsCluster(): void {
+export function useStreamsCluster(way?: WayToRegistry): void {
   beforeAll(async () => {
-    cluster = await startStreamsCluster();
+    cluster = await startStreamsCluster(way);
     old = await pushPayload(cluster.registry, { version: '4.22.0', streams: [rhel9, rhel10] });
     next = await pushPayload(cluster.registry, {
       version: '5.0.0',

@@ -1,0 +1,262 @@
+import {
+  type ClusterOperator,
+  clusterOperators,
+  machineConfigPools,
+  machineConfigs,
+  osImageStreams,
+  osStreamImagesAnnotation,
+} from '@slipway/api';
+import type { Payload } from '@slipway/tools/registry';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  cut,
+  fallSilent,
+  type Fault,
+  type FaultyRegistry,
+  giveInstead,
+  type Part,
+  refuse,
+  sayNothing,
+  startFaultyRegistry,
+} from './testing/faulty-registry.ts';
+import { forgedConfig, forgedLayer } from './testing/forged-parts.ts';
+import { watchFor } from './testing/sightings.ts';
+import { until } from './testing/streams-cluster.ts';
+import {
+  cluster,
+  next,
+  old,
+  osOf,
+  start,
+  untilCondition,
+  untilOs,
+  untilRuns,
+  untilStreams,
+  useStreamsCluster,
+} from './testing/streams-scene.ts';
+
+let registry: FaultyRegistry;
+useStreamsCluster({
+  through: async (real) => (registry = await startFaultyRegistry(real)),
+  retries: 1,
+  silenceMs: 700,
+  retry: { firstMs: 50, mostMs: 200 },
+});
+
+const streamNames = ['rhel-10', 'rhel-9'];
+const pools = ['master', 'worker'];
+const digestIn = (reference: string): string => reference.slice(reference.indexOf('sha256:'));
+const releaseManifest = ({ releaseImage }: Payload): string =>
+  `/v2/openshift/release/manifests/${digestIn(releaseImage)}`;
+
+/** All that OSImageStream may say of a payload. */
+const statusOf = ({ os }: Payload, defaultStream: string) => ({
+  availableStreams: streamNames.map((name) => ({ name, ...os.get(name) })),
+  defaultStream,
+});
+const imagesOf = ({ os }: Payload) => os.get('rhel-9');
+
+/** Everything that the images of a machine come from, as it is written. */
+async function watchImages() {
+  const { client } = cluster;
+  const streams = await watchFor(client, osImageStreams, ({ status }) => status);
+  const tracked = await watchFor(client, machineConfigPools, ({ metadata }): unknown => {
+    const images = metadata.annotations?.[osStreamImagesAnnotation];
+    return images === undefined ? undefined : JSON.parse(images);
+  });
+  const rendered = await watchFor(client, machineConfigs, ({ metadata, spec }) =>
+    metadata.name.startsWith('rendered-') ? spec?.osImageURL : undefined,
+  );
+  return { streams, tracked, rendered };
+}
+
+/** All at rest with the old release. */
+async function startWhole() {
+  // A source that goes on working: what it has is less than all, and must not take the place of what there was.
+  await cluster.setConfigMap({
+    baseOSContainerImage: osOf(old, 'rhel-9'),
+    baseOSExtensionsContainerImage: imagesOf(old)?.osExtensionsImage ?? '',
+    releaseVersion: '4.22.0',
+  });
+  await start(old);
+  for (const pool of pools) {
+    await untilOs(pool, 'rhel-9', old);
+    await untilRuns(pool, 'rhel-9');
+  }
+  await untilCondition('operator', 'Degraded', { status: 'False' });
+  const good = await cluster.streams();
+  expect(good?.status).toEqual(statusOf(old, 'rhel-9'));
+  return good;
+}
+
+const degradedIn = ({ status }: ClusterOperator) => status?.conditions?.find(({ type }) => type === 'Degraded');
+
+const untilDegraded = (found: RegExp, part: Part, code: string) =>
+  until(async () => {
+    const said = await cluster.condition('operator', 'Degraded');
+    expect(said).toMatchObject({ status: 'True', reason: 'OSImageStreamDegraded' });
+    const image = `${registry.host}/openshift/[a-z0-9-]+@sha256:[0-9a-f]{64}`;
+    const about = new RegExp(`release image: ${image}: ${part} sha256:[0-9a-f]{64} from ${registry.host}: expected `);
+    expect(said?.message).toMatch(about);
+    expect(said?.message).toMatch(found);
+    expect(said?.message).toContain(`[SLW_REGISTRY_${code}]`);
+  });
+
+/** The manifest of the release before, a config of another stream, and a layer that names the OS of the release before. */
+const forge: Fault = giveInstead(({ part, body }) => {
+  if (part === 'manifest') return registry.good(releaseManifest(old)) ?? Buffer.alloc(0);
+  if (part === 'config') return forgedConfig(body);
+  return forgedLayer(body, digestIn(osOf(next, 'rhel-9')), digestIn(osOf(old, 'rhel-9')));
+});
+
+/** Mid-layer, or before anything has come. */
+const hang: Fault = (good, response) => (good.part === 'layer' ? fallSilent : sayNothing)(good, response);
+
+interface Failure {
+  readonly name: string;
+  readonly fault: Fault;
+  /** Of which the answers are spoilt, in the order they are asked for. */
+  readonly parts: readonly Part[];
+  readonly code: string;
+  readonly found: RegExp;
+  /** Milliseconds that it wants to be left alone. */
+  readonly rest?: number;
+}
+
+const everything: readonly Part[] = ['manifest', 'layer', 'config'];
+const login = { 'www-authenticate': 'Basic realm="slipway"' };
+
+const passing: readonly Failure[] = [
+  {
+    name: '429',
+    fault: refuse(429, { 'retry-after': '1' }),
+    parts: ['layer'],
+    code: 'THROTTLED',
+    found: /found status 429\. It wants to be asked again in 1 s;.* \(tried 2 times\)/,
+    rest: 1000,
+  },
+  {
+    name: '500',
+    fault: refuse(500),
+    parts: everything,
+    code: 'SERVER',
+    found: /found status 500\. .* \(tried 2 times\)/,
+  },
+  {
+    name: 'cut mid-layer',
+    fault: cut,
+    parts: ['layer'],
+    code: 'CUT',
+    found: /found that the connection ended in the middle of it .* \(tried 2 times\)/,
+  },
+  {
+    name: 'hanging',
+    fault: hang,
+    parts: ['manifest', 'layer'],
+    code: 'SILENT',
+    found: /found silence for longer than is waited.* \(tried 2 times\)/,
+  },
+];
+
+const failures: readonly Failure[] = [
+  {
+    name: '401',
+    fault: refuse(401, login),
+    parts: everything,
+    code: 'UNAUTHORIZED',
+    found: /found status 401\. The login for 127\.0\.0\.1:\d+ was used\. Put a login/,
+  },
+  {
+    name: '404',
+    fault: refuse(404),
+    parts: everything,
+    code: 'NOT_FOUND',
+    found: /found status 404\. Check the name, tag and digest/,
+  },
+  {
+    name: 'wrong digest',
+    fault: forge,
+    parts: everything,
+    code: 'DIGEST',
+    found: /expected the digest (sha256:[0-9a-f]{64}), found (?!\1)sha256:[0-9a-f]{64}\. Nothing of it is used/,
+  },
+  ...passing,
+];
+
+describe('the registry failing', () => {
+  it.each(failures)(
+    'with $name for as long as a payload changes: all stays as it was and it is told, until it works',
+    async ({ fault, parts, code, found }) => {
+      onTestFinished(() => registry.work());
+      const good = await startWhole();
+      const seen = await watchImages();
+
+      for (const [at, part] of parts.entries()) {
+        // The parts before are good by now: it goes on by itself, as far as the next failure.
+        registry.work();
+        registry.spoil(part, fault);
+        if (at === 0) await cluster.setRelease(next.releaseImage, '5.0.0');
+        await untilDegraded(found, part, code);
+      }
+      expect(await cluster.streams()).toEqual(good);
+      for (const pool of pools) await untilOs(pool, 'rhel-9', old);
+
+      registry.work();
+      await untilStreams(streamNames, 'rhel-10');
+      await untilCondition('operator', 'Degraded', { status: 'False', reason: 'AsExpected' });
+      for (const pool of pools) await untilOs(pool, 'rhel-9', next);
+      expect((await cluster.streams())?.metadata.uid).toBe(good?.metadata.uid);
+      await until(() => {
+        expect(seen.streams.of('cluster')).toEqual([statusOf(old, 'rhel-9'), statusOf(next, 'rhel-10')]);
+        for (const pool of pools) expect(seen.tracked.of(pool)).toEqual([imagesOf(old), imagesOf(next)]);
+        expect(seen.rendered.all).toEqual(new Set([osOf(old, 'rhel-9'), osOf(next, 'rhel-9')]));
+      });
+    },
+  );
+
+  it.each(passing)(
+    'with $name, once: it is asked again, and nobody has to hear of it',
+    async ({ fault, parts, rest = 0 }) => {
+      onTestFinished(() => registry.work());
+      const said = await watchFor(cluster.client, clusterOperators, ({ status }) =>
+        status?.conditions?.find(({ type }) => type === 'Degraded'),
+      );
+      const { streams } = await watchImages();
+      const before = registry.requests.length;
+      for (const part of parts) registry.spoil(part, fault, 1);
+      const { log } = await start(old);
+      for (const pool of pools) await untilOs(pool, 'rhel-9', old);
+      await until(() => {
+        expect(streams.of('cluster')).toEqual([statusOf(old, 'rhel-9')]);
+        expect(said.of('machine-config')).toMatchObject([{ status: 'False', reason: 'AsExpected' }]);
+      });
+      expect(log()).not.toContain('SLW_STREAM_SOURCE_FAILED');
+      const requests = registry.requests.slice(before);
+      const spoilt = requests.filter(({ isSpoilt }) => isSpoilt);
+      expect(spoilt.map(({ part }) => part)).toEqual(parts);
+      for (const { path, at } of spoilt) {
+        const [, again, ...more] = requests.filter((each) => each.path === path);
+        // A timer may be a little early by the clock.
+        expect(again?.at).toBeGreaterThanOrEqual(at + rest - 10);
+        expect(more).toEqual([]);
+      }
+    },
+  );
+
+  it('for several images at once is told in the same words each time', async () => {
+    onTestFinished(() => registry.work());
+    await start(old);
+    await untilCondition('operator', 'Degraded', { status: 'False' });
+    const said = await watchFor(cluster.client, clusterOperators, degradedIn);
+    const before = registry.requests.length;
+    registry.spoil('config', refuse(404));
+    await cluster.setRelease(next.releaseImage, '5.0.0');
+    const tries = 6;
+    const images = 2 * streamNames.length;
+    await until(() => {
+      const spoilt = registry.requests.slice(before).filter(({ isSpoilt }) => isSpoilt);
+      expect(spoilt.length).toBeGreaterThan(tries * images);
+    });
+    expect(said.of('machine-config')).toMatchObject([{ status: 'False' }, { status: 'True' }]);
+  });
+});

@@ -1,0 +1,36 @@
+import { type Client, createInformer, type KubeObject, type Resource, type Stored } from '@slipway/kube';
+import { isDeepStrictEqual } from 'node:util';
+import { onTestFinished } from 'vitest';
+
+/** What a watch of a kind sees of its objects, until the test ends. */
+export interface Sightings<V> {
+  /** Of one object, one after the other, each another than the one before. */
+  of(name: string): readonly V[];
+  /** Of all objects, each value once. */
+  readonly all: ReadonlySet<V>;
+}
+
+/** What `look` has no value for was not seen. */
+export async function watchFor<T extends KubeObject, V>(
+  client: Client,
+  resource: Resource<T>,
+  look: (object: Stored<T>) => V | undefined,
+): Promise<Sightings<V>> {
+  const seen = new Map<string, V[]>();
+  const all = new Set<V>();
+  const ended = new AbortController();
+  onTestFinished(() => ended.abort());
+  const informer = createInformer(client.transport, { resource });
+  informer.onChange((change) => {
+    const value = change.type === 'deleted' ? undefined : look(change.object);
+    if (change.type === 'deleted' || value === undefined) return;
+    all.add(value);
+    const { name } = change.object.metadata;
+    const values = seen.get(name) ?? [];
+    seen.set(name, values);
+    if (!isDeepStrictEqual(values.at(-1), value)) values.push(value);
+  });
+  informer.start(ended.signal);
+  await informer.synced;
+  return { of: (name) => seen.get(name) ?? [], all };
+}
