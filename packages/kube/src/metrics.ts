@@ -78,7 +78,7 @@ export function createMetrics(): Metrics {
       name: 'slipway_queue_wait_seconds',
       help: 'How long a ready key waited for a worker.',
       labelNames: ['controller'],
-      buckets: [0.001, 0.01, 0.1, 1, 10, 60],
+      buckets: [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
       registers,
     }),
     watchRestarts: new Counter({

@@ -7,7 +7,7 @@ import { createFreshness } from '../freshness.ts';
 import { nextRecord } from './next-record.ts';
 
 const fieldManager = 'slipway-machine-config-nodes';
-const WORKERS = 8;
+const WORKERS = 32;
 
 /** One MachineConfigNode for each Node: made with it, kept at what the controllers want of it, gone with it. */
 export function machineConfigNodesController(): ControllerDef {
