@@ -94,7 +94,10 @@ describe('the service of the first boot', () => {
       return result.type;
     };
     expect([await fruitless(), await fruitless(), await fruitless()]).toEqual(['rebooting', 'rebooting', 'rebooting']);
-    await expect(boot(files)).rejects.toMatchObject({ code: 'SLW_DAEMON_FIRST_BOOT', message: /booted 3 times/ });
+    await expect(boot(files)).rejects.toMatchObject({
+      code: 'SLW_DAEMON_FIRST_BOOT',
+      message: expect.stringMatching(/booted 3 times/),
+    });
     expect(await files.lookAt(ENCAPSULATED)).not.toBeNull();
   });
 
@@ -106,12 +109,18 @@ describe('the service of the first boot', () => {
     ],
   ])('refuses %s', async (_, config, message) => {
     const files = createMemoryDisk(await machineWith(config, { fips: false }));
-    await expect(boot(files)).rejects.toMatchObject({ code: 'SLW_DAEMON_FIRST_BOOT', message });
+    await expect(boot(files)).rejects.toMatchObject({
+      code: 'SLW_DAEMON_FIRST_BOOT',
+      message: expect.stringMatching(message),
+    });
   });
 
   it('refuses a file that is no MachineConfig, and says which', async () => {
     const files = createMemoryDisk(await machineWith(plain));
     await files.overwrite(ENCAPSULATED, 0, new TextEncoder().encode('half a'));
-    await expect(boot(files)).rejects.toMatchObject({ code: 'SLW_DAEMON_FIRST_BOOT', message: /encapsulated/ });
+    await expect(boot(files)).rejects.toMatchObject({
+      code: 'SLW_DAEMON_FIRST_BOOT',
+      message: expect.stringMatching(/encapsulated/),
+    });
   });
 });
