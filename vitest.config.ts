@@ -45,7 +45,8 @@ export default defineConfig({
           name: 'e2e',
           isolate,
           expect,
-          maxWorkers: 2,
+          // One more than cores: these tests wait for other programs half of their time.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
           include: tests('.e2e.test.ts'),
           exclude: [...ignored, alone],

@@ -43,8 +43,10 @@ export interface ClusterFleet {
 export async function readCluster(client: Client, options: RenderOptions, progress: Progress): Promise<ClusterFleet> {
   const { namespace } = options;
   progress('reads pools and MachineConfigs');
-  const [pools, given, settings, images, streams] = await Promise.all([
+  const [pools, members, given, settings, images, streams] = await Promise.all([
     readPools(client),
+    // The longest of all: it begins with the first.
+    readAll(client.list(nodes), slimNode, (count) => progress(`reads nodes: ${count}`)),
     Array.fromAsync(client.list(machineConfigs, { labelSelector: `!${poolLabel}` })),
     client.find(machineConfigurations, { name: 'cluster' }),
     client.find(configMaps, { name: osImagesConfigMap, namespace }),
@@ -55,7 +57,6 @@ export async function readCluster(client: Client, options: RenderOptions, progre
   const missing = builtInMachineConfigs({ controllerVersion, daemonImage: options.daemonImage }).filter(
     ({ metadata }) => !machineConfigsGiven.some((each) => each.metadata.name === metadata.name),
   );
-  const members = await readAll(client.list(nodes), slimNode, (count) => progress(`reads nodes: ${count}`));
   const own = await controllerNode(client, namespace, new Set(members.map(({ metadata }) => metadata.name)));
   const rendered = await readRendered(client, pools, members, progress);
   return {
