@@ -63,7 +63,8 @@ describe('an image reference', () => {
     );
     fc.assert(
       fc.property(host, rest, (host, [path, tag, digest]) => {
-        fc.pre(!/[_]|-[.:]|[.]-/.test(host));
+        // 0x is a number to a URL, so its host is an address in another spelling, and refused.
+        fc.pre(!/[_]|-[.:]|[.]-|(^|[.])0x:/.test(host));
         const once = parseReference(`${host}${path}${tag}${digest}`);
         expect(parseReference(formatReference(once))).toEqual(once);
       }),
