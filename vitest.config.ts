@@ -45,8 +45,7 @@ export default defineConfig({
           name: 'e2e',
           isolate,
           expect,
-          // One more than cores: these tests wait for other programs half of their time.
-          maxWorkers: 3,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
           include: tests('.e2e.test.ts'),
           exclude: [...ignored, alone],

@@ -33,7 +33,8 @@ export function startChild(root: string, name: SampleName, cache: string): Updat
       const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
       const { value, done } = await lines.next();
       clearTimeout(timer);
-      if (done !== true) return JSON.parse(value) as Ended;
+      // Killed between its last word and our reading of it, it is dead all the same.
+      if (done !== true && !child.killed) return JSON.parse(value) as Ended;
       const [code, signal] = await exit;
       if (signal !== 'SIGKILL') throw new Error(`the daemon ended by itself: ${String(code)} ${String(signal)}`);
       return null;
