@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import { makeNode, type SystemdNode } from '@slipway/tools/nspawn';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { makeBootDirectory } from './first-boot/boot.ts';
 
 // The adapters that the daemon drives a machine with, on a machine: systemd, accounts, reboot.
@@ -122,8 +122,7 @@ describe.skipIf(parts === undefined)('the real host', () => {
 
   const telling = 'echo the reason is here; exit 3';
   it.each([
-    // Which program it was is logged by a process that is gone before journald, on a busy machine, knows its unit.
-    ['a program that is not there', service('/no/such/program'), '203/EXEC'],
+    ['a program that is not there', service('/no/such/program'), '/no/such/program'],
     ['a program that fails at once', service(`/bin/sh -c "${telling}"`), 'the reason is here'],
     ['a program that fails after it has started', service(`/bin/sh -c "sleep 0.5; ${telling}"`), 'the reason is here'],
     [
@@ -135,9 +134,12 @@ describe.skipIf(parts === undefined)('the real host', () => {
     ['a file that is no unit', 'not a unit\n', 'bad unit file setting'],
   ])('says that a unit does not start, and why: %s', async (_, text, why) => {
     await unit('fails.service', text);
-    const failed = await call('restart', 'fails.service');
-    expect(failed).toMatchObject({ code: 'SLW_DAEMON_UNIT', message: expect.stringContaining('fails.service') });
-    expect(failed.message).toContain(why);
+    // On a busy machine a process can be gone before journald knows its unit, and its line is lost: then it is tried again.
+    await vi.waitFor(async () => {
+      const failed = await call('restart', 'fails.service');
+      expect(failed).toMatchObject({ code: 'SLW_DAEMON_UNIT', message: expect.stringContaining('fails.service') });
+      expect(failed.message).toContain(why);
+    }, 20_000);
     await node.sh('systemctl reset-failed fails.service; systemctl stop fails.service; true');
   });
 
