@@ -24,6 +24,7 @@ export * from './machineconfiguration/pinned-image-set.ts';
 export * from './machineconfiguration/stream-names.ts';
 export * from './metal3/bare-metal-host.ts';
 export * from './metal3/data-image.ts';
+export { bootImagePlatforms } from './operator/boot-image-platform-policy.ts';
 export * from './operator/machine-configuration.ts';
 export type { Problem } from './problem.ts';
 export * from './validate.ts';

@@ -8,6 +8,7 @@ import {
   poolStreamForwardPolicy,
   poolStreamRecordPolicy,
 } from './machineconfiguration/os-stream-policies.ts';
+import { bootImagePlatformPolicy } from './operator/boot-image-platform-policy.ts';
 import { machineConfigurationPolicy } from './operator/machine-configuration-policy.ts';
 import type { PolicyDefinition } from './policy.ts';
 
@@ -25,5 +26,6 @@ export function policies(namespace: string = defaultNamespace): PolicyDefinition
     poolStreamForwardPolicy(exempt),
     poolStreamRecordPolicy(exempt),
     osImageStreamPolicy(exempt),
+    bootImagePlatformPolicy(exempt),
   ];
 }

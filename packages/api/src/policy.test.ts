@@ -63,7 +63,7 @@ describe('a policy', () => {
   });
 });
 
-const haveParam = new Set(['pool-os-stream-exists', 'pool-os-stream-forward']);
+const haveParam = new Set(['pool-os-stream-exists', 'pool-os-stream-forward', 'managed-boot-images-platform']);
 const aboutStatusToo = new Set(['mcn-guards', 'node-guards']);
 
 describe.each(policies('ours').map((policy) => ({ name: policy.name, policy: policyObjectsOf(policy)[0] })))(

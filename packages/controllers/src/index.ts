@@ -46,3 +46,49 @@ export type { OsStreamsOptions } from './os-streams/options.ts';
 export { readSources } from './os-streams/read-sources.ts';
 export { type MakeRegistry, registryWith } from './os-streams/registry-of.ts';
 export { configMapPair, pairOf, type StreamSources } from './os-streams/stream-sources.ts';
+export { decideResource, type Decision, type ToImport } from './boot-images/decide.ts';
+export { enrolmentNotes } from './boot-images/enrolment.ts';
+export type {
+  ClusterFacts,
+  GoldenReading,
+  MachineManager,
+  MachineReading,
+  ResourceFacts,
+} from './boot-images/facts.ts';
+export { isJsonObject } from './boot-images/json-path.ts';
+export { decodeKeptImages, findKeptImage, type KeptImage, withKeptImage } from './boot-images/kept-images.ts';
+export { providerSpecPointer } from './boot-images/machine-api-spec.ts';
+export { annotationSteps, type PatchStep, patchSteps } from './boot-images/patch-steps.ts';
+export type { Artifact, JsonObject, MachineResource, ResourceVerdict } from './boot-images/verdict.ts';
+export { platforms } from './boot-images/verdict.ts';
+export { bootImagesName } from './boot-images/boot-image-config.ts';
+export { clusterFactsOf, machineContextOf } from './boot-images/cluster-facts.ts';
+export { keyOf as keyOfMachines, resourceFacts, type StubReading } from './boot-images/facts.ts';
+export { readGolden } from './boot-images/golden.ts';
+export { type MachineContext, readMachineSet } from './boot-images/machine-api-facts.ts';
+export { stampKeys } from './boot-images/stamp.ts';
+export { readStubFacts, stubSecretOf, userDataOf } from './boot-images/user-data.ts';
+export { createBootImageMetrics } from './boot-images/boot-image-metrics.ts';
+export { canaryLabel } from './boot-images/boot-image-reads.ts';
+export { decodeFailures, type Failures } from './boot-images/failures.ts';
+export { bootImagesControllers } from './boot-images/controllers.ts';
+export {
+  type ClusterApiContext,
+  type ClusterApiMachines,
+  readTemplate,
+  referenceOf,
+  regionOf,
+  templateQuestion,
+  userDataOf as clusterApiUserDataOf,
+} from './boot-images/cluster-api-facts.ts';
+export { infrastructureGroup, templateKind } from './boot-images/cluster-api/template-kinds.ts';
+export { cloneTemplate } from './boot-images/cluster-api/clone-template.ts';
+export { replacementNote } from './boot-images/cluster-api/replacement-note.ts';
+export {
+  findTemplate,
+  type InfrastructureTemplate,
+  machineTemplate,
+  makeClone,
+  type StoredTemplate,
+  templatesOf,
+} from './boot-images/infrastructure-templates.ts';

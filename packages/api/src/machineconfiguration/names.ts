@@ -98,5 +98,29 @@ export const streamSourcesAnnotation = ours('stream-sources');
 /** On the OSImageStream: the release image it was made from. */
 export const releasePayloadImageAnnotation = known('release-payload-image');
 
+/** On the ConfigMap `coreos-bootimages`: grows by one with every change of what it says, since ConfigMaps have no generation. */
+export const bootImagesGenerationAnnotation = ours('boot-images-generation');
+/** On the same: a digest of what that counter was last raised for. */
+export const bootImagesDigestAnnotation = ours('boot-images-digest');
+/** On the same: when that was. */
+export const bootImagesChangedAnnotation = ours('boot-images-changed');
+/** On a MachineSet or MachineDeployment: what the boot images controller did to it last, as JSON. Written with the image. */
+export const bootImageAnnotation = ours('boot-image');
+/** On the same, by a person: its boot image is left as it is; the value says at which version. */
+export const bootImageHoldAnnotation = ours('boot-image-hold');
+/** On a BootImageHistory: the images themselves of its last entries, as JSON. */
+export const bootImagesOfHistoryAnnotation = ours('boot-images');
+/** On the MachineConfiguration `cluster`: why boot images are too old for an upgrade. Written by the boot images controller. */
+export const bootImageSkewAnnotation = ours('boot-image-skew');
+/** On an infrastructure template of Cluster API that we made: the template that it is a copy of. */
+export const clonedFromAnnotation = ours('cloned-from');
+/** On a MachineSet, by its owner: the OS image stream that its machines boot. */
+export const osStreamLabel = known('osstream');
+
+/** On a MachineSet or MachineDeployment, by a person: `true` lets an image that nobody knows be replaced by the payload's. */
+export const bootImageAdoptAnnotation = ours('boot-image-adopt');
+/** On the MachineConfiguration `cluster`: which resources fail to get their boot image, since when, as JSON. Written by the boot images controller. */
+export const bootImageFailuresAnnotation = ours('boot-image-failures');
+
 /** The prefix that only rendered MachineConfigs have. */
 export const renderedPrefix = 'rendered-';

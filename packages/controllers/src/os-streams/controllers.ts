@@ -12,7 +12,7 @@ export function osStreamsControllers(options: OsStreamsOptions): ControllerDef[]
   return [
     osStreamsController(options, registries),
     poolStreamsController(options, registries),
-    upgradeableController,
+    upgradeableController(options.gates),
     turnedOffController(options.gates),
   ];
 }

@@ -2,7 +2,6 @@
 // clear any more, and the streams that pools were on. Those would be old by the time that the gate is on again; what the machines run tells then.
 import {
   clusterOperators,
-  clusterVersions,
   machineConfigPools,
   osImageStreams,
   osStreamAnnotation,
@@ -11,22 +10,13 @@ import {
 } from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
 import { type Context, type ControllerDef, done, type Gates, isKubeError, type Stored } from '@slipway/kube';
-import {
-  type ClusterCondition,
-  degradedBy,
-  degradedReason,
-  OPERATOR,
-  operatorSource,
-  sayOnClusterVersion,
-  sayOnOperator,
-} from './cluster-conditions.ts';
+import { degradedBy, degradedReason, OPERATOR, operatorSource, sayOnOperator } from './cluster-conditions.ts';
 import { listenToGates, usesStreams } from './gate.ts';
-import { CLUSTER, clusterVersionSource, osImageStreamSource, streamObjectIn } from './stream-reads.ts';
+import { CLUSTER, osImageStreamSource, streamObjectIn } from './stream-reads.ts';
 
 const fieldManager = 'slipway-os-streams';
 const annotations = [osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation] as const;
 const once = (): string[] => [CLUSTER];
-const upgradeable: ClusterCondition = { type: 'Upgradeable', status: 'True', reason: 'AsExpected', message: '' };
 
 export function turnedOffController(gates: Gates): ControllerDef {
   return {
@@ -34,7 +24,6 @@ export function turnedOffController(gates: Gates): ControllerDef {
     reads: [
       { resource: machineConfigPools, keysOf: once },
       { ...operatorSource, keysOf: once },
-      { ...clusterVersionSource, keysOf: once },
       { ...osImageStreamSource, keysOf: once },
     ],
     owns: [
@@ -42,7 +31,6 @@ export function turnedOffController(gates: Gates): ControllerDef {
       { resource: osImageStreams },
       { resource: clusterOperators },
       { resource: clusterOperators, subresource: 'status' },
-      { resource: clusterVersions, subresource: 'status' },
     ],
     startsWith: [CLUSTER],
     ...listenToGates(gates, once),
@@ -76,13 +64,11 @@ async function remove({ read, client, log }: Context): Promise<void> {
   log.info('the feature gate OSStreams is off: removed OSImageStream cluster');
 }
 
+/** Upgradeable has a writer that works whether the gate is on or off. */
 async function clear({ read, client, now }: Context): Promise<void> {
   const operator = read(clusterOperators).get(OPERATOR);
-  const has = (type: string, reason: string): boolean =>
-    operator?.status?.conditions?.some((each) => each.type === type && each.reason === reason) === true;
-  if (has('Degraded', degradedReason)) await sayOnOperator(operator, degradedBy([]), client, now());
-  else if (has('Upgradeable', 'DeprecatedOSStreamInUse')) await sayOnOperator(operator, upgradeable, client, now());
-  const version = read(clusterVersions).get('version');
-  const isHeld = version?.status?.conditions?.some(({ reason }) => reason === 'DeprecatedOSStreamInUse') === true;
-  if (isHeld) await sayOnClusterVersion(version, upgradeable, client, now());
+  const isDegraded = operator?.status?.conditions?.some(
+    ({ type, reason }) => type === 'Degraded' && reason === degradedReason,
+  );
+  if (isDegraded === true) await sayOnOperator(operator, degradedBy([]), client, now());
 }

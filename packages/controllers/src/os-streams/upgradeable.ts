@@ -1,7 +1,14 @@
-// Whether the cluster may be upgraded: not while machines run an OS that the next release does not have.
-import { clusterOperators, clusterVersions, machineConfigPools } from '@slipway/api';
+// Whether the cluster may be upgraded: not while machines run an OS that the next release does not have, nor while new machines
+// would boot an image that is too old for it. The condition has one writer: what boot images find is joined here.
+import {
+  bootImageSkewAnnotation,
+  clusterOperators,
+  clusterVersions,
+  machineConfigPools,
+  machineConfigurations,
+} from '@slipway/api';
 import { streamsOf, trackedOf, upgradeableOf } from '@slipway/fleet';
-import { type ControllerDef, done, type Read } from '@slipway/kube';
+import { type ControllerDef, done, type Gates, type Read } from '@slipway/kube';
 import {
   type ClusterCondition,
   OPERATOR,
@@ -9,19 +16,21 @@ import {
   sayOnClusterVersion,
   sayOnOperator,
 } from './cluster-conditions.ts';
-import { osStreamsGate } from './gate.ts';
+import { listenToGates } from './gate.ts';
 import { CLUSTER, clusterVersionSource, osImageStreamSource, streamObjectIn } from './stream-reads.ts';
+import { joinUpgradeable, isSaidByUs } from './join-upgradeable.ts';
 
 const once = (): string[] => [CLUSTER];
 
-export const upgradeableController: ControllerDef = {
+/** Without a gate of its own: what is not there has nothing to say. */
+export const upgradeableController = (gates: Gates): ControllerDef => ({
   name: 'os-streams-upgradeable',
-  gate: osStreamsGate,
   reads: [
     { resource: machineConfigPools, keysOf: once },
     { ...osImageStreamSource, keysOf: once },
     { ...operatorSource, keysOf: once },
     { ...clusterVersionSource, keysOf: once },
+    { resource: machineConfigurations, fieldSelector: `metadata.name=${CLUSTER}`, keysOf: once },
   ],
   owns: [
     { resource: clusterOperators },
@@ -29,21 +38,30 @@ export const upgradeableController: ControllerDef = {
     { resource: clusterVersions, subresource: 'status' },
   ],
   startsWith: [CLUSTER],
+  ...listenToGates(gates, once),
   async reconcile(_, { read, client, log, now }) {
-    const condition = upgradeableNow(read);
-    const isNew = await sayOnOperator(read(clusterOperators).get(OPERATOR), condition, client, now());
+    const condition = upgradeableNow(read, gates);
+    const operator = read(clusterOperators).get(OPERATOR);
+    const before = operator?.status?.conditions?.find(({ type }) => type === condition.type);
+    // That all is well needs no word of ours where streams are not used and we have said nothing else before.
+    const isSilent = condition.status === 'True' && streamObjectIn(read) === undefined && !isSaidByUs(before?.reason);
+    if (isSilent) return done();
+    const isNew = await sayOnOperator(operator, condition, client, now());
     await sayOnClusterVersion(read(clusterVersions).get('version'), condition, client, now());
     if (isNew && condition.status === 'False') log.warn({}, condition.message);
     return done();
   },
-};
+});
 
-function upgradeableNow(read: Read): ClusterCondition {
+function upgradeableNow(read: Read, gates: Gates): ClusterCondition {
   const object = streamObjectIn(read);
   const pools = [...read(machineConfigPools).values()].map(({ metadata, status }) => ({
     pool: metadata.name,
     tracked: trackedOf(metadata.annotations),
     runs: status?.osImageStream?.name ?? null,
   }));
-  return { type: 'Upgradeable', ...upgradeableOf(pools, object === undefined ? null : streamsOf(object)) };
+  const streams = upgradeableOf(pools, object === undefined ? null : streamsOf(object));
+  const { annotations } = read(machineConfigurations).get(CLUSTER)?.metadata ?? {};
+  const skew = gates.isOn('ManagedBootImages') ? (annotations?.[bootImageSkewAnnotation] ?? null) : null;
+  return { type: 'Upgradeable', ...joinUpgradeable(streams, skew) };
 }

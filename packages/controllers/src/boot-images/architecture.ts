@@ -1,0 +1,97 @@
+// Of which architecture the machines of a MachineSet are. It says so itself, or its cluster has only one.
+import type { Architecture, Platform } from './verdict.ts';
+
+/** On what makes machines: labels that their nodes would have, for a cluster that scales from none. Providers set it. */
+const capacityLabelsAnnotation = 'capacity.cluster-autoscaler.kubernetes.io/labels';
+const architectureLabel = 'kubernetes.io/arch';
+
+const byKubernetesName: ReadonlyMap<string, Architecture> = new Map([
+  ['amd64', 'x86_64'],
+  ['arm64', 'aarch64'],
+  ['ppc64le', 'ppc64le'],
+  ['s390x', 's390x'],
+]);
+
+/** Platforms whose machines are of one architecture alone. */
+const byPlatform: Partial<Record<Platform, Architecture>> = { powervs: 'ppc64le' };
+
+type Labels = Readonly<Record<string, string>> | undefined;
+
+/** The part of a MachineSet or MachineDeployment, of either API, that is read. */
+export interface SaysArchitecture {
+  readonly metadata?: { readonly annotations?: Labels; readonly labels?: Labels } | undefined;
+  readonly spec?:
+    | {
+        readonly template?:
+          | {
+              readonly metadata?: { readonly labels?: Labels } | undefined;
+              readonly spec?: { readonly metadata?: { readonly labels?: Labels } | undefined } | undefined;
+            }
+          | undefined;
+      }
+    | undefined;
+}
+
+export interface ArchitectureContext {
+  readonly platform: Platform | null;
+  /** ClusterVersion status.desired.architecture: `Multi`, or '' in a cluster of one architecture. */
+  readonly clusterArchitecture: string;
+  /** Of the machine that the controller runs on, as Kubernetes names it: the one of a cluster of one architecture. */
+  readonly ownArchitecture: string;
+}
+
+export type FoundArchitecture =
+  | { readonly ok: true; readonly architecture: Architecture }
+  /** `unsaid`: nothing tells it. `wrong`: what is said is not known, or contradicts itself. */
+  | {
+      readonly ok: false;
+      readonly reason: 'unsaid' | 'wrong';
+      readonly code: 'SLW_BOOT_IMAGES_ARCH';
+      readonly message: string;
+    };
+
+export function architectureOf(machines: SaysArchitecture, context: ArchitectureContext): FoundArchitecture {
+  const said = new Set(allSaid(machines));
+  const [name, ...others] = said;
+  if (others.length > 0) {
+    return wrong(`expected one architecture, found ${[...said].map((one) => `"${one.slice(0, 40)}"`).join(' and ')}`);
+  }
+  if (name !== undefined) return named(name);
+  const only = context.platform === null ? undefined : byPlatform[context.platform];
+  if (only !== undefined) return { ok: true, architecture: only };
+  if (context.clusterArchitecture.toLowerCase() === 'multi') {
+    return {
+      ok: false,
+      reason: 'unsaid',
+      code: 'SLW_BOOT_IMAGES_ARCH',
+      message: `annotation ${capacityLabelsAnnotation}: expected ${architectureLabel}=… in a cluster of more than one architecture, found none. Set it to that of the machines.`,
+    };
+  }
+  return named(context.ownArchitecture);
+}
+
+function named(name: string): FoundArchitecture {
+  const architecture = byKubernetesName.get(name);
+  if (architecture !== undefined) return { ok: true, architecture };
+  return wrong(`expected one of ${[...byKubernetesName.keys()].join(', ')}, found "${name.slice(0, 40)}"`);
+}
+
+const wrong = (what: string): FoundArchitecture => ({
+  ok: false,
+  reason: 'wrong',
+  code: 'SLW_BOOT_IMAGES_ARCH',
+  message: `${architectureLabel} in annotation ${capacityLabelsAnnotation} or in labels: ${what}. Set it to that of the machines.`,
+});
+
+function allSaid({ metadata = {}, spec = {} }: SaysArchitecture): string[] {
+  const { template = {} } = spec;
+  const labels = [metadata.labels, template.metadata?.labels, template.spec?.metadata?.labels];
+  const inLabels = labels.flatMap((some) => some?.[architectureLabel] ?? []);
+  return [...inCapacity(metadata.annotations?.[capacityLabelsAnnotation] ?? ''), ...inLabels];
+}
+
+const inCapacity = (labels: string): string[] =>
+  labels.split(',').flatMap((label) => {
+    const [key = '', ...value] = label.split('=');
+    return key.trim() === architectureLabel ? [value.join('=').trim()] : [];
+  });

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { type BootImageConfig, imagesOf, MOST_BYTES, parseBootImageConfig } from './boot-image-config.ts';
+import { textAt } from './json-path.ts';
+import { bootImagesData, rhel10, rhel9, streamMetadata } from './testing/stream-metadata.ts';
+
+function config(data: Record<string, string>): BootImageConfig {
+  const read = parseBootImageConfig({ data });
+  if (!read.ok) throw new Error(read.message);
+  return read.config;
+}
+
+const metalOf = (images: ReturnType<typeof imagesOf>): string =>
+  images.ok ? textAt(images.images, 'artifacts', 'metal', 'release') : images.code;
+
+describe('the ConfigMap of boot images', () => {
+  it('says what its release ships, and who has looked at it', () => {
+    const stamps = { MCOVersionHash: 'v1', MCOReleaseImageVersion: '4.22.0' };
+    const read = config({ ...bootImagesData(), ...stamps });
+    expect([...read.streams.keys()]).toEqual(['rhel-9', 'rhel-10']);
+    expect(read).toMatchObject({
+      releaseVersion: '4.22.0',
+      defaultName: 'rhel-9',
+      stamp: { version: 'v1', releaseVersion: '4.22.0' },
+    });
+  });
+
+  it('has no stamp where nobody has looked at it', () => {
+    expect(config(bootImagesData()).stamp).toEqual({ version: '', releaseVersion: '' });
+  });
+
+  const deep = `{"architectures":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`;
+  const many = JSON.stringify(
+    Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`s${at}`, { architectures: {} }])),
+  );
+  it.each([
+    ['that is not there', null, 'SLW_BOOT_IMAGES_MISSING', 'no such ConfigMap'],
+    ['without data', {}, 'SLW_BOOT_IMAGES_INVALID', 'found neither'],
+    [
+      'that is not JSON',
+      { data: { stream: '{' } },
+      'SLW_BOOT_IMAGES_INVALID',
+      'data.stream: expected stream metadata in JSON',
+    ],
+    ['that is a list', { data: { stream: '[]' } }, 'SLW_BOOT_IMAGES_INVALID', 'data.stream: expected an object'],
+    ['that is a number', { data: { streams: '7' } }, 'SLW_BOOT_IMAGES_INVALID', 'data.streams: expected an object'],
+    ['without architectures', { data: { stream: '{}' } }, 'SLW_BOOT_IMAGES_INVALID', 'data.stream.architectures'],
+    [
+      'with a stream that is a text',
+      { data: { streams: '{"rhel-9":"x"}' } },
+      'SLW_BOOT_IMAGES_INVALID',
+      'data.streams["rhel-9"].architectures',
+    ],
+    [
+      'with architectures in a list',
+      { data: { stream: '{"architectures":[]}' } },
+      'SLW_BOOT_IMAGES_INVALID',
+      'found []',
+    ],
+    ['that is too deep', { data: { stream: deep } }, 'SLW_BOOT_IMAGES_INVALID', 'at most 32 levels'],
+    ['with too many streams', { data: { streams: many } }, 'SLW_BOOT_IMAGES_INVALID', 'at most 50 streams, found 51'],
+    [
+      'that is too large',
+      { data: { stream: '{}', other: 'x'.repeat(MOST_BYTES) } },
+      'SLW_BOOT_IMAGES_INVALID',
+      'bytes',
+    ],
+  ])('%s is refused', (_, configMap, code, message) => {
+    expect(parseBootImageConfig(configMap)).toEqual({ ok: false, code, message: expect.stringContaining(message) });
+  });
+});
+
+describe('the images of a stream', () => {
+  const both = config(bootImagesData());
+
+  it.each([
+    ['asked for by name', 'rhel-10', rhel10.version],
+    ['asked for by another name', 'rhel-9', rhel9.version],
+    ['of machines that follow none are the default', null, rhel9.version],
+    ['that is not there are not those of another', 'rhel-11', 'SLW_BOOT_IMAGES_STREAM'],
+    ['are not found by what a stream calls itself', 'rhcos-4.16', 'SLW_BOOT_IMAGES_STREAM'],
+    ['are not found by a field that every object has', 'constructor', 'SLW_BOOT_IMAGES_STREAM'],
+  ])('%s', (_, stream, version) => {
+    expect(metalOf(imagesOf(both, stream, 'x86_64'))).toBe(version);
+  });
+
+  it('name the architectures there are, where the asked one is not', () => {
+    const { architectures, ...rest } = streamMetadata(rhel9);
+    const { x86_64: only } = architectures as Record<string, never>;
+    const one = config({ stream: JSON.stringify({ ...rest, architectures: { x86_64: only } }) });
+    expect(imagesOf(one, null, 'aarch64')).toEqual({
+      ok: false,
+      code: 'SLW_BOOT_IMAGES_ARCH',
+      message: expect.stringContaining('no boot images for aarch64, only for: x86_64'),
+    });
+  });
+
+  describe('in a release that has only one, without a name,', () => {
+    const old = config({ stream: JSON.stringify(streamMetadata(rhel9)) });
+    const okd = config({
+      stream: JSON.stringify(streamMetadata(rhel10)),
+      streams: JSON.stringify({ '': streamMetadata(rhel10) }),
+    });
+
+    it.each([
+      ['are those of the stream of the same OS', old, 'rhel-9', rhel9.version],
+      ['are not those of the stream of another OS', old, 'rhel-10', 'SLW_BOOT_IMAGES_STREAM'],
+      ['are those of the stream of the same OS, by another distribution', okd, 'centos-10', rhel10.version],
+      ['are the default', okd, null, rhel10.version],
+    ])('%s', (_, one, stream, version) => {
+      expect(metalOf(imagesOf(one, stream, 'x86_64'))).toBe(version);
+    });
+  });
+
+  it('of machines that follow none cannot be told where there is no default', () => {
+    const { stream: _, ...data } = bootImagesData();
+    expect(imagesOf(config(data), null, 'x86_64')).toMatchObject({ ok: false, code: 'SLW_BOOT_IMAGES_STREAM' });
+  });
+});

@@ -1,0 +1,444 @@
+// What becomes of boot images over time: whom they are not given, who fights them, what is tried first and what is left behind.
+// What was written is read from the audit log of the real kube-apiserver.
+import {
+  bootImageHistories,
+  clusterApiMachineSets,
+  clusterOperators,
+  machineConfigurations,
+  machineSets,
+  secrets,
+} from '@slipway/api';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { CANARY_MS } from './canary/next-canary-step.ts';
+import { GRACE_MS } from './cluster-api/collectable-templates.ts';
+import { UNUSED_MS } from './collect-copies.ts';
+import { templatesOf } from './infrastructure-templates.ts';
+import { additions, installer3, managedStub, oldToken } from './stub/testing/stubs.ts';
+import { all, places, type Running, until } from './testing/boot-images-cluster.ts';
+import {
+  addMachineSet,
+  clusterApiSet,
+  clusterApiSetOf,
+  cluster,
+  gcpImage,
+  gcpImageOf,
+  machineApiStub,
+  machineSet,
+  opt,
+  prepare,
+  run,
+  untilVerdict,
+  useBootImagesCluster,
+} from './testing/boot-images-scene.ts';
+import { gcpSpec } from './testing/provider-specs.ts';
+import { bootImagesData, olderStream, rhel9 } from './testing/stream-metadata.ts';
+import type { JsonObject } from './verdict.ts';
+
+useBootImagesCluster();
+
+const place = (name: string) => ({ namespace: places.machineApi, name });
+const change = (name: string, body: object) =>
+  cluster.client.patch(machineSets, place(name), { type: 'merge', body }, {});
+const withValue = (value: object) => ({ spec: { template: { spec: { providerSpec: { value } } } } });
+
+/** Such as `patch a 200`: whatever was written to MachineSets, in the order in which it was. */
+const setWrites = async (running: Running): Promise<string[]> =>
+  (await running.writes())
+    .filter(({ resource }) => resource === 'machinesets')
+    .map(({ verb, name, code }) => `${verb} ${name.split('/')[1] ?? ''} ${code}`);
+
+const owner = (kind: string) => ({ apiVersion: 'hive.openshift.io/v1', kind, name: 'pool-a', uid: '1' });
+
+describe('nobody is given an image who', () => {
+  it('has an owner, is held, paused elsewhere, of Windows, of the other API or moving', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    await addMachineSet('owned', gcpSpec, { owner: owner('MachinePool') });
+    await addMachineSet('held', gcpSpec, { annotations: { 'slipway.dev/boot-image-hold': olderStream.version } });
+    await addMachineSet('paused', gcpSpec, { annotations: { 'cluster.x-k8s.io/paused': '' } });
+    await addMachineSet('windows', gcpSpec, { machineLabels: { 'machine.openshift.io/os-id': 'Windows' } });
+    for (const [name, authoritativeAPI] of Object.entries({ elsewhere: 'ClusterAPI', moving: 'Migrating' })) {
+      await addMachineSet(name, gcpSpec);
+      const patch = { type: 'merge', body: { status: { authoritativeAPI } } } as const;
+      await cluster.client.patch(machineSets, place(name), patch, {}, { subresource: 'status' });
+    }
+    await addMachineSet('plain', gcpSpec);
+    const running = await run();
+    await untilVerdict(running, 'plain', { verdict: 'current' });
+    for (const name of ['owned', 'held', 'paused', 'windows', 'elsewhere', 'moving'])
+      await untilVerdict(running, name, { verdict: 'skipped', code: null });
+    expect(running.verdict('owned')?.why).toContain('MachinePool pool-a');
+    expect(await setWrites(running)).toEqual(['patch plain 200']);
+  });
+
+  it('is opted out, or is not among those that the selector of now takes', async () => {
+    const partial = (tier: string) =>
+      opt.machineSets({ mode: 'Partial', partial: { machineResourceSelector: { matchLabels: { tier } } } });
+    await prepare('GCP', [opt.machineSets({ mode: 'None' })]);
+    await addMachineSet('a', gcpSpec, { labels: { tier: 'a' } });
+    await addMachineSet('b', gcpSpec, { labels: { tier: 'b' } });
+    const running = await run();
+    for (const name of ['a', 'b']) await untilVerdict(running, name, { verdict: 'skipped' });
+    await cluster.optIn([partial('a')]);
+    await untilVerdict(running, 'a', { verdict: 'current' });
+    expect(await setWrites(running)).toEqual(['patch a 200']);
+    await cluster.optIn([partial('b')]);
+    await untilVerdict(running, 'b', { verdict: 'current' });
+    await untilVerdict(running, 'a', { verdict: 'skipped', image: gcpImage(rhel9.version) });
+    expect(await setWrites(running)).toEqual(['patch a 200', 'patch b 200']);
+    // Who is opted out keeps what they have, whatever comes.
+    await cluster.optIn([opt.machineSets({ mode: 'None' })]);
+    await untilVerdict(running, 'b', { verdict: 'skipped' });
+    await cluster.setGolden(bootImagesData({ 'rhel-9': { ...rhel9, version: '9.9.20270101-0' } }, '4.23.0'));
+    await until(() => expect(running.verdict('a')?.target).toBe(gcpImage('9.9.20270101-0')));
+    expect(await setWrites(running)).toEqual(['patch a 200', 'patch b 200']);
+  });
+});
+
+describe('somebody who changes it back', () => {
+  it('is given way after the third time, and named, until the opt-in changes', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    await addMachineSet('a', gcpSpec);
+    const running = await run();
+    const old = withValue({ disks: gcpSpec['disks'], userDataSecret: gcpSpec['userDataSecret'] });
+    // As a tool does that keeps what is in its repository.
+    for (let turn = 0; turn < 3; turn += 1) {
+      await until(async () => expect(gcpImageOf(await machineSet('a'))).toBe(gcpImage(rhel9.version)));
+      await change('a', old);
+    }
+    await untilVerdict(running, 'a', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_HOT_LOOP' });
+    await change('a', { metadata: { labels: { touched: 'true' } } });
+    await until(async () => expect(await running.looks('boot-images-machine-sets')).toBeGreaterThan(4));
+    expect(await setWrites(running)).toEqual(Array.from({ length: 3 }, () => 'patch a 200'));
+    expect(gcpImageOf(await machineSet('a'))).toBe(gcpImage(olderStream.version));
+    await running.stop();
+    // A restart does not begin anew; a new word of a person does.
+    const next = await run();
+    await untilVerdict(next, 'a', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_HOT_LOOP' });
+    expect(await setWrites(next)).toEqual([]);
+    await cluster.optIn([opt.machineSets()], { logLevel: 'Debug' });
+    await untilVerdict(next, 'a', { verdict: 'current' });
+  });
+});
+
+describe('a customised stub', () => {
+  it('stays customised in a copy that follows the managed one, and the original stays', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    const custom = machineApiStub({ ...installer3(), ...additions });
+    await cluster.setSecret(places.machineApi, 'my-user-data', custom);
+    const mine: JsonObject = { ...gcpSpec, userDataSecret: { name: 'my-user-data' } };
+    await Promise.all(['a', 'b', 'c'].map((name) => addMachineSet(name, mine)));
+    const running = await run();
+    for (const name of ['a', 'b', 'c'])
+      await untilVerdict(running, name, {
+        verdict: 'current',
+        stub: { current: 'my-user-data-slipway', wanted: 'my-user-data-slipway' },
+      });
+    const copy = async () => {
+      const { data } = await cluster.client.get(secrets, place('my-user-data-slipway'));
+      return Buffer.from(data?.['userData'] ?? '', 'base64').toString();
+    };
+    expect(await copy()).toContain('/etc/motd');
+    await cluster.setSecret(
+      places.machineApi,
+      'worker-user-data-managed',
+      machineApiStub(managedStub('worker', undefined, oldToken)),
+    );
+    await until(async () => expect(await copy()).toContain(oldToken));
+    expect(await copy()).toContain('/etc/motd');
+    const { data } = await cluster.client.get(secrets, place('my-user-data'));
+    expect(Buffer.from(data?.['userData'] ?? '', 'base64').toString()).toBe(custom.userData);
+    expect((await setWrites(running)).toSorted()).toEqual(['patch a 200', 'patch b 200', 'patch c 200']);
+  });
+});
+
+const condition = async (type: string) =>
+  (await cluster.configuration()).status?.conditions?.find((each) => each.type === type);
+
+/** Only the time of day: what waits really waits. */
+const later = (ms: number): void => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
+};
+
+describe('what takes time', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const canary = () => cluster.client.find(machineSets, place('a-canary'));
+  const setReady = (readyReplicas: number) =>
+    cluster.client.patch(
+      machineSets,
+      place('a-canary'),
+      { type: 'merge', body: { status: { readyReplicas } } },
+      {},
+      { subresource: 'status' },
+    );
+
+  it('with a canary, one machine must become ready before the set gets the image', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    await addMachineSet('a', gcpSpec, {
+      annotations: { 'machine.openshift.io/cluster-api-autoscaler-node-group-max-size': '9' },
+    });
+    const running = await run({ canary: true });
+    await until(async () =>
+      expect(gcpImageOf((await canary()) ?? (await machineSet('a')))).toBe(gcpImage(rhel9.version)),
+    );
+    const made = await canary();
+    expect(made?.spec?.replicas).toBe(1);
+    expect(made?.metadata.annotations).not.toHaveProperty([
+      'machine.openshift.io/cluster-api-autoscaler-node-group-max-size',
+    ]);
+    expect(gcpImageOf(await machineSet('a'))).toBe(gcpImage(olderStream.version));
+    await setReady(1);
+    await untilVerdict(running, 'a', { verdict: 'current' });
+    await until(async () => expect(await canary()).toBeUndefined());
+    expect(await setWrites(running)).toEqual(['create a-canary 201', 'patch a 200', 'delete a-canary 200']);
+  });
+
+  it('with a canary that does not become ready, the set keeps its image, and it is not tried again and again', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    await addMachineSet('a', gcpSpec);
+    const running = await run({ canary: true, lease: null });
+    await until(async () => expect(await canary()).toBeDefined());
+    later(CANARY_MS + 60_000);
+    await change('a', { metadata: { labels: { looked: 'at' } } });
+    await untilVerdict(running, 'a', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_CANARY' });
+    await until(async () => expect(await canary()).toBeUndefined());
+    await running.stop();
+    const next = await run({ canary: true, lease: null });
+    await untilVerdict(next, 'a', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_CANARY' });
+    expect(await setWrites(next)).toEqual([]);
+    expect(gcpImageOf(await machineSet('a'))).toBe(gcpImage(olderStream.version));
+  });
+
+  it('templates that we made go when nobody refers to them, and no others', async () => {
+    const templates = templatesOf('GCPMachineTemplate', 'v1beta1');
+    const template = (name: string) => ({
+      metadata: { namespace: places.clusterApi, name },
+      spec: { template: { spec: { instanceType: 'n2', image: gcpImage(olderStream.version) } } },
+    });
+    const reference = {
+      kind: templates.kind,
+      apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
+      name: 'installed',
+    };
+    await prepare('GCP', [opt.clusterApiMachineSets()]);
+    await cluster.client.create(templates, template('installed'));
+    await cluster.client.create(clusterApiMachineSets, clusterApiSetOf('a', reference));
+    const namesNow = async () =>
+      (await all(cluster.client.list(templates, { namespace: places.clusterApi }))).map(
+        ({ metadata }) => metadata.name,
+      );
+    const first = await run({ lease: null });
+    await untilVerdict(first, 'a', { verdict: 'current' });
+    const clone = (await clusterApiSet('a')).spec?.template?.spec?.infrastructureRef.name ?? '';
+    // An old revision still refers to the first clone.
+    const revision = { ...reference, name: clone };
+    await cluster.client.create(
+      clusterApiMachineSets,
+      clusterApiSetOf('revision', revision, { owner: owner('MachineDeployment') }),
+    );
+    await cluster.setGolden(bootImagesData({ 'rhel-9': { ...rhel9, version: '9.9.20270101-0' } }, '4.23.0'));
+    await until(async () => expect(await namesNow()).toHaveLength(3));
+    await untilVerdict(first, 'a', { verdict: 'current', image: gcpImage('9.9.20270101-0') });
+    await first.stop();
+    later(GRACE_MS + 60_000);
+    const second = await run({ lease: null });
+    await until(async () => expect(await second.looks('boot-images-templates')).toBeGreaterThan(0));
+    expect(await namesNow()).toHaveLength(3);
+    later(2 * GRACE_MS);
+    await cluster.client.delete(clusterApiMachineSets, { namespace: places.clusterApi, name: 'revision' }, {});
+    await until(async () => expect(await namesNow()).not.toContain(clone));
+    const now = (await clusterApiSet('a')).spec?.template?.spec?.infrastructureRef.name ?? '';
+    expect(new Set(await namesNow())).toEqual(new Set(['installed', now]));
+  });
+
+  it('copies of customised stubs go when nobody refers to them, and no other Secret', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    const custom = machineApiStub({ ...installer3(), ...additions });
+    for (const name of ['mine', 'held', 'own-slipway']) await cluster.setSecret(places.machineApi, name, custom);
+    for (const name of ['mine', 'held']) await addMachineSet(`of-${name}`, { ...gcpSpec, userDataSecret: { name } });
+    const running = await run({ lease: null });
+    for (const name of ['mine', 'held'])
+      await untilVerdict(running, `of-${name}`, {
+        verdict: 'current',
+        stub: { current: `${name}-slipway`, wanted: `${name}-slipway` },
+      });
+    const mark = (name: string, body: object) =>
+      cluster.client.patch(secrets, place(name), { type: 'merge', body: { metadata: body } }, {});
+    await mark('held-slipway', { finalizers: ['example.com/mine'] });
+    for (const name of ['mine', 'held'])
+      await change(`of-${name}`, withValue({ userDataSecret: { name: 'worker-user-data-managed' } }));
+    await until(async () => {
+      later(UNUSED_MS + 1000);
+      const stamp = { annotations: { looked: String(Date.now()) } };
+      await mark('own-slipway', stamp);
+      if ((await cluster.client.find(secrets, place('mine-slipway'))) !== undefined) await mark('mine-slipway', stamp);
+      expect(await cluster.client.find(secrets, place('mine-slipway'))).toBeUndefined();
+    });
+    // One look to see that nobody uses it, and one when its time is over.
+    for (let turn = 0; turn < 2; turn += 1) {
+      const before = await running.looks('boot-images-stub-copies');
+      later(UNUSED_MS + 1000);
+      await mark('held-slipway', { annotations: { turn: String(turn) } });
+      await until(async () => expect(await running.looks('boot-images-stub-copies')).toBeGreaterThan(before));
+    }
+    const left = (await all(cluster.client.list(secrets, { namespace: places.machineApi })))
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.name);
+    expect(left).toEqual(expect.arrayContaining(['mine', 'held', 'held-slipway', 'own-slipway']));
+    await mark('held-slipway', { finalizers: null });
+  });
+
+  it('a stamp that does not come within an hour is reported', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    await cluster.setPool('master', 'rendered-master-2', '', 0);
+    await addMachineSet('a', gcpSpec);
+    const running = await run({ lease: null });
+    await untilVerdict(running, 'a', { verdict: 'skipped', code: 'SLW_BOOT_IMAGES_VERSION' });
+    await until(() =>
+      expect(running.verdict('a')?.why).toContain('waits for the first machine of MachineConfigPool master'),
+    );
+    later(61 * 60_000);
+    await change('a', { metadata: { labels: { looked: 'at' } } });
+    await untilVerdict(running, 'a', {
+      verdict: 'failed',
+      code: 'SLW_BOOT_IMAGES_VERSION',
+      why: expect.stringMatching(/rendered-master-2\. That takes longer than 60 minutes/) as string,
+    });
+    await cluster.setPool('master', 'rendered-master-2', '', 1);
+    await untilVerdict(running, 'a', { verdict: 'current' });
+  });
+
+  it('a failure counts after three times over five minutes, also over a restart, and is taken back when it is well', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    await addMachineSet('bad', { ...gcpSpec, kind: 'ToasterProviderSpec' });
+    const counted = async () => {
+      const { annotations } = (await cluster.configuration()).metadata;
+      return Object.values(JSON.parse(annotations?.['slipway.dev/boot-image-failures'] ?? '{}') as object) as object[];
+    };
+    const first = await run({ lease: null });
+    await until(async () => expect(await counted()).toMatchObject([{ count: 1, code: 'SLW_BOOT_IMAGES_SPEC' }]));
+    later(61_000);
+    await cluster.optIn([opt.machineSets()], { logLevel: 'Debug' });
+    await until(async () => expect(await counted()).toMatchObject([{ count: 2 }]));
+    await first.stop();
+    later(60_000);
+    const second = await run({ lease: null });
+    await until(async () => expect(await counted()).toMatchObject([{ count: 3 }]));
+    expect(await condition('BootImageUpdateDegraded')).toMatchObject({ status: 'False' });
+    later(200_000);
+    await cluster.optIn([opt.machineSets()], { logLevel: 'Normal' });
+    await until(async () =>
+      expect(await condition('BootImageUpdateDegraded')).toMatchObject({
+        status: 'True',
+        reason: 'BootImageUpdateFailed',
+        message: expect.stringMatching(
+          /1 Degraded MAPI MachineSets.*openshift-machine-api\/bad: .*\[SLW_BOOT_IMAGES_SPEC\]/,
+        ) as string,
+      }),
+    );
+    later(2000);
+    await change('bad', withValue({ kind: gcpSpec['kind'] }));
+    await untilVerdict(second, 'bad', { verdict: 'current' });
+    await until(async () => {
+      later(2000);
+      expect(await condition('BootImageUpdateDegraded')).toMatchObject({ status: 'False' });
+    });
+    expect(await counted()).toEqual([]);
+  });
+});
+
+describe('what is told of all', () => {
+  const upgradeable = async () =>
+    (await cluster.client.find(clusterOperators, { name: 'machine-config' }))?.status?.conditions?.find(
+      ({ type }) => type === 'Upgradeable',
+    );
+
+  it('counts and names, holds an upgrade for images that nobody knows the age of, and goes with the gate', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    const theirs = withValue({ disks: [{ boot: true, image: 'projects/mine/global/images/golden' }] });
+    await addMachineSet('mine', { ...gcpSpec, ...(theirs.spec.template.spec.providerSpec.value as JsonObject) });
+    await addMachineSet('plain', gcpSpec);
+    const running = await run();
+    await until(async () => {
+      expect(await condition('BootImageUpdateProgressing')).toMatchObject({
+        status: 'False',
+        message: expect.stringContaining('Reconciled 1 of 2 MAPI MachineSets (1 skipped)') as string,
+      });
+      expect(await condition('BootImageUpdateDegraded')).toMatchObject({ status: 'False' });
+      expect((await cluster.configuration()).status?.bootImageSkewEnforcementStatus).toMatchObject({
+        mode: 'Automatic',
+        automatic: { ocpVersion: '0.0.0' },
+      });
+      expect(await upgradeable()).toMatchObject({
+        status: 'False',
+        reason: 'BootImageSkew',
+        message: expect.stringContaining('openshift-machine-api/mine') as string,
+      });
+    });
+    expect((await cluster.configuration()).status?.managedBootImagesStatus).toEqual({
+      machineManagers: [opt.machineSets()],
+    });
+    // Nobody would record it any more: the API wants to hear first who does.
+    await expect(cluster.optIn([opt.machineSets({ mode: 'None' })])).rejects.toThrow(/mode Automatic/);
+    // Who says that they keep it themselves is asked no more.
+    await cluster.client.patch(
+      machineConfigurations,
+      { name: 'cluster' },
+      { type: 'merge', body: { spec: { bootImageSkewEnforcement: { mode: 'None' } } } },
+      {},
+    );
+    await until(async () => expect(await upgradeable()).toMatchObject({ status: 'True', reason: 'AsExpected' }));
+    await cluster.optIn([opt.machineSets({ mode: 'None' })]);
+    await until(async () =>
+      expect((await cluster.configuration()).status).not.toHaveProperty('managedBootImagesStatus'),
+    );
+    running.turn(false);
+    await until(async () => {
+      expect(await condition('BootImageUpdateProgressing')).toBeUndefined();
+      expect((await cluster.configuration()).status?.bootImageSkewEnforcementStatus).toBeUndefined();
+    });
+  });
+
+  it('each change is in the history once, with what the set had before', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    await addMachineSet('a', gcpSpec);
+    const running = await run();
+    const history = () => cluster.client.find(bootImageHistories, place('a-mapi-machineset'));
+    await until(async () =>
+      expect((await history())?.status?.details).toMatchObject([
+        { bootImageVersion: rhel9.version, configMapGeneration: 1 },
+      ]),
+    );
+    await cluster.setGolden(bootImagesData({ 'rhel-9': { ...rhel9, version: '9.9.20270101-0' } }, '4.23.0'));
+    await until(async () =>
+      expect((await history())?.status?.details).toMatchObject([
+        { bootImageVersion: rhel9.version, configMapGeneration: 1 },
+        { bootImageVersion: '9.9.20270101-0', configMapGeneration: 2 },
+      ]),
+    );
+    const kept = JSON.parse((await history())?.metadata.annotations?.['slipway.dev/boot-images'] ?? '[]') as {
+      image: string;
+    }[];
+    expect(kept.map(({ image }) => image)).toEqual(
+      [olderStream.version, rhel9.version, '9.9.20270101-0'].map((version) => gcpImage(version)),
+    );
+    expect(await setWrites(running)).toEqual(['patch a 200', 'patch a 200']);
+  });
+
+  it('does not wait for Cluster API where there is none', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    await addMachineSet('a', gcpSpec);
+    await cluster.withoutClusterApi(async () => {
+      const running = await run();
+      await untilVerdict(running, 'a', { verdict: 'current' });
+      await until(async () =>
+        expect(await condition('BootImageUpdateProgressing')).toMatchObject({
+          status: 'False',
+          message: expect.stringContaining('Reconciled 1 of 1 MAPI MachineSets') as string,
+        }),
+      );
+    });
+  });
+});

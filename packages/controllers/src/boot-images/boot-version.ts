@@ -1,0 +1,96 @@
+// Versions of boot images and of releases, in all the forms there are, and which of them are too old to be upgraded from.
+
+/** Major and minor. */
+type Release = readonly [number, number];
+
+export interface BootVersion {
+  readonly text: string;
+  /** The release of the platform; null: it does not say. */
+  readonly ocp: Release | null;
+  /** Of the OS; for a version that has only the release, the one that the release had. */
+  readonly rhel: Release;
+  /** As many digits as there are, year first; '' for a release. */
+  readonly date: string;
+}
+
+/** What is older cannot join a cluster that goes on: by release, or by OS where no release is said. */
+export const skewLimits = { ocp: '4.13.0', rhel: '9.2' } as const;
+const oldestOcp: Release = [4, 13];
+const oldestRhel: Release = [9, 2];
+
+/** Which OS came with which release: from that one on. */
+const rhelByRelease: readonly (readonly [Release, Release])[] = [
+  [
+    [5, 0],
+    [10, 0],
+  ],
+  [
+    [4, 19],
+    [9, 6],
+  ],
+  [
+    [4, 16],
+    [9, 4],
+  ],
+  [
+    [4, 13],
+    [9, 2],
+  ],
+  [
+    [4, 11],
+    [8, 6],
+  ],
+  [
+    [4, 0],
+    [8, 0],
+  ],
+];
+
+/** A first number from here on is a release without its point: 418 is 4.18, and 49 is 4.9. */
+const FIRST_JOINED = 40;
+/** A first number below this one is the major version of a release: no OS of ours was numbered so. */
+const FIRST_OS = 9;
+
+/**
+ * `418.94.202410090804-0` (release 4.18, OS 9.4), `419.6.20250523` (release 4.19, OS 9.6), `9.6.20251023-0` (OS 9.6),
+ * `4.18.2026012111` (release 4.18), `4.22.0` and `4.22.0-rc.1` (release 4.22). Null: none of these.
+ */
+export function parseBootVersion(text: string): BootVersion | null {
+  const found = /^(\d{1,3})\.(\d{1,3})\.(\d{1,14})(?:[-+.][0-9A-Za-z.+-]{1,100})?$/.exec(text);
+  if (found === null) return null;
+  const [, first = '', second = '', third = ''] = found;
+  const date = third.length >= 8 ? third : '';
+  if (Number(first) >= FIRST_JOINED) return joined(text, first, second, date);
+  if (Number(first) >= FIRST_OS) {
+    return date === '' ? null : { text, ocp: null, rhel: [Number(first), Number(second)], date };
+  }
+  const ocp: Release = [Number(first), Number(second)];
+  return { text, ocp, rhel: rhelOf(ocp), date };
+}
+
+function joined(text: string, first: string, second: string, date: string): BootVersion | null {
+  if (date === '') return null;
+  const ocp: Release = [Number(first.charAt(0)), Number(first.slice(1))];
+  // Some are numbered by the minor version of the OS alone: all of those are of 9.
+  const rhel: Release = second.length === 1 ? [9, Number(second)] : [Number(second.charAt(0)), Number(second.slice(1))];
+  return { text, ocp, rhel, date };
+}
+
+const rhelOf = (ocp: Release): Release => rhelByRelease.find(([from]) => compare(ocp, from) >= 0)?.[1] ?? [0, 0];
+
+const compare = (a: Release, b: Release): number => a[0] - b[0] || a[1] - b[1];
+
+/** A total order: by OS, then by the day of the build. */
+export const compareBootVersions = (a: BootVersion, b: BootVersion): number =>
+  compare(a.rhel, b.rhel) || Number(a.date > b.date) - Number(a.date < b.date);
+
+/** Undefined: there are none. */
+export const oldestOf = (versions: readonly BootVersion[]): BootVersion | undefined =>
+  versions.toSorted(compareBootVersions)[0];
+
+export const isBelowLimit = ({ ocp, rhel }: BootVersion): boolean =>
+  ocp === null ? compare(rhel, oldestRhel) < 0 : compare(ocp, oldestOcp) < 0;
+
+/** Whether `a` is of an older release than `b`; not where one of them does not say. */
+export const isOlderRelease = (a: BootVersion, b: BootVersion): boolean =>
+  a.ocp !== null && b.ocp !== null && compare(a.ocp, b.ocp) < 0;

@@ -1,0 +1,179 @@
+// What is done about one resource that makes machines, of whichever API: the decision is taken, told, carried out and entered.
+import { bootImageAnnotation } from '@slipway/api';
+import type { ConfigMap } from '@slipway/api';
+import {
+  again,
+  type Context,
+  done,
+  isKubeError,
+  type KubeObject,
+  type Next,
+  type Resource,
+  type Stored,
+} from '@slipway/kube';
+import type { Freshness } from '../freshness.ts';
+import { clusterIn } from './boot-image-reads.ts';
+import type { CanaryAnswer } from './canary/canary.ts';
+import { clusterFactsOf } from './cluster-facts.ts';
+import { type Change, decideResource, type Decision, failedDecision } from './decide.ts';
+import type { ClusterFacts, ResourceFacts, StubReading } from './facts.ts';
+import type { Golden } from './golden.ts';
+import { CloneTakenError } from './infrastructure-templates.ts';
+import { keepCopy, type UserData, type UserDataReader } from './user-data.ts';
+import type { VerdictBoard } from './verdict-board.ts';
+import { type HistoryWriter, imageBefore, imageBeforeAnnotation } from './write-history.ts';
+
+/** What the controllers of both APIs have in common. */
+export interface Shared {
+  /** Where the ConfigMap is. */
+  readonly namespace: string;
+  readonly board: VerdictBoard;
+  readonly golden: (configMap: ConfigMap | undefined, now: number) => Golden;
+}
+
+export interface Parts extends Shared {
+  readonly userData: UserDataReader;
+  readonly history: HistoryWriter;
+  readonly fresh: Freshness;
+}
+
+/** The resource, and how it is changed. */
+export interface Work {
+  readonly resource: Resource;
+  readonly object: Stored<KubeObject>;
+  readonly facts: Omit<ResourceFacts, 'stub'>;
+  /** The Secret with user data that it names; '' where it names none, null where that is somebody else's business. */
+  readonly userData: string | null;
+  /** What a change means for machines that are there already; '': nothing. */
+  readonly consequence: string;
+  /** Why what it boots could not be read, though it may be there: told, and tried again. Null: it was. */
+  readonly readError: unknown;
+  /** Whether it may be changed now. */
+  mayChange(change: Change): Promise<CanaryAnswer>;
+  /** In one patch of the object, with these annotations. */
+  change(change: Change, annotations: Readonly<Record<string, string>>): Promise<Stored<KubeObject>>;
+  /** Nothing is to be changed: what an earlier change has left can go. */
+  tidy(): Promise<void>;
+}
+
+/** Until a cache has seen what we wrote. */
+const BEHIND_MS = 1000;
+
+export async function carryOut(work: Work, parts: Parts, context: Context): Promise<Next> {
+  const now = context.now().getTime();
+  const { configMap, ...objects } = clusterIn(context.read, parts.namespace);
+  const golden = parts.golden(configMap, now);
+  const cluster = clusterFactsOf(objects, golden, now);
+  const stub = await readStub(work, parts, context);
+  const decision = decideResource({ ...work.facts, stub: stub.data.reading }, cluster);
+  parts.board.put(decision);
+  // Where it counts, it is tried again; where a gate is closed, nobody asks for it.
+  if (work.readError !== null && decision.verdict.verdict === 'failed') throw work.readError;
+  if (stub.error !== null && decision.verdict.code === 'SLW_BOOT_IMAGES_STUB') throw stub.error;
+  try {
+    return await act(work, { decision, copy: stub.data.copy, cluster, golden }, parts, context);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (isKubeError(error)) parts.board.put(failedDecision(decision, 'SLW_BOOT_IMAGES_WRITE', wordsOf(error)));
+    if (error instanceof CloneTakenError) parts.board.put(failedDecision(decision, error.code, error.message));
+    throw error;
+  }
+}
+
+const nobodysStub: UserData = {
+  reading: { ok: true, current: '', wanted: '', note: '', needsNewImage: false },
+  copy: null,
+};
+
+async function readStub(
+  { facts, userData }: Work,
+  parts: Parts,
+  context: Context,
+): Promise<{ readonly data: UserData; readonly error: unknown }> {
+  if (userData === null) return { data: nobodysStub, error: null };
+  try {
+    return { data: await parts.userData.read(facts.resource, userData, context), error: null };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!isKubeError(error)) throw error;
+    const reading: StubReading = { ok: false, current: userData, message: wordsOf(error) };
+    return { data: { reading, copy: null }, error };
+  }
+}
+
+const wordsOf = (error: { readonly message: string; readonly code: string }): string =>
+  error.code === 'SLW_KUBE_CONFLICT'
+    ? `somebody else changes it at the same time: it is tried again [${error.code}]`
+    : `${error.message} [${error.code}]`;
+
+interface Found {
+  readonly decision: Decision;
+  readonly copy: UserData['copy'];
+  readonly cluster: ClusterFacts;
+  readonly golden: Golden;
+}
+
+async function act(work: Work, found: Found, parts: Parts, context: Context): Promise<Next> {
+  const { decision, copy, golden } = found;
+  const { change, verdict } = decision;
+  const { namespace } = verdict.resource;
+  // One that is referred to is kept current whatever the image is, and whoever has opted out since.
+  if (copy !== null && copy.name === (change?.userData ?? verdict.stub.current))
+    await keepCopy(copy, namespace, context);
+  if (change !== null) return makeChange(work, change, found, parts, context);
+  await work.tidy();
+  const spec = work.facts.machine.ok ? work.facts.machine.spec : {};
+  const entry = { decision, owner: work.object, spec, generation: generationOf(golden) };
+  const isEntered = await parts.history.enter(entry, context);
+  return isEntered ? nextLook(decision, golden) : again(BEHIND_MS);
+}
+
+/** A stamp that does not come is late after a time, though nothing changes. */
+function nextLook({ gate }: Decision, { stamp }: Golden): Next {
+  const wait = gate === 'stamp' ? (stamp?.lookAgainMs ?? null) : null;
+  return wait === null ? done() : again(wait);
+}
+
+async function makeChange(work: Work, change: Change, found: Found, parts: Parts, context: Context): Promise<Next> {
+  const may = await work.mayChange(change);
+  if (may.type === 'wait') return again(may.ms);
+  if (may.type === 'failed') {
+    parts.board.put(failedDecision(found.decision, 'SLW_BOOT_IMAGES_CANARY', may.why));
+    return done();
+  }
+  parts.fresh.wrote(work.resource.kind, await work.change(change, annotationsOf(work, change, found)));
+  tell(work, change, found.decision, context);
+  // What we wrote brings it back here, behind all that still wait for their image: then it is entered.
+  return done();
+}
+
+/** In the same patch as the image: one change is one write. */
+function annotationsOf(
+  { facts }: Work,
+  { spec, memory }: Change,
+  { decision, cluster }: Found,
+): Record<string, string> {
+  const before = facts.machine.ok && spec !== null ? facts.machine.spec : null;
+  return {
+    [bootImageAnnotation]: memory,
+    ...(before !== null &&
+      spec !== null && { [imageBeforeAnnotation]: imageBefore(decision.verdict.image, before, spec, cluster.now) }),
+  };
+}
+
+const generationOf = ({ reading }: Golden): number => (reading.type === 'valid' ? reading.golden.generation : 0);
+
+function tell(
+  { resource, object, consequence }: Work,
+  { image, spec, userData }: Change,
+  { verdict }: Decision,
+  { events, log }: Context,
+): void {
+  const what = [
+    ...(spec === null ? [] : [`boot image ${verdict.image === '' ? '' : `${verdict.image} → `}${image}`]),
+    ...(userData === null ? [] : [`user data ${verdict.stub.current} → ${userData}`]),
+  ].join(', ');
+  const message = `${resource.kind} ${object.metadata.name}: ${what}. ${consequence === '' ? 'Machines made from now on have it' : consequence}`;
+  log.info({ image, userData }, message);
+  events.record(resource, object, { type: 'Normal', reason: 'BootImageUpdated', message });
+}

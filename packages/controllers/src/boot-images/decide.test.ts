@@ -1,0 +1,401 @@
+import { bootImageHoldAnnotation } from '@slipway/api';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decideResource, failedDecision } from './decide.ts';
+import type { ClusterFacts, OptIn, ResourceFacts } from './facts.ts';
+import { hotLoop } from './hot-loop.ts';
+import { patchSteps } from './patch-steps.ts';
+import {
+  carriedOut,
+  changedBack,
+  clusterApiSet,
+  everything,
+  gcpImage,
+  gcpSpec,
+  goldenOf,
+  HOUR,
+  machineDeployment,
+  machineSet,
+  MINUTE,
+  NEW,
+  NEXT_MAJOR,
+  NOW,
+  OLD,
+  onGcp,
+  onVsphere,
+  sampleCluster,
+  sampleResource,
+  sampleStub,
+} from './testing/sample-facts.ts';
+
+const decide = (resource: Partial<ResourceFacts> = {}, cluster: Partial<ClusterFacts> = {}) =>
+  decideResource(sampleResource(resource), sampleCluster(cluster));
+const optIn = (managers: OptIn['managers'], generation = 1): OptIn => ({ uid: 'u-1', generation, managers });
+
+describe('a MachineSet that boots an older image', () => {
+  it('gets the image of the payload and the managed stub in one change, and nothing else', () => {
+    const { verdict, change } = decide();
+    expect(verdict).toEqual({
+      resource: machineSet,
+      platform: 'gcp',
+      architecture: 'x86_64',
+      verdict: 'update',
+      image: gcpImage(OLD),
+      target: gcpImage(NEW),
+      stub: { current: 'worker-user-data', wanted: 'worker-user-data-managed' },
+      why: '',
+      code: null,
+    });
+    expect(change).toMatchObject({ userData: 'worker-user-data-managed', image: gcpImage(NEW), version: NEW });
+    expect(patchSteps(gcpSpec(gcpImage(OLD)), change?.spec ?? null, '')).toEqual([
+      { op: 'replace', path: '/disks/0/image', value: gcpImage(NEW) },
+    ]);
+  });
+
+  it('with the right image gets only the stub; with both it is current', () => {
+    const machine = onGcp(gcpImage(NEW));
+    expect(decide({ machine })).toMatchObject({
+      verdict: { verdict: 'update' },
+      change: { spec: null, userData: 'worker-user-data-managed' },
+      version: NEW,
+    });
+    const stub = { ...sampleStub, current: sampleStub.wanted };
+    expect(decide({ machine, stub })).toMatchObject({ verdict: { verdict: 'current', why: '' }, change: null });
+  });
+
+  it('is told about a customised stub that is kept', () => {
+    const stub = { ...sampleStub, wanted: 'worker-user-data-slipway', note: 'a customised stub is kept' };
+    expect(decide({ stub })).toMatchObject({
+      verdict: { verdict: 'update', why: 'a customised stub is kept', stub: { wanted: 'worker-user-data-slipway' } },
+      change: { userData: 'worker-user-data-slipway' },
+    });
+  });
+});
+
+describe('what keeps a resource from being touched, in this order', () => {
+  const missing = { type: 'problem', code: 'SLW_BOOT_IMAGES_MISSING', message: 'no ConfigMap' } as const;
+  const invalid = { type: 'problem', code: 'SLW_BOOT_IMAGES_INVALID', message: 'not JSON' } as const;
+  const stamp = (isLate: boolean): Partial<ClusterFacts> => {
+    const golden = goldenOf(NEW);
+    if (golden.type !== 'valid') throw new Error('no golden');
+    return { golden: { ...golden, golden: { ...golden.golden, stamp: { type: 'waiting', why: 'not yet', isLate } } } };
+  };
+  const owned = { owners: [{ kind: 'ClusterDeployment', name: 'hive' }] };
+  const held = { annotations: { [bootImageHoldAnnotation]: OLD } };
+  const windows = { machineLabels: { 'machine.openshift.io/os-id': 'Windows' } };
+  const paused = { annotations: { 'cluster.x-k8s.io/paused': '' } };
+
+  it.each<[string, Partial<ResourceFacts>, Partial<ClusterFacts>, object]>([
+    ['no MachineConfiguration', {}, { optIn: null }, { gate: 'not opted in', why: /no MachineConfiguration cluster/ }],
+    ['nothing said', owned, { optIn: optIn([]) }, { gate: 'not opted in', why: /no entry for machinesets of machine/ }],
+    ['an owner', { ...owned, ...held }, {}, { gate: 'owned', why: /ClusterDeployment hive owns it/ }],
+    [
+      'a MachineDeployment that owns it',
+      { resource: clusterApiSet, owners: [{ kind: 'MachineDeployment', name: 'md' }] },
+      {},
+      { gate: 'handled by owner', why: /handled through MachineDeployment md/ },
+    ],
+    ['a hold by a person', held, { golden: missing }, { gate: 'held', why: /held by a person at 9\.6/ }],
+    [
+      'no ConfigMap',
+      { authoritativeApi: 'ClusterAPI' },
+      { golden: missing },
+      { gate: 'boot images', verdict: 'failed', code: 'SLW_BOOT_IMAGES_MISSING' },
+    ],
+    [
+      'a ConfigMap that cannot be read',
+      {},
+      { golden: invalid },
+      { gate: 'boot images', verdict: 'failed', code: 'SLW_BOOT_IMAGES_INVALID', why: /not JSON/ },
+    ],
+    ['no stamp yet', {}, stamp(false), { gate: 'stamp', code: 'SLW_BOOT_IMAGES_VERSION', why: /not yet/ }],
+    ['no stamp for too long', {}, stamp(true), { gate: 'stamp', verdict: 'failed', code: 'SLW_BOOT_IMAGES_VERSION' }],
+    ['the other API', { ...windows, authoritativeApi: 'ClusterAPI' }, {}, { gate: 'other api', why: /ClusterAPI/ }],
+    ['a copy in Cluster API', { resource: clusterApiSet, authoritativeApi: 'MachineAPI' }, {}, { gate: 'other api' }],
+    ['a move between the APIs', { authoritativeApi: 'Migrating' }, {}, { gate: 'migrating', why: /waits/ }],
+    ['a pause', { ...paused, ...windows }, {}, { gate: 'paused', why: /cluster\.x-k8s\.io\/paused/ }],
+    ['spec.paused', { resource: machineDeployment, isPaused: true }, {}, { gate: 'paused', why: /spec\.paused/ }],
+    ['Windows', windows, {}, { gate: 'windows', why: /Windows/ }],
+  ])('%s', (_, resource, cluster, expected) => {
+    const { gate, change, verdict } = decide(resource, cluster);
+    expect(change).toBeNull();
+    const { why = /./, ...rest } = { verdict: 'skipped', code: null, ...expected } as Record<string, unknown>;
+    expect({ gate, verdict: verdict.verdict, code: verdict.code }).toEqual(rest);
+    expect(verdict.why).toMatch(why as RegExp);
+  });
+
+  it('shows what it has and would get all the same', () => {
+    expect(decide(held).verdict).toMatchObject({ image: gcpImage(OLD), target: gcpImage(NEW) });
+  });
+
+  it.each<[string, Partial<ResourceFacts>]>([
+    ['the Machine API itself', { authoritativeApi: 'MachineAPI' }],
+    ['Cluster API itself', { resource: clusterApiSet, authoritativeApi: 'ClusterAPI' }],
+    ['a set of Cluster API that has no twin', { resource: clusterApiSet }],
+    ['a MachineDeployment that was opted in', { resource: machineDeployment }],
+  ])('not %s', (_, resource) => {
+    expect(decide(resource)).toMatchObject({ gate: null, verdict: { verdict: 'update' } });
+  });
+});
+
+describe('the OS stream of a MachineSet', () => {
+  const label = { labels: { 'machineconfiguration.openshift.io/osstream': 'rhel-10' } };
+  it.each<[string, Partial<ResourceFacts>, Partial<ClusterFacts>, string]>([
+    ['is the default of the ConfigMap', {}, {}, NEW],
+    ['is that of pool worker', {}, { workerStream: 'rhel-10' }, NEXT_MAJOR],
+    ['is its label before that', label, { workerStream: 'rhel-9' }, NEXT_MAJOR],
+    ['may have another name', {}, { workerStream: 'rhel10-coreos' }, NEXT_MAJOR],
+  ])('%s', (_, resource, cluster, version) => {
+    expect(decide(resource, cluster).change).toMatchObject({ version });
+  });
+
+  it('that the ConfigMap does not have is an error, and never another stream', () => {
+    expect(decide({}, { workerStream: 'rhel-11' })).toMatchObject({
+      change: null,
+      verdict: { verdict: 'failed', code: 'SLW_BOOT_IMAGES_STREAM' },
+    });
+  });
+});
+
+describe('what cannot be changed', () => {
+  it.each<[string, Partial<ResourceFacts>, string]>([
+    [
+      'an unknown architecture',
+      { machine: { ...sampleMachine(), architecture: { ok: false, message: 'which one?' } } },
+      'SLW_BOOT_IMAGES_ARCH',
+    ],
+    [
+      'an architecture that the stream does not have',
+      { machine: { ...sampleMachine(), architecture: { ok: true, architecture: 's390x' } } },
+      'SLW_BOOT_IMAGES_ARCH',
+    ],
+    [
+      'a spec of an unknown kind',
+      { machine: { ok: false, platform: 'gcp', code: 'SLW_BOOT_IMAGES_SPEC', message: 'kind' } },
+      'SLW_BOOT_IMAGES_SPEC',
+    ],
+    ['a spec without a boot disk', { machine: { ...sampleMachine(), spec: { disks: [] } } }, 'SLW_BOOT_IMAGES_SPEC'],
+    ['a stub that cannot be read', { stub: { ok: false, current: 'x', message: 'no JSON' } }, 'SLW_BOOT_IMAGES_STUB'],
+  ])('%s is a failure with its code', (_, resource, code) => {
+    const { verdict, change, gate } = decide(resource);
+    expect({ verdict: verdict.verdict, code: verdict.code, change, gate }).toEqual({
+      verdict: 'failed',
+      code,
+      change: null,
+      gate: null,
+    });
+    expect(verdict.why).not.toBe('');
+  });
+
+  it("an image of the owner's own is left alone with its user data", () => {
+    const machine = onGcp('projects/customer/global/images/own');
+    expect(decide({ machine })).toMatchObject({ verdict: { verdict: 'theirs' }, change: null, version: null });
+    const adopted = decide({ machine, annotations: { 'slipway.dev/boot-image-adopt': 'true' } });
+    expect(adopted).toMatchObject({ verdict: { verdict: 'update' }, change: { image: gcpImage(NEW) } });
+  });
+
+  it('what went wrong while it was written is said in its place', () => {
+    expect(failedDecision(decide(), 'SLW_BOOT_IMAGES_WRITE', 'forbidden')).toMatchObject({
+      verdict: { verdict: 'failed', code: 'SLW_BOOT_IMAGES_WRITE', why: 'forbidden', target: gcpImage(NEW) },
+      change: null,
+    });
+  });
+});
+
+describe('an image that somebody must import first', () => {
+  it('is said with the artifact, and the managed stub is set meanwhile', () => {
+    const { verdict, change, toImport } = decide({ machine: onVsphere });
+    expect(verdict).toMatchObject({ verdict: 'manual' });
+    expect(toImport).toMatchObject({
+      artifact: { version: NEW },
+      commands: expect.arrayContaining([expect.any(String)]),
+    });
+    expect(verdict.why).toContain(`https://images.example.com/${NEW}.ova with sha256 abab`);
+    expect(change).toMatchObject({ spec: null, userData: 'worker-user-data-managed' });
+  });
+
+  it('but not a stub that the old image cannot read', () => {
+    const { verdict, change } = decide({ machine: onVsphere, stub: { ...sampleStub, needsNewImage: true } });
+    expect(change).toBeNull();
+    expect(verdict.why).toMatch(/Secret worker-user-data-managed together with the image/);
+  });
+});
+
+function sampleMachine() {
+  const machine = onGcp(gcpImage(OLD));
+  if (!machine.ok) throw new Error('not read');
+  return machine;
+}
+
+describe('somebody who keeps changing it back', () => {
+  /** Asks at each of these times, and is undone after each change. The times of the changes. */
+  function fight(times: readonly number[], given: (at: number) => Partial<ClusterFacts> = () => ({})) {
+    const before = sampleResource();
+    let facts = before;
+    let last = decideResource(facts, sampleCluster());
+    const writes: number[] = [];
+    for (const at of times) {
+      last = decideResource(facts, sampleCluster({ now: NOW + at, ...given(at) }));
+      if (last.change !== null) writes.push(at);
+      facts = changedBack(carriedOut(facts, last), before);
+    }
+    return { writes, last, facts };
+  }
+
+  it('wins after three times within the hour, and it is said who must do what', () => {
+    const { writes, last } = fight([0, MINUTE, 2 * MINUTE, 3 * MINUTE, 4 * HOUR, 4000 * HOUR]);
+    expect(writes).toEqual([0, MINUTE, 2 * MINUTE]);
+    expect(last.verdict).toMatchObject({ verdict: 'failed', code: 'SLW_BOOT_IMAGES_HOT_LOOP' });
+    expect(last.verdict.why).toMatch(/3 times since 2026-03-01T12:00:00.000Z.*managedFields.*slipway\.dev\/boot-image/);
+  });
+
+  it('is no fight when it happens now and then', () => {
+    const times = [0, 40 * MINUTE, 80 * MINUTE, 120 * MINUTE, 160 * MINUTE];
+    expect(fight(times).writes).toEqual(times);
+  });
+
+  it('is forgotten when the opt-in changes, when a person removes the annotation, and with the next image', () => {
+    const { facts } = fight([0, 1, 2, 3]);
+    const later = { now: NOW + 5 };
+    expect(decideResource(facts, sampleCluster(later)).change).toBeNull();
+    expect(decideResource(facts, sampleCluster({ ...later, optIn: optIn(everything, 3) })).change).not.toBeNull();
+    expect(decideResource({ ...facts, annotations: {} }, sampleCluster(later)).change).not.toBeNull();
+    expect(
+      decideResource(facts, sampleCluster({ ...later, golden: goldenOf('9.8.20260601-0', 2) })).change,
+    ).not.toBeNull();
+  });
+
+  it('law: never more than three changes within any hour', () => {
+    const steps = fc.array(fc.integer({ min: 0, max: 2 * HOUR }), { maxLength: 30 });
+    fc.assert(
+      fc.property(steps, (gaps) => {
+        let at = 0;
+        const { writes } = fight(gaps.map((gap) => (at += gap)));
+        for (const end of writes) {
+          const within = writes.filter((each) => each <= end && end - each <= hotLoop.withinMs);
+          expect(within.length).toBeLessThanOrEqual(hotLoop.times);
+        }
+      }),
+    );
+  });
+});
+
+describe('laws', () => {
+  const version = fc
+    .tuple(fc.integer({ min: 2, max: 9 }), fc.integer({ min: 20_240_101, max: 20_261_231 }))
+    .map(([minor, date]) => `9.${minor}.${date}-0`);
+  const image = fc.oneof(version.map(gcpImage), fc.constant('projects/customer/global/images/own'));
+  const machine = fc.oneof(image.map(onGcp), fc.constant(onVsphere));
+  const stub = fc.oneof(
+    fc.record({
+      ok: fc.constant(true as const),
+      current: fc.constantFrom('worker-user-data', 'worker-user-data-managed'),
+      wanted: fc.constantFrom('worker-user-data-managed', 'worker-user-data-slipway'),
+      note: fc.constantFrom('', 'a note'),
+      needsNewImage: fc.boolean(),
+    }),
+    fc.constant({ ok: false as const, current: 'gone', message: 'missing' }),
+  );
+  const annotation = fc.oneof(fc.constant('{}'), fc.constant('not JSON'), fc.json(), fc.string());
+  const resource = fc.record({
+    resource: fc.constantFrom(machineSet, clusterApiSet, machineDeployment),
+    machine,
+    stub,
+    annotations: fc.oneof(
+      fc.constant({}),
+      annotation.map((text) => ({ 'slipway.dev/boot-image': text })),
+    ),
+  });
+  const cluster = fc.record({
+    golden: version.map((each) => goldenOf(each)),
+    now: fc.integer({ min: NOW, max: NOW + 1000 * HOUR }),
+  });
+
+  it('a decision that was carried out leaves nothing to do', () => {
+    fc.assert(
+      fc.property(resource, cluster, (given, around) => {
+        const facts = sampleResource(given);
+        const first = decideResource(facts, sampleCluster(around));
+        const second = decideResource(carriedOut(facts, first), sampleCluster(around));
+        expect(second.change).toBeNull();
+        const was = first.verdict.verdict;
+        expect(second.verdict.verdict).toBe(was === 'update' ? 'current' : was);
+      }),
+    );
+  });
+
+  it('what is opted out is never written, and keeps the image that it has', () => {
+    const none: OptIn['managers'] = everything.map(({ resource, apiGroup }) => ({
+      resource,
+      apiGroup,
+      selection: { mode: 'None' },
+    }));
+    fc.assert(
+      fc.property(resource, cluster, fc.constantFrom(null, optIn([]), optIn(none)), (given, around, out) => {
+        const { change, verdict, gate } = decideResource(
+          sampleResource(given),
+          sampleCluster({ ...around, optIn: out }),
+        );
+        expect({ change, verdict: verdict.verdict, gate }).toEqual({
+          change: null,
+          verdict: 'skipped',
+          gate: 'not opted in',
+        });
+      }),
+    );
+  });
+
+  it('what is owned, held, paused, of the other API or of Windows is never written', () => {
+    const kept = fc.constantFrom<(facts: ResourceFacts) => ResourceFacts>(
+      (facts) => ({ ...facts, owners: [{ kind: 'Anything', name: 'x' }] }),
+      (facts) => ({ ...facts, annotations: { ...facts.annotations, [bootImageHoldAnnotation]: '' } }),
+      (facts) => ({ ...facts, annotations: { ...facts.annotations, 'cluster.x-k8s.io/paused': 'true' } }),
+      (facts) => ({ ...facts, isPaused: true }),
+      (facts) => ({ ...facts, machineLabels: { 'machine.openshift.io/os-id': 'Windows' } }),
+      (facts) => ({ ...facts, authoritativeApi: 'Migrating' }),
+      (facts) => ({
+        ...facts,
+        authoritativeApi: facts.resource.api === 'machine.openshift.io' ? 'ClusterAPI' : 'MachineAPI',
+      }),
+    );
+    fc.assert(
+      fc.property(resource, cluster, kept, (given, around, keep) => {
+        const { change, verdict } = decideResource(keep(sampleResource(given)), sampleCluster(around));
+        expect({ change, verdict: verdict.verdict }).toEqual({ change: null, verdict: 'skipped' });
+      }),
+    );
+  });
+
+  it('downgrades follow the payload', () => {
+    fc.assert(
+      fc.property(version, version, (has, ships) => {
+        const { change } = decide({ machine: onGcp(gcpImage(has)) }, { golden: goldenOf(ships) });
+        expect(change?.image).toBe(gcpImage(ships));
+        expect(change?.spec === null).toBe(has === ships);
+      }),
+    );
+  });
+
+  it('there is at most one patch for each change of the boot images, however often it is asked', () => {
+    const changes = fc.array(fc.tuple(version, fc.integer({ min: 1, max: 4 })), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(changes, (list) => {
+        let facts = sampleResource({ stub: { ...sampleStub, current: sampleStub.wanted } });
+        let now = NOW;
+        for (const [index, [ships, asks]] of list.entries()) {
+          let writes = 0;
+          for (let ask = 0; ask < asks; ask += 1) {
+            const decision = decideResource(
+              facts,
+              sampleCluster({ golden: goldenOf(ships, index + 1), now: (now += 1000) }),
+            );
+            writes += Number(decision.change !== null);
+            facts = carriedOut(facts, decision);
+          }
+          expect(writes).toBeLessThanOrEqual(1);
+          expect(facts.machine).toMatchObject({ spec: { disks: [{ image: gcpImage(ships) }, {}] } });
+        }
+      }),
+    );
+  });
+});

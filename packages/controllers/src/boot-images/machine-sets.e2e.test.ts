@@ -1,0 +1,109 @@
+// For every platform, MachineSets of the Machine API on a real kube-apiserver: before, after, and that nothing else changes.
+import { canonicalJson } from '@slipway/fleet';
+import { describe, expect, it } from 'vitest';
+import {
+  addMachineSet,
+  cluster,
+  machineSet,
+  prepare,
+  providerSpecOf,
+  run,
+  untilVerdict,
+  useBootImagesCluster,
+  withoutOurs,
+} from './testing/boot-images-scene.ts';
+import type { AuditedWrite } from './testing/audit.ts';
+import type { ImageCase } from './testing/cases/image-case.ts';
+import { imageCases } from './testing/image-cases.ts';
+import type { JsonObject, ResourceVerdict } from './verdict.ts';
+
+useBootImagesCluster();
+
+/** As Infrastructure writes them. */
+const platformTypes: Record<ImageCase['platform'], string> = {
+  gcp: 'GCP',
+  aws: 'AWS',
+  azure: 'Azure',
+  alibabacloud: 'AlibabaCloud',
+  baremetal: 'BareMetal',
+  vsphere: 'VSphere',
+  openstack: 'OpenStack',
+  nutanix: 'Nutanix',
+  ibmcloud: 'IBMCloud',
+  powervs: 'PowerVS',
+  libvirt: 'Libvirt',
+  ovirt: 'oVirt',
+};
+const kubernetesNames = { x86_64: 'amd64', aarch64: 'arm64', ppc64le: 'ppc64le', s390x: 's390x' } as const;
+
+const platforms = [
+  ...Map.groupBy(
+    imageCases,
+    ({ platform, azureCloud = '' }) => `${platform}${azureCloud === '' ? '' : ` in ${azureCloud}`}`,
+  ),
+].map(([name, cases]) => ({ name, platform: cases[0]?.platform ?? 'gcp', cloudName: cases[0]?.azureCloud, cases }));
+
+const verdicts: Record<ImageCase['verdict'], ResourceVerdict['verdict']> = {
+  change: 'current',
+  current: 'current',
+  manual: 'manual',
+  theirs: 'theirs',
+  failed: 'failed',
+};
+
+const annotationsOf = ({ architecture = 'x86_64', isAdopted = false }: ImageCase): Record<string, string> => ({
+  'capacity.cluster-autoscaler.kubernetes.io/labels': `kubernetes.io/arch=${kubernetesNames[architecture]}`,
+  ...(isAdopted && { 'slipway.dev/boot-image-adopt': 'true' }),
+});
+
+/** Where a platform has the name of the Secret, it is the only such text in its spec. */
+const withManagedStub = (spec: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(spec).replaceAll('"worker-user-data"', '"worker-user-data-managed"')) as JsonObject;
+
+/** The spec that the set must have in the end. */
+function expectedSpec({ verdict, spec, after = spec }: ImageCase): JsonObject {
+  return verdict === 'theirs' || verdict === 'failed' ? spec : withManagedStub(after);
+}
+
+const specPath = ['spec', 'template', 'spec', 'providerSpec', 'value'] as const;
+const never = (what: string): never => {
+  throw new Error(`there is no ${what}`);
+};
+
+/** The set as it is, in two parts, and what was written to it. */
+async function foundOf(name: string, writes: readonly AuditedWrite[]) {
+  const set = await machineSet(name);
+  const own = writes.filter(({ resource, name: of }) => resource === 'machinesets' && of.endsWith(`/${name}`));
+  return {
+    name,
+    spec: canonicalJson(providerSpecOf(set)),
+    rest: withoutOurs(set, specPath),
+    writes: own.map(({ verb, code }) => `${verb} ${code}`),
+  };
+}
+
+describe('MachineSets of the Machine API', () => {
+  it.each(platforms)(
+    'on $name get the image of the release where that can be, and nothing else of them changes',
+    async ({ platform, cloudName, cases }) => {
+      await prepare(platformTypes[platform]);
+      if (cloudName !== undefined) await cluster.setPlatform('Azure', { azure: { cloudName } });
+      const before = await Promise.all(
+        cases.map((each) => addMachineSet(each.name, each.spec, { annotations: annotationsOf(each) })),
+      );
+      const running = await run();
+      for (const { name, verdict, code = null } of cases)
+        await untilVerdict(running, name, { verdict: verdicts[verdict], code, platform });
+      const writes = await running.writes();
+      const found = await Promise.all(cases.map(({ name }) => foundOf(name, writes)));
+      expect(found).toEqual(
+        cases.map((each, at) => ({
+          name: each.name,
+          spec: canonicalJson(expectedSpec(each)),
+          rest: withoutOurs(before[at] ?? never(each.name), specPath),
+          writes: canonicalJson(expectedSpec(each)) === canonicalJson(each.spec) ? [] : ['patch 200'],
+        })),
+      );
+    },
+  );
+});

@@ -1,0 +1,71 @@
+// Keeps the boot images and the user data of MachineSets of the Machine API. What becomes of each is decided by `decideResource`;
+// this reads what it is decided on, and carries out the answer.
+import { machineSets } from '@slipway/api';
+import type { MachineSet } from '@slipway/api';
+import type { ControllerDef } from '@slipway/kube';
+import { canaryLabel, clusterIn, machineSetSource } from './boot-image-reads.ts';
+import { removeCanary, tryFirst } from './canary/canary.ts';
+import { carryOut, type Shared, type Work } from './carry-out.ts';
+import { machineContextOf } from './cluster-facts.ts';
+import type { Change } from './decide.ts';
+import { resourceFacts } from './facts.ts';
+import { readMachineSet, userDataSecretOf } from './machine-api-facts.ts';
+import { providerSpecPointer, withUserDataSecret } from './machine-api-spec.ts';
+import { type Found, machinesController } from './machines-controller.ts';
+import { type BootImagesOptions, fieldManager } from './options.ts';
+import { annotationSteps, patchSteps } from './patch-steps.ts';
+import type { JsonObject, Platform } from './verdict.ts';
+
+export const machineSetsController = (options: BootImagesOptions, shared: Shared): ControllerDef =>
+  machinesController(
+    {
+      name: 'boot-images-machine-sets',
+      api: 'machine.openshift.io',
+      kind: 'MachineSet',
+      source: machineSetSource(options.machineApiNamespace),
+      reads: [],
+      owns: [],
+      userDataOf: userDataSecretOf,
+      ownerOf: triedFor,
+      look: (found) => carryOut(workOn(found, options), found.parts, found.context),
+    },
+    shared,
+  );
+
+/** A canary is the business of the set that it is of. */
+function triedFor({ metadata }: MachineSet): string | undefined {
+  if (metadata.labels?.[canaryLabel] === undefined) return undefined;
+  return metadata.ownerReferences?.[0]?.name ?? metadata.name;
+}
+
+function workOn({ object: set, about, context }: Found<MachineSet>, options: BootImagesOptions): Work {
+  const cluster = clusterIn(context.read, options.namespace);
+  const { machine, userData } = readMachineSet(set, machineContextOf(cluster));
+  const next = (change: Change): JsonObject => (machine.ok ? nextSpec(machine.platform, machine.spec, change) : {});
+  return {
+    resource: machineSets,
+    object: set,
+    facts: { ...resourceFacts(about, set), machine },
+    userData,
+    consequence: '',
+    readError: null,
+    // What people bring themselves is theirs to try, and user data comes from the same server as before.
+    mayChange: async (change) =>
+      options.canary === true && change.spec !== null ? tryFirst(set, next(change), context) : { type: 'go' },
+    async change(change, annotations) {
+      const steps = machine.ok ? patchSteps(machine.spec, next(change), providerSpecPointer) : [];
+      const { uid, resourceVersion } = set.metadata;
+      const patch = {
+        type: 'json',
+        body: [...steps, ...annotationSteps(set.metadata.annotations, annotations)],
+      } as const;
+      return context.client.patch(machineSets, set.metadata, patch, { uid, resourceVersion }, { fieldManager });
+    },
+    tidy: () => removeCanary(set, context),
+  };
+}
+
+function nextSpec(platform: Platform, spec: JsonObject, change: Change): JsonObject {
+  const withImage = change.spec ?? spec;
+  return change.userData === null ? withImage : withUserDataSecret(platform, withImage, change.userData);
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { machineApi } from './azure.ts';
+import { questionOf } from '../testing/image-cases.ts';
+import { azureSpec } from '../testing/provider-specs.ts';
+import { rhel10 } from '../testing/stream-metadata.ts';
+import type { JsonObject } from '../verdict.ts';
+
+const withImage = (image: JsonObject): JsonObject => ({
+  ...azureSpec,
+  image: { ...(azureSpec['image'] as JsonObject), ...image },
+});
+const upload = { publisher: '', offer: '', sku: '', version: '', type: '' };
+const question = questionOf({ name: 'azure' });
+const withoutMarketplace = { ...question, images: { ...question.images, 'rhel-coreos-extensions': {} } };
+const gallery =
+  '/resourceGroups/demo-x7k2p-rg/providers/Microsoft.Compute/galleries/gallery_demo_x7k2p/images/demo-x7k2p';
+
+describe('a stream whose OS is not on the marketplace yet', () => {
+  const standIn = questionOf({ name: 'azure' }, rhel10);
+
+  it('lets machines boot the older OS that it has there, and says so', () => {
+    expect(machineApi(azureSpec, standIn)).toMatchObject({ type: 'change', version: rhel10.marketplace.free });
+  });
+
+  it('does not take back machines that boot its own OS already', () => {
+    const image = { sku: 'aro_500-v2', version: '10.0.20251101' };
+    expect(machineApi(withImage(image), standIn)).toMatchObject({
+      type: 'theirs',
+      why: expect.stringContaining('of an OS older than that of its stream'),
+    });
+  });
+});
+
+describe('a release without images on the marketplace', () => {
+  it('has what the installer uploaded be uploaded again', () => {
+    const verdict = machineApi(withImage({ ...upload, resourceID: gallery }), withoutMarketplace);
+    expect(verdict).toMatchObject({ type: 'manual', to: `${gallery}/versions/9.8.20260428` });
+  });
+
+  it('fails machines that boot from there', () => {
+    expect(machineApi(azureSpec, withoutMarketplace)).toMatchObject({
+      type: 'failed',
+      code: 'SLW_BOOT_IMAGES_ARCH',
+      message: expect.stringContaining('rhel-coreos-extensions.marketplace.azure.no-purchase-plan.hyperVGen2'),
+    });
+  });
+});
+
+describe('an upload', () => {
+  it.each([
+    ['of another cluster', { infrastructureName: 'other-1abcd' }],
+    ['in a cluster whose name is not known', { infrastructureName: '' }],
+  ])('%s is left alone', (_, more) => {
+    const spec = withImage({ ...upload, resourceID: gallery });
+    expect(machineApi(spec, { ...question, ...more })).toMatchObject({ type: 'theirs' });
+  });
+
+  it('that is not an image of a resource group is left alone', () => {
+    const spec = withImage({ ...upload, resourceID: '/communityGalleries/x/images/y' });
+    expect(machineApi(spec, question)).toMatchObject({ type: 'theirs' });
+  });
+});
+
+it('machines whose type of image is wrong are set right', () => {
+  const { publisher, offer, sku, version } = {
+    publisher: 'azureopenshift',
+    offer: 'aro4',
+    sku: 'aro_422-v2',
+    version: '9.8.20260428',
+  };
+  const spec = withImage({ publisher, offer, sku, version, type: 'MarketplaceWithPlan' });
+  expect(machineApi(spec, question)).toMatchObject({ type: 'change', spec: { image: { type: 'MarketplaceNoPlan' } } });
+});

@@ -1,0 +1,84 @@
+import { badSpec, noImage, notOurs } from './answers.ts';
+import { artifactOf, fileOf } from './artifact.ts';
+import { useImage } from './commands.ts';
+import { fieldAt, objectAt, textAt } from '../json-path.ts';
+import type { Artifact, ImageQuestion, ImageRule, ImageVerdict, JsonObject } from '../verdict.ts';
+
+/** Writes the OS of the payload itself: such a spec has no image that could grow old. */
+const installCoreos = 'install_coreos';
+
+/** What a spec can name by its address: each is written to disk in a way of its own, and none can stand for another. */
+const formats = [
+  ['metal', 'raw.gz'],
+  ['metal', '4k.raw.gz'],
+  ['openstack', 'qcow2.gz'],
+] as const;
+
+/** The address and checksum of an image, where hosts are deployed with one. */
+export const machineApi: ImageRule = (spec, question) => {
+  const method = textAt(spec, 'customDeploy', 'method');
+  if (method === installCoreos) {
+    const version = textAt(question.images, 'artifacts', 'metal', 'release');
+    return { type: 'current', image: `the OS of the payload (customDeploy ${installCoreos})`, version };
+  }
+  if (method !== '') return ofMethod(method, question);
+  const url = textAt(spec, 'image', 'url');
+  if (!URL.canParse(url)) return badSpec('image.url', 'the address of an image', fieldAt(spec, 'image', 'url'));
+  return ofImage(spec, url, question);
+};
+
+function ofMethod(method: string, question: ImageQuestion): ImageVerdict {
+  const image = `customDeploy ${method}`;
+  if (question.isAdopted) return toCustomDeploy(image, question);
+  return notOurs(image, `Hosts are deployed with method ${method}, not with an image.`);
+}
+
+function ofImage(spec: JsonObject, url: string, question: ImageQuestion): ImageVerdict {
+  const artifact = sameFormat(url, question.images);
+  const isPayloads = artifact !== null && new URL(url).origin === new URL(artifact.location).origin;
+  if (artifact !== null && (isPayloads || question.isAdopted)) return toArtifact(spec, url, artifact);
+  if (isCached(url) || question.isAdopted) return toCustomDeploy(url, question);
+  return notOurs(url, `Image ${url} is on a server of the owner, and nobody knows when a newer one is there.`);
+}
+
+/** What the stream has in place of the file: it differs in nothing but the version. */
+function sameFormat(url: string, images: JsonObject): Artifact | null {
+  const file = new URL(url).pathname.split('/').at(-1) ?? '';
+  const found = formats.map(([platform, format]) => artifactOf(images, platform, format));
+  return found.find((artifact) => artifact !== null && file.endsWith(endOf(artifact))) ?? null;
+}
+
+/** Such as `-metal.x86_64.raw.gz`. */
+const endOf = (artifact: Artifact): string => {
+  const file = fileOf(artifact);
+  return file.slice(file.lastIndexOf(artifact.version) + artifact.version.length);
+};
+
+/** The checksum is of the file as it lies there, and tells by its length of which kind it is. */
+function toArtifact(
+  spec: JsonObject,
+  url: string,
+  { location, sha256, uncompressedSha256, version }: Artifact,
+): ImageVerdict {
+  // Installers tell the checksum of the unpacked image in the address.
+  const to = new URL(url).searchParams.has('sha256') ? `${location}?sha256=${uncompressedSha256 ?? sha256}` : location;
+  if (url === to && textAt(spec, 'image', 'checksum') === sha256) return { type: 'current', image: url, version };
+  const image = { ...objectAt(spec, 'image'), url: to, checksum: sha256 };
+  return { type: 'change', image: url, to, version, spec: { ...spec, image } };
+}
+
+/** The provisioning service of old clusters unpacked the image of its settings, and served it. */
+const isCached = (url: string): boolean => /^http:\/\/[^/]+:6180\/images\//.test(url);
+
+function toCustomDeploy(image: string, question: ImageQuestion): ImageVerdict {
+  const artifact = artifactOf(question.images, 'metal', 'raw.gz');
+  if (artifact === null) return noImage(image, question, 'artifacts.metal.formats["raw.gz"]');
+  const value = { customDeploy: { method: installCoreos }, image: { url: '', checksum: '' } };
+  return {
+    type: 'manual',
+    image,
+    to: `the OS of the payload (customDeploy ${installCoreos})`,
+    artifact,
+    commands: [useImage(question.resource, value)],
+  };
+}

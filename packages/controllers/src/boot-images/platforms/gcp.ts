@@ -1,0 +1,67 @@
+import { badSpec, noImage, notOurs } from './answers.ts';
+import { fieldAt, isJsonObject, textAt } from '../json-path.ts';
+import type { ImageQuestion, ImageRule, ImageVerdict, Json, JsonObject } from '../verdict.ts';
+
+/** Where images of the OS have always been published. */
+const ourProject = 'rhcos-cloud';
+
+interface GcpImage {
+  readonly reference: string;
+  readonly version: string;
+}
+
+/** What the stream has; null: nothing for the architecture. */
+export function gcpImage(images: JsonObject): GcpImage | null {
+  const project = textAt(images, 'images', 'gcp', 'project');
+  const name = textAt(images, 'images', 'gcp', 'name');
+  if (project === '' || name === '') return null;
+  return {
+    reference: `projects/${project}/global/images/${name}`,
+    version: textAt(images, 'images', 'gcp', 'release'),
+  };
+}
+
+/** Of our project, or of the one that the stream has its images in: another one is a copy, or the marketplace. */
+export function isOurGcpImage(reference: string, images: JsonObject): boolean {
+  const project = /^projects\/([^/]+)\/global\/images\//.exec(pathOf(reference))?.[1];
+  return project !== undefined && [ourProject, textAt(images, 'images', 'gcp', 'project')].includes(project);
+}
+
+/** An image may be given with the address of the API before it. */
+const pathOf = (reference: string): string => reference.replace(/^https:\/\/[^/]+\/compute\/[^/]+\//, '');
+
+export const isSameGcpImage = (one: string, other: string): boolean => pathOf(one) === pathOf(other);
+
+/** The image of every disk that machines boot from. */
+export const machineApi: ImageRule = (spec, question) => {
+  const disks = fieldAt(spec, 'disks');
+  const boot = isList(disks) ? disks.filter(isBoot) : [];
+  if (!isList(disks) || boot.length === 0) return badSpec('disks', 'a disk with boot: true', disks);
+  const unnamed = boot.find((disk) => textAt(disk, 'image') === '');
+  if (unnamed !== undefined) return badSpec('disks[].image', 'the image to boot', fieldAt(unnamed, 'image'));
+  return verdictOf(spec, disks, question);
+};
+
+function verdictOf(spec: JsonObject, disks: readonly Json[], question: ImageQuestion): ImageVerdict {
+  const current = disks.filter(isBoot).map((disk) => textAt(disk, 'image'));
+  const image = [...new Set(current)].join(', ');
+  const target = gcpImage(question.images);
+  if (target !== null && current.every((one) => isSameGcpImage(one, target.reference))) {
+    return { type: 'current', image, version: target.version };
+  }
+  const strange = current.find((one) => !isOurGcpImage(one, question.images));
+  if (strange !== undefined && !question.isAdopted) return notOurs(image, whyNotOurs(strange));
+  if (target === null) return noImage(image, question, 'images.gcp');
+  const { reference: to, version } = target;
+  const changed = disks.map((disk) => (isBoot(disk) ? { ...disk, image: to } : disk));
+  return { type: 'change', image, to, version, spec: { ...spec, disks: changed } };
+}
+
+const whyNotOurs = (image: string): string =>
+  image.includes('projects/redhat-marketplace-public/')
+    ? `Image ${image} is of the marketplace, and paid for with each machine.`
+    : `Image ${image} is not of project ${ourProject}.`;
+
+const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+
+const isBoot = (disk: Json): disk is JsonObject => isJsonObject(disk) && disk['boot'] === true;

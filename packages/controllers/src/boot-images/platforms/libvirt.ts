@@ -1,0 +1,40 @@
+import { badSpec } from './answers.ts';
+import { artifactOf } from './artifact.ts';
+import { download, useImage, word } from './commands.ts';
+import { importedImage, nameWithVersion } from './imported-image.ts';
+import { fieldAt, textAt } from '../json-path.ts';
+import type { ImageRule } from '../verdict.ts';
+
+const LONGEST_NAME = 200;
+
+/** A volume that the disks of machines are made upon. The installer calls it `<cluster>-base`. */
+export const machineApi: ImageRule = (spec, question) => {
+  const current = textAt(spec, 'volume', 'baseVolumeID');
+  if (current === '') {
+    return badSpec('volume.baseVolumeID', 'the name of a volume', fieldAt(spec, 'volume', 'baseVolumeID'));
+  }
+  const pool = textAt(spec, 'volume', 'poolName') || 'default';
+  const connect = `virsh --connect ${word(textAt(spec, 'uri') || 'qemu:///system')}`;
+  const own = `${question.infrastructureName}-base`;
+  const isOwn = current === own || current.startsWith(`${own}-`);
+  return importedImage(
+    {
+      current,
+      isInstallers: question.infrastructureName !== '' && isOwn,
+      artifact: artifactOf(question.images, 'qemu', 'qcow2.gz'),
+      place: 'artifacts.qemu.formats["qcow2.gz"]',
+      nameOf: (version) => nameWithVersion(current, version, LONGEST_NAME),
+      commands: (artifact, to) => {
+        const { file, commands } = download(artifact);
+        const volume = to.slice(to.lastIndexOf('/') + 1);
+        return [
+          ...commands,
+          `${connect} vol-create-as ${word(pool)} ${word(volume)} "$(stat --format %s ${word(file)})" --format qcow2`,
+          `${connect} vol-upload ${word(volume)} ${word(file)} --pool ${word(pool)}`,
+          useImage(question.resource, { volume: { baseVolumeID: to } }),
+        ];
+      },
+    },
+    question,
+  );
+};

@@ -1,0 +1,40 @@
+import { badSpec } from './answers.ts';
+import { artifactOf } from './artifact.ts';
+import { useImage, word } from './commands.ts';
+import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
+import { fieldAt, textAt } from '../json-path.ts';
+import type { Artifact, ImageRule } from '../verdict.ts';
+
+const LONGEST_NAME = 64;
+
+/** An image of Prism Central, by its name or, chosen by the owner, by its UUID. */
+export const machineApi: ImageRule = (spec, question) => {
+  const type = textAt(spec, 'image', 'type');
+  const current = textAt(spec, 'image', type === 'uuid' ? 'uuid' : 'name');
+  if (current === '') return badSpec('image', 'type and name, or type and uuid', fieldAt(spec, 'image'));
+  const base = type === 'uuid' ? `${question.infrastructureName || question.resource.name}-rhcos` : current;
+  return importedImage(
+    {
+      current,
+      isInstallers: type !== 'uuid' && isNamedByInstaller(current, question),
+      artifact: artifactOf(question.images, 'nutanix', 'qcow2'),
+      place: 'artifacts.nutanix.formats.qcow2',
+      nameOf: (version) => nameWithVersion(base, version, LONGEST_NAME),
+      commands: (artifact, to) => [
+        importCommand(artifact, to),
+        useImage(question.resource, { image: { type: 'name', name: to, uuid: null } }),
+      ],
+    },
+    question,
+  );
+};
+
+/** Prism Central fetches the image itself, and checks it. */
+function importCommand({ location, sha256 }: Artifact, name: string): string {
+  const checksum = { checksum_algorithm: 'SHA_256', checksum_value: sha256 };
+  const body = {
+    metadata: { kind: 'image' },
+    spec: { name, resources: { image_type: 'DISK_IMAGE', source_uri: location, checksum } },
+  };
+  return `curl --fail --user "$PRISM_USER" --header 'Content-Type: application/json' --data ${word(JSON.stringify(body))} "https://$PRISM_CENTRAL:9440/api/nutanix/v3/images"`;
+}

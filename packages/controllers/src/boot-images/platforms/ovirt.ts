@@ -1,0 +1,51 @@
+import { badSpec } from './answers.ts';
+import { artifactOf } from './artifact.ts';
+import { download, useImage, word } from './commands.ts';
+import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
+import { fieldAt, textAt } from '../json-path.ts';
+import type { Artifact, ImageRule, JsonObject, MachineResource } from '../verdict.ts';
+
+const LONGEST_NAME = 255;
+
+/** A template of virtual machines, by its name. It is made of the image for OpenStack. */
+export const machineApi: ImageRule = (spec, question) => {
+  const current = textAt(spec, 'template_name');
+  // Nothing else is allowed in names there; what Ansible would take for an expression is not among it.
+  if (!/^[\w.-]+$/.test(current)) {
+    return badSpec('template_name', 'the name of a template', fieldAt(spec, 'template_name'));
+  }
+  return importedImage(
+    {
+      current,
+      isInstallers: isNamedByInstaller(current, question),
+      artifact: artifactOf(question.images, 'openstack', 'qcow2.gz'),
+      place: 'artifacts.openstack.formats["qcow2.gz"]',
+      nameOf: (version) => nameWithVersion(current, version, LONGEST_NAME),
+      commands: (artifact, to) => commandsOf(artifact, to, question.resource),
+    },
+    question,
+  );
+};
+
+/** A template is made of a virtual machine, which goes again. The login is in the environment: OVIRT_URL and so on. */
+function commandsOf(artifact: Artifact, name: string, resource: MachineResource): readonly string[] {
+  const { file, commands } = download(artifact);
+  const vm = `${name}-import`;
+  const disk = { name, upload_image_path: file, size: '16GiB', format: 'cow', bootable: true, wait: true };
+  return [
+    ...commands,
+    ansible('ovirt_disk', { ...disk, storage_domain: 'NAME_OF_THE_STORAGE_DOMAIN' }),
+    ansible('ovirt_vm', {
+      name: vm,
+      cluster: 'NAME_OF_THE_CLUSTER',
+      disks: [{ name, bootable: true }],
+      state: 'stopped',
+    }),
+    ansible('ovirt_template', { name, vm, cluster: 'NAME_OF_THE_CLUSTER', state: 'present' }),
+    ansible('ovirt_vm', { name: vm, state: 'absent' }),
+    useImage(resource, { template_name: name }),
+  ];
+}
+
+const ansible = (module: string, values: JsonObject): string =>
+  `ansible localhost --module-name ovirt.ovirt.${module} --args ${word(JSON.stringify(values))}`;

@@ -1,0 +1,134 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { imageRule } from './index.ts';
+import { isJsonObject } from '../json-path.ts';
+import { patchSteps } from '../patch-steps.ts';
+import { imageCases, questionOf } from '../testing/image-cases.ts';
+import { olderStream, rhel10, rhel9 } from '../testing/stream-metadata.ts';
+import { type ImageVerdict, type Json, type JsonObject, type Platform, platforms } from '../verdict.ts';
+
+/** All that a rule may change. Left out: nothing, since a person must import the image. */
+const imageFields: Partial<Record<Platform, RegExp>> = {
+  // The first disk of our specs is what machines boot, the second has data.
+  gcp: /^\/disks\/0\/image$/,
+  aws: /^\/ami\//,
+  azure: /^\/image\//,
+  alibabacloud: /^\/imageId$/,
+  baremetal: /^\/image\/(?:url|checksum)$/,
+};
+
+const specAfter = (verdict: ImageVerdict, spec: JsonObject): JsonObject =>
+  verdict.type === 'change' ? verdict.spec : spec;
+
+describe.each(platforms)('the image of machines on %s', (platform) => {
+  const rule = imageRule('machine.openshift.io', platform);
+  const cases = imageCases.filter((each) => each.platform === platform);
+
+  it.each(cases)('$name: $verdict', (each) => {
+    const verdict = rule(each.spec, questionOf(each));
+    expect(verdict).toMatchObject({
+      type: each.verdict,
+      ...(each.to !== undefined && { to: each.to }),
+      ...(each.version !== undefined && { version: each.version }),
+      ...(each.code !== undefined && { code: each.code }),
+    });
+    const after = specAfter(verdict, each.spec);
+    expect(after).toEqual(each.after ?? each.spec);
+    expect(Object.keys(after)).toEqual(Object.keys(each.spec));
+  });
+
+  const someCase = fc.constantFrom(...cases);
+  const someStream = fc.constantFrom(rhel9, rhel10, olderStream);
+  const anything = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
+  const someObject = (longest: number): fc.Arbitrary<JsonObject> =>
+    fc.dictionary(fc.string({ minLength: 1, maxLength: longest }), anything, { maxKeys: 6 });
+
+  it('changes, and nothing around it does, whatever else the spec has', () => {
+    fc.assert(
+      fc.property(someCase, someObject(12), someStream, fc.boolean(), (each, more, stream, isAdopted) => {
+        const spec = { ...more, ...each.spec };
+        const after = specAfter(rule(spec, { ...questionOf(each, stream), isAdopted }), spec);
+        const changed = patchSteps(spec, after, '').map(({ path }) => path);
+        expect(changed.filter((path) => imageFields[platform]?.test(path) !== true)).toEqual([]);
+      }),
+    );
+  });
+
+  it('is current once it was set, by us or by the commands of an import', () => {
+    fc.assert(
+      fc.property(someCase, someStream, fc.boolean(), (each, stream, isAdopted) => {
+        const question = { ...questionOf(each, stream), isAdopted: false };
+        const verdict = rule(each.spec, { ...question, isAdopted });
+        const next = rule(done(verdict, each.spec), question);
+        const before = rule(each.spec, question);
+        expect(next).toMatchObject(doneVersion(verdict) ?? { type: before.type });
+      }),
+    );
+  });
+
+  it('is never guessed at: any JSON for a spec and any JSON for images lead to a verdict', () => {
+    fc.assert(
+      fc.property(someCase, someObject(5), someObject(5), (each, spec, images) => {
+        const question = questionOf(each);
+        expect(['theirs', 'failed']).toContain(rule(spec, question).type);
+        expect(rule(each.spec, { ...question, images }).type).not.toBe('change');
+      }),
+    );
+  });
+
+  it('is told of in some way when a field of the spec or of the images is of another type', () => {
+    const broken = (value: JsonObject): fc.Arbitrary<JsonObject> =>
+      fc.tuple(fc.constantFrom(...pathsOf(value)), anything).map(([path, field]) => replaced(value, path, field));
+    const brokenCase = someCase.chain((each) => {
+      const question = questionOf(each);
+      return fc
+        .tuple(broken(each.spec), broken(question.images))
+        .map(([spec, images]) => ({ each, question, spec, images }));
+    });
+    fc.assert(
+      fc.property(brokenCase, ({ each, question, spec, images }) => {
+        const types = ['current', 'change', 'manual', 'theirs', 'failed'];
+        expect(types).toContain(rule(spec, question).type);
+        expect(types).toContain(rule(each.spec, { ...question, images }).type);
+      }),
+    );
+  });
+});
+
+/** What the spec is after a verdict was followed. */
+const done = (verdict: ImageVerdict, spec: JsonObject): JsonObject =>
+  verdict.type === 'manual' ? merged(spec, patchOf(verdict.commands.at(-1) ?? '')) : specAfter(verdict, spec);
+
+function doneVersion(verdict: ImageVerdict): Partial<ImageVerdict> | null {
+  if (verdict.type === 'change') return { type: 'current', version: verdict.version };
+  return verdict.type === 'manual' ? { type: 'current', version: verdict.artifact.version } : null;
+}
+
+/** The patch in a command that lets machines use what was imported. */
+function patchOf(command: string): JsonObject {
+  const json = /--patch '(.*)'$/s.exec(command)?.[1]?.replaceAll(String.raw`'\''`, "'") ?? '';
+  const patch = JSON.parse(json) as { spec: { template: { spec: { providerSpec: { value: JsonObject } } } } };
+  return patch.spec.template.spec.providerSpec.value;
+}
+
+/** As a merge patch does it. */
+function merged(value: JsonObject, patch: JsonObject): JsonObject {
+  const result: Record<string, Json> = { ...value };
+  for (const [key, field] of Object.entries(patch)) {
+    const old = result[key];
+    if (field === null) Reflect.deleteProperty(result, key);
+    else result[key] = isJsonObject(field) ? merged(isJsonObject(old) ? old : {}, field) : field;
+  }
+  return result;
+}
+
+function pathsOf(value: Json, before: readonly string[] = []): (readonly string[])[] {
+  if (!isJsonObject(value)) return [];
+  const fields = Object.entries(value).map(([key, field]) => ({ path: before.concat(key), field }));
+  return fields.flatMap(({ path, field }) => pathsOf(field, path)).concat(fields.map(({ path }) => path));
+}
+
+function replaced(value: JsonObject, [key = '', ...rest]: readonly string[], field: Json): JsonObject {
+  const old = value[key];
+  return { ...value, [key]: rest.length > 0 && isJsonObject(old) ? replaced(old, rest, field) : field };
+}

@@ -1,0 +1,60 @@
+import { badSpec } from './answers.ts';
+import { artifactOf } from './artifact.ts';
+import { download, useImage, word } from './commands.ts';
+import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
+import { fieldAt, isJsonObject, textAt } from '../json-path.ts';
+import type { Artifact, ImageRule, JsonObject, MachineResource } from '../verdict.ts';
+
+const LONGEST_NAME = 80;
+
+/** A template of virtual machines, by its name or its path in the inventory. */
+export const machineApi: ImageRule = (spec, question) => {
+  const current = textAt(spec, 'template');
+  if (current === '') return badSpec('template', 'the name of a template', fieldAt(spec, 'template'));
+  const at = current.lastIndexOf('/') + 1;
+  const name = current.slice(at);
+  return importedImage(
+    {
+      current,
+      isInstallers: isNamedByInstaller(name, question),
+      artifact: artifactOf(question.images, 'vmware', 'ova'),
+      place: 'artifacts.vmware.formats.ova',
+      nameOf: (version) => current.slice(0, at) + nameWithVersion(name, version, LONGEST_NAME),
+      commands: (artifact, to) => commandsOf(spec, artifact, to, question.resource),
+    },
+    question,
+  );
+};
+
+function commandsOf(spec: JsonObject, artifact: Artifact, to: string, resource: MachineResource): readonly string[] {
+  const { file, commands } = download(artifact);
+  const name = to.slice(to.lastIndexOf('/') + 1);
+  const network = networkOf(spec);
+  const place = placeOf(spec);
+  const options = JSON.stringify({ NetworkMapping: [{ Name: 'VM Network', Network: network }] });
+  return [
+    ...commands,
+    `echo ${word(options)} > options.json`,
+    `govc import.ova${place.join('')} -options options.json -name ${word(name)} ${word(file)}`,
+    `govc vm.markastemplate${place.slice(0, 2).join('')} ${word(name)}`,
+    useImage(resource, { template: to }),
+  ];
+}
+
+/** As the command line of vSphere takes them; what the spec leaves out, its environment says. */
+const placeOf = (spec: JsonObject): readonly string[] =>
+  [
+    ['u', 'server'],
+    ['dc', 'datacenter'],
+    ['ds', 'datastore'],
+    ['folder', 'folder'],
+    ['pool', 'resourcePool'],
+  ].map(([flag = '', field = '']) => option(flag, textAt(spec, 'workspace', field)));
+
+const option = (flag: string, value: string): string => (value === '' ? '' : ` -${flag} ${word(value)}`);
+
+function networkOf(spec: JsonObject): string {
+  const devices = fieldAt(spec, 'network', 'devices');
+  const [first] = Array.isArray(devices) ? devices : [];
+  return isJsonObject(first) ? textAt(first, 'networkName') : '';
+}

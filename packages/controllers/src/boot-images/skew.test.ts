@@ -1,0 +1,171 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decideResource, type Decision } from './decide.ts';
+import type { ResourceFacts } from './facts.ts';
+import { skewOf, type SkewInput } from './skew.ts';
+import {
+  clusterApiSet,
+  everything,
+  gcpImage,
+  goldenOf,
+  machineSet,
+  NEW,
+  onGcp,
+  onVsphere,
+  sampleCluster,
+  sampleResource,
+  sampleStub,
+} from './testing/sample-facts.ts';
+
+const optIn = { uid: 'u', generation: 1, managers: everything };
+const found = (name: string, given: Partial<ResourceFacts> = {}, resource = machineSet) =>
+  decideResource(sampleResource({ ...given, resource: { ...resource, name } }), sampleCluster());
+const current = found('fine', {
+  machine: onGcp(gcpImage(NEW)),
+  stub: { ...sampleStub, current: sampleStub.wanted },
+});
+const versioned = (version: string): Decision => ({ ...current, version });
+const skew = (given: Partial<SkewInput> = {}) =>
+  skewOf({
+    enforcement: undefined,
+    optIn,
+    findings: [current],
+    releaseVersion: '4.22.0',
+    installVersion: '4.10.3',
+    before: undefined,
+    ...given,
+  });
+
+describe('where every boot image is known', () => {
+  it('the oldest one is recorded, with the release it is of', () => {
+    expect(skew()).toEqual({
+      status: { mode: 'Automatic', automatic: { ocpVersion: '4.22.0', rhcosVersion: NEW } },
+      problem: null,
+    });
+  });
+
+  it.each<[string, readonly Decision[], object]>([
+    ['the older one counts', [versioned('9.6.20251023-0'), current], { rhcosVersion: '9.6.20251023-0' }],
+    ['one of an older release says so', [versioned('4.18.2026012111'), current], { ocpVersion: '4.18.0' }],
+    ['one without a version is of this release', [versioned('')], { ocpVersion: '4.22.0' }],
+    ['none at all is of this release', [], { ocpVersion: '4.22.0' }],
+  ])('%s', (_, findings, automatic) => {
+    expect(skew({ findings })).toMatchObject({ status: { automatic }, problem: null });
+  });
+
+  it('one that is too old stops upgrades, though it is what the payload has', () => {
+    const { status, problem } = skew({ findings: [versioned('412.86.202212170457-0')] });
+    expect(status.automatic).toEqual({ ocpVersion: '4.12.0', rhcosVersion: '412.86.202212170457-0' });
+    expect(problem).toMatch(/^Cannot upgrade while new machines may boot an image of 4\.12\.0: expected 4\.13\.0/);
+  });
+
+  it('a nightly release is recorded in the form that the API takes', () => {
+    const { status } = skew({ releaseVersion: '4.22.0-0.nightly-2026-03-01-120000' });
+    expect(status.automatic).toMatchObject({ ocpVersion: '4.22.0' });
+  });
+});
+
+describe('what is skipped is never counted as fine', () => {
+  const skipped: [string, Decision][] = [
+    ['an owned one', found('a', { owners: [{ kind: 'Hive', name: 'h' }] })],
+    ['a held one', found('a', { annotations: { 'slipway.dev/boot-image-hold': 'x' } })],
+    ['a paused one', found('a', { isPaused: true })],
+    ["one with an image of the owner's own", found('a', { machine: onGcp('projects/customer/global/images/own') })],
+    ['one whose image somebody must import', found('a', { machine: onVsphere })],
+    ['one that fails', found('a', { stub: { ok: false, current: 'x', message: 'gone' } })],
+    [
+      'one that is not opted in',
+      decideResource(sampleResource({ resource: { ...machineSet, name: 'a' } }), sampleCluster({ optIn: null })),
+    ],
+  ];
+
+  it.each(skipped)('%s brings the record back to the release of the install', (_, finding) => {
+    const { status, problem } = skew({ findings: [current, finding] });
+    expect(status).toEqual({ mode: 'Automatic', automatic: { ocpVersion: '4.10.3' } });
+    expect(problem).toMatch(/image of 4\.10\.3.*MachineSet openshift-machine-api\/a \(/);
+    expect(problem).not.toContain('fine');
+  });
+
+  it('an install that is new enough does not stop upgrades', () => {
+    const findings = skipped.map(([, finding]) => finding);
+    expect(skew({ findings, installVersion: '4.14.1' })).toEqual({
+      status: { mode: 'Automatic', automatic: { ocpVersion: '4.14.1' } },
+      problem: null,
+    });
+  });
+
+  it('an install that nobody knows of does', () => {
+    const { status, problem } = skew({ findings: [found('a', { isPaused: true })], installVersion: null });
+    expect(status.automatic).toEqual({ ocpVersion: '0.0.0' });
+    expect(problem).toMatch(/nothing says which release the cluster was installed with/);
+  });
+
+  it('names no more than ten', () => {
+    const findings = Array.from({ length: 30 }, (_, index) => found(`set-${index}`, { isPaused: true }));
+    expect(skew({ findings }).problem).toMatch(/and 20 more/);
+  });
+
+  it('what is handled elsewhere is no machine of its own', () => {
+    const findings = [
+      current,
+      found('copy', { authoritativeApi: 'MachineAPI' }, clusterApiSet),
+      found('child', { owners: [{ kind: 'MachineDeployment', name: 'md' }] }, clusterApiSet),
+      found('win', { machineLabels: { 'machine.openshift.io/os-id': 'Windows' } }),
+    ];
+    expect(skew({ findings })).toMatchObject({ status: { automatic: { ocpVersion: '4.22.0' } }, problem: null });
+  });
+});
+
+describe('while a change is under way', () => {
+  const before = { mode: 'Automatic', automatic: { ocpVersion: '4.21.0' } } as const;
+  const golden = goldenOf(NEW);
+  if (golden.type !== 'valid') throw new Error('no golden');
+  const unstamped = {
+    ...golden,
+    golden: { ...golden.golden, stamp: { type: 'waiting', why: 'x', isLate: false } },
+  } as const;
+
+  it.each([
+    ['a change that is to be made', found('a')],
+    ['images that may not be used yet', decideResource(sampleResource(), sampleCluster({ golden: unstamped }))],
+  ])('%s: the record stays, and what was never recorded is not fine', (_, finding) => {
+    expect(skew({ findings: [current, finding], before })).toEqual({ status: before, problem: null });
+    expect(skew({ findings: [current, finding] }).status.automatic).toEqual({ ocpVersion: '4.10.3' });
+    expect(skew({ findings: [finding, found('b', { isPaused: true })], before }).status.automatic).toEqual({
+      ocpVersion: '4.10.3',
+    });
+  });
+});
+
+describe('who records it', () => {
+  it('a person, in Manual', () => {
+    const manual = { mode: 'OCPVersion', ocpVersion: '4.12.5' } as const;
+    const { status, problem } = skew({ enforcement: { mode: 'Manual', manual } });
+    expect(status).toEqual({ mode: 'Manual', manual });
+    expect(problem).toMatch(/4\.12\.5.*spec\.bootImageSkewEnforcement\.manual/);
+    const fine = { mode: 'RHCOSVersion', rhcosVersion: '9.6.20251023-0' } as const;
+    expect(skew({ enforcement: { mode: 'Manual', manual: fine } }).problem).toBeNull();
+  });
+
+  it('nobody, in None, and where some are left out on purpose', () => {
+    const none = { status: { mode: 'None' }, problem: null };
+    const findings = [found('a', { isPaused: true })];
+    expect(skew({ enforcement: { mode: 'None' }, findings })).toEqual(none);
+    expect(skew({ optIn: null, findings })).toEqual(none);
+    expect(skew({ optIn: { ...optIn, managers: [] }, findings })).toEqual(none);
+  });
+});
+
+it('law: one that is not current is never hidden by any number that are', () => {
+  const bad = fc.constantFrom(
+    found('a', { isPaused: true }),
+    found('a', { machine: onVsphere }),
+    found('a', { machine: onGcp('projects/customer/global/images/own') }),
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 20 }), bad, (count, finding) => {
+      const findings = [...Array.from({ length: count }, () => current), finding];
+      expect(skew({ findings }).problem).toContain('openshift-machine-api/a');
+    }),
+  );
+});

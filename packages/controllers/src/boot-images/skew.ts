@@ -1,0 +1,125 @@
+// How old the oldest boot image is that a machine may still be made from, and whether it is too old for the cluster.
+import type { MachineConfiguration } from '@slipway/api';
+import {
+  type BootVersion,
+  isBelowLimit,
+  isOlderRelease,
+  oldestOf,
+  parseBootVersion,
+  skewLimits,
+} from './boot-version.ts';
+import type { Decision } from './decide.ts';
+import { mayRecordSkew } from './enrolment.ts';
+import { nameOf, type OptIn } from './facts.ts';
+import { isElsewhere } from './gates.ts';
+
+export type SkewStatus = NonNullable<NonNullable<MachineConfiguration['status']>['bootImageSkewEnforcementStatus']>;
+type Manual = NonNullable<SkewStatus['manual']>;
+type Automatic = NonNullable<SkewStatus['automatic']>;
+type Finding = Pick<Decision, 'verdict' | 'gate' | 'version'>;
+
+export interface SkewInput {
+  /** spec.bootImageSkewEnforcement. */
+  readonly enforcement: MachineConfiguration['spec']['bootImageSkewEnforcement'];
+  readonly optIn: OptIn | null;
+  /** Of every resource that makes machines, opted in or not. */
+  readonly findings: readonly Finding[];
+  /** Of ConfigMap coreos-bootimages; '' where it is not known. */
+  readonly releaseVersion: string;
+  /** The release that the cluster was installed with; null: not known. */
+  readonly installVersion: string | null;
+  /** status.bootImageSkewEnforcementStatus as it is. */
+  readonly before: SkewStatus | undefined;
+}
+
+export interface Skew {
+  readonly status: SkewStatus;
+  /** Why the cluster must not be upgraded, for the annotation slipway.dev/boot-image-skew; null: it may be. */
+  readonly problem: string | null;
+}
+
+const MAX_NAMES = 10;
+const MAX_WHY = 200;
+const UNKNOWN = '0.0.0';
+const limits = `${skewLimits.ocp} of the platform, or ${skewLimits.rhel} of the OS`;
+
+export function skewOf(input: SkewInput): Skew {
+  const { enforcement, optIn } = input;
+  if (enforcement?.mode === 'None') return { status: { mode: 'None' }, problem: null };
+  if (enforcement?.manual !== undefined) return manualSkew(enforcement.manual);
+  return mayRecordSkew(optIn) ? automaticSkew(input) : { status: { mode: 'None' }, problem: null };
+}
+
+function manualSkew(manual: Manual): Skew {
+  const recorded = (manual.mode === 'OCPVersion' ? manual.ocpVersion : manual.rhcosVersion) ?? '';
+  const version = parseBootVersion(recorded);
+  const isFine = version !== null && !isBelowLimit(version);
+  const problem = `${tooOld(recorded)}. A person has recorded it in spec.bootImageSkewEnforcement.manual of MachineConfiguration cluster: bring the boot images to this release, then record the new version there`;
+  return { status: { mode: 'Manual', manual }, problem: isFine ? null : problem };
+}
+
+function automaticSkew(input: SkewInput): Skew {
+  const findings = input.findings.filter(({ gate }) => !isElsewhere(gate));
+  const doubtful = findings.filter(isDoubtful);
+  // What was recorded is true until the change that is under way is made: nothing was made older meanwhile.
+  const kept = doubtful.length === 0 && findings.some(isUnderWay) ? input.before?.automatic : undefined;
+  const automatic = kept ?? recordOf(input, findings);
+  const problem = problemOf(automatic, doubtful);
+  return { status: { mode: 'Automatic', automatic }, problem };
+}
+
+const isUnderWay = ({ verdict, gate }: Finding): boolean =>
+  verdict.verdict === 'update' || (gate === 'stamp' && verdict.verdict === 'skipped');
+
+/** Nobody knows how old the image is that it boots: what is skipped is never counted as fine. */
+const isDoubtful = (finding: Finding): boolean => finding.verdict.verdict !== 'current' && !isUnderWay(finding);
+
+function recordOf({ releaseVersion, installVersion }: SkewInput, findings: readonly Finding[]): Automatic {
+  const release = parseBootVersion(releaseVersion);
+  const isCertain = findings.every(({ verdict }) => verdict.verdict === 'current');
+  if (!isCertain || release === null || release.ocp === null) return { ocpVersion: xyz(installVersion ?? '') };
+  // What boots the payload's image and does not say its version is of the payload's.
+  const versions = findings.flatMap(({ version }) => parseBootVersion(version ?? '') ?? []);
+  const oldest = oldestOf(versions);
+  if (oldest === undefined) return { ocpVersion: xyz(releaseVersion) };
+  const isOlder = isOlderRelease(oldest, release);
+  const ocpVersion = isOlder && oldest.ocp !== null ? `${oldest.ocp.join('.')}.0` : xyz(releaseVersion);
+  return { ocpVersion, ...(isRecordable(oldest) ? { rhcosVersion: oldest.text } : {}) };
+}
+
+/** In the form that the API takes. */
+const isRecordable = ({ text }: BootVersion): boolean =>
+  text.length <= 21 && /^[0-9]+\.[0-9]+\.([0-9]{8}|[0-9]{12})-[0-9]+$/.test(text);
+
+/** In the form that the API takes, which has no room for more than 10 characters. */
+const xyz = (version: string): string => /^\d+\.\d+\.\d+(?=$|[-+])/.exec(version)?.[0].slice(0, 10) ?? UNKNOWN;
+
+function problemOf({ ocpVersion, rhcosVersion }: Automatic, doubtful: readonly Finding[]): string | null {
+  const recorded = [ocpVersion, rhcosVersion].flatMap((text) => (text === undefined ? [] : [text]));
+  const old = recorded.find((text) => isOld(text));
+  if (old === undefined) return null;
+  const names = doubtful.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)).map(named);
+  const shown = names.slice(0, MAX_NAMES).join('; ');
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+  const which = names.length === 0 ? '' : `. Nobody knows how old the images of these are: ${shown}${more}`;
+  const why =
+    old === UNKNOWN
+      ? `${tooOld('unknown version')}, since nothing says which release the cluster was installed with`
+      : tooOld(old);
+  return `${why}${which}. Bring their boot images to this release (slipway bootimages shows how), or record the oldest one in spec.bootImageSkewEnforcement of MachineConfiguration cluster`;
+}
+
+function isOld(text: string): boolean {
+  const version = parseBootVersion(text);
+  return version === null || isBelowLimit(version);
+}
+
+const tooOld = (version: string): string =>
+  `Cannot upgrade while new machines may boot an image of ${version}: expected ${limits} or later`;
+
+const sortKey = ({ verdict }: Finding): string => nameOf(verdict.resource);
+
+function named({ verdict }: Finding): string {
+  const why = verdict.why === '' ? verdict.verdict : verdict.why;
+  return `${nameOf(verdict.resource)} (${why.length > MAX_WHY ? `${why.slice(0, MAX_WHY - 1)}…` : why})`;
+}

@@ -1,0 +1,95 @@
+// What somebody starts machines with: only the way to the machine config server, or more.
+import { type AnyConfig, parse, type Report, type ReportEntry, validate } from '@slipway/ignition';
+import { type KnownServer, serverReference } from './server-reference.ts';
+
+/** User data ends at 16 to 256 KiB on every platform, and a Secret at 1 MiB. */
+export const STUB_LIMITS = { size: 256 * 1024, depth: 50, values: 20_000 } as const;
+
+export type StubClass =
+  /** As the installer makes it: the way to the server and its CA, nothing else. */
+  | { readonly type: 'plain'; readonly role: string; readonly config: AnyConfig }
+  /** As we make it. */
+  | { readonly type: 'managed'; readonly role: string; readonly config: AnyConfig }
+  /** Somebody has added something. */
+  | { readonly type: 'customised'; readonly role: string; readonly config: AnyConfig }
+  | { readonly type: 'unusable'; readonly reason: string };
+
+/** `ours`: where the managed stub's server is; a stub that asks there is one of ours whatever the port. */
+export function classifyStub(text: string, ours: KnownServer = null): StubClass {
+  const { config, report } = parse(text, STUB_LIMITS);
+  if (config === null) return { type: 'unusable', reason: reasonOf(report) };
+  const findings = validate(config);
+  if (findings.some(({ kind }) => kind === 'error')) return { type: 'unusable', reason: reasonOf(findings) };
+  return classifyConfig(config, ours);
+}
+
+function classifyConfig(config: AnyConfig, ours: KnownServer): StubClass {
+  if (config.ignition.config?.replace !== undefined) return { type: 'unusable', reason: replaces };
+  const [reference, ...further] = mergedConfigs(config).flatMap(({ source }) => serverReference(source, ours) ?? []);
+  if (reference === undefined) return { type: 'unusable', reason: noReference };
+  if (further.length > 0) return { type: 'unusable', reason: manyReferences };
+  const { role } = reference;
+  if (hasMore(config) || !reference.plain) return { type: 'customised', role, config };
+  return { type: isGzip(config) ? 'managed' : 'plain', role, config };
+}
+
+const noReference =
+  'expected one reference to a machine config server, https://HOST:22623/config/POOL, found none: where such machines get their config from is not known';
+const manyReferences =
+  'expected one reference to a machine config server, found several: which of them is the machines’ own cannot be told';
+
+const replaces =
+  'ignition.config.replace: everything else in it would count for nothing. Write the reference under ignition.config.merge';
+
+/** The first thing that is wrong. What stands in quotes may be anybody's secret; a version is none. */
+export function reasonOf(report: Report): string {
+  const errors = report.filter(({ kind }) => kind === 'error');
+  const [first] = errors;
+  if (first === undefined) return 'something in it is wrong';
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return `${first.path === '' ? '' : `${first.path}: `}${unquoted(first)}${more}`;
+}
+
+const unquoted = ({ path, message }: ReportEntry): string =>
+  path === 'ignition.version' ? message : message.replace(/"(?:[^"\\]|\\.)*"/g, '"…"');
+
+interface Reference {
+  readonly source?: string;
+  readonly compression?: string;
+  readonly verification?: { readonly hash?: string };
+  readonly httpHeaders?: readonly { readonly name: string; readonly value?: string }[];
+}
+
+/** In spec 2 the list is named append. */
+export function mergedConfigs({ ignition: { config = {} } }: AnyConfig): readonly Reference[] {
+  if ('merge' in config) return config.merge ?? [];
+  return 'append' in config ? (config.append ?? []) : [];
+}
+
+/** Anything beside one reference with the right to ask, and one CA that came with it. */
+function hasMore(config: AnyConfig): boolean {
+  const { ignition, ...sections } = config;
+  const { version: _version, config: _configs, security, ...settings } = ignition;
+  const authorities: readonly Reference[] = security?.tls?.certificateAuthorities ?? [];
+  const merged = mergedConfigs(config);
+  return (
+    holdsAnything(sections) ||
+    holdsAnything(settings) ||
+    merged.length !== 1 ||
+    merged.some(hasOwnSettings) ||
+    authorities.length > 1 ||
+    authorities.some((authority) => hasOwnSettings(authority) || !(authority.source ?? '').startsWith('data:'))
+  );
+}
+
+const hasOwnSettings = ({ verification, httpHeaders = [] }: Reference): boolean =>
+  holdsAnything(verification) || httpHeaders.some(({ name }) => name.toLowerCase() !== 'authorization');
+
+const isGzip = (config: AnyConfig): boolean => mergedConfigs(config).some(({ compression }) => compression === 'gzip');
+
+/** An installer writes empty sections, lists and texts where it has nothing to say. */
+function holdsAnything(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return false;
+  if (typeof value !== 'object') return true;
+  return Object.values(value).some(holdsAnything);
+}

@@ -1,0 +1,304 @@
+import { describe, expect, it } from 'vitest';
+import { type StubFacts, type StubStep, nextStubStep, stubReading, stubRole } from './next-stub-step.ts';
+import { copyOfAnnotation, managedStubName, stubNames, type StubSecret } from './stub-secret.ts';
+import { additions, installer22, installer3, managedStub, oldToken, token } from './testing/stubs.ts';
+
+type Api = StubFacts['api'];
+const machineApi = 'machine.openshift.io';
+const clusterApi = 'cluster.x-k8s.io';
+const ours = { 'app.kubernetes.io/managed-by': 'slipway' };
+
+function secretOf(stub: unknown, api: Api = machineApi, more: Partial<StubSecret> = {}): StubSecret {
+  const text = typeof stub === 'string' ? stub : JSON.stringify(stub);
+  const data =
+    api === machineApi ? { userData: text, disableTemplating: 'true\n' } : { value: text, format: 'ignition' };
+  return { type: 'Opaque', labels: {}, annotations: {}, data, ...more };
+}
+
+const copyOf = (original: string, stub: unknown, api: Api = machineApi): StubSecret =>
+  secretOf(stub, api, { labels: ours, annotations: { [copyOfAnnotation]: original } });
+
+/** As a shell gathers them: three reads at most. */
+function factsOf(reference: string, secrets: Record<string, StubSecret>, api: Api = machineApi): StubFacts {
+  const names = stubNames(reference, secrets[reference] ?? null);
+  const original = secrets[names.original] ?? null;
+  const copy = secrets[names.copy] ?? null;
+  const role = stubRole(original ?? copy, api);
+  const managed = role === null ? null : (secrets[managedStubName(role)] ?? null);
+  return { api, namespace: 'machines', reference, names, original, copy, managed };
+}
+
+const stepOf = (...given: Parameters<typeof factsOf>): StubStep => nextStubStep(factsOf(...given));
+const managed = { 'worker-user-data-managed': secretOf(managedStub(), machineApi, { labels: ours }) };
+const customised = { ...installer3(), ...additions };
+
+describe('user data of a machine set', () => {
+  it.each([
+    ['of spec 3', installer3(), false],
+    ['of spec 2', installer22(), true],
+    ['that is an old managed one', managedStub('worker', undefined, oldToken), false],
+  ])('%s that the installer made becomes the managed one', (_, stub, needsNewImage) => {
+    const step = stepOf('worker-user-data', { ...managed, 'worker-user-data': secretOf(stub) });
+    expect(step).toMatchObject({ type: 'point', wanted: 'worker-user-data-managed', needsNewImage });
+  });
+
+  it('is the one of the pool that the stub is of, whatever its name', () => {
+    const infra = { 'infra-user-data-managed': secretOf(managedStub('infra')) };
+    const step = stepOf('my-data', { ...managed, ...infra, 'my-data': secretOf(installer3('3.2.0', 'infra')) });
+    expect(step).toMatchObject({ type: 'point', wanted: 'infra-user-data-managed' });
+  });
+
+  it('that is managed already stays', () => {
+    expect(stepOf('worker-user-data-managed', managed)).toEqual({
+      type: 'keep',
+      wanted: 'worker-user-data-managed',
+      why: '',
+      needsNewImage: false,
+    });
+  });
+
+  it('that is managed and was changed stays: whoever keeps it puts it back', () => {
+    const changed = { 'worker-user-data-managed': secretOf({ ...managedStub(), ...additions }) };
+    expect(stepOf('worker-user-data-managed', changed)).toMatchObject({
+      type: 'keep',
+      wanted: 'worker-user-data-managed',
+    });
+  });
+
+  it('is nobody’s concern where there is none', () => {
+    expect(stepOf('', managed)).toMatchObject({ type: 'keep', wanted: '' });
+  });
+
+  it('is in the form of Cluster API in Cluster API', () => {
+    const secrets = {
+      'worker-user-data': secretOf(installer3(), clusterApi),
+      'worker-user-data-managed': secretOf(managedStub(), clusterApi),
+    };
+    expect(stepOf('worker-user-data', secrets, clusterApi)).toMatchObject({
+      type: 'point',
+      wanted: 'worker-user-data-managed',
+    });
+    expect(stepOf('worker-user-data', secrets, machineApi)).toMatchObject({ type: 'failed' });
+  });
+});
+
+describe('customised user data', () => {
+  const secrets = { ...managed, 'my-data': secretOf(customised) };
+
+  function copyStep(...given: Parameters<typeof factsOf>) {
+    const step = stepOf(...given);
+    if (step.type !== 'copy') throw new Error(`expected a copy, found ${JSON.stringify(step)}`);
+    return step;
+  }
+
+  it('gets a copy of ours with everything in it, and the original is not touched', () => {
+    const { copy, wanted, why } = copyStep('my-data', secrets);
+    expect({ wanted, why }).toEqual({
+      wanted: 'my-data-slipway',
+      why: 'user data my-data is customised: my-data-slipway is a copy of it, with the address, CA and token of now',
+    });
+    const { data, ...rest } = copy;
+    expect(rest).toEqual({
+      name: 'my-data-slipway',
+      type: 'Opaque',
+      labels: ours,
+      annotations: { [copyOfAnnotation]: 'my-data' },
+    });
+    expect(data).toMatchObject({ disableTemplating: 'true\n' });
+    expect(JSON.parse(data['userData'] ?? '')).toMatchObject({ ...additions, ignition: { version: '3.2.0' } });
+  });
+
+  it('of spec 2 may only come with a new image', () => {
+    const old = { ...installer22(), passwd: additions.passwd };
+    expect(copyStep('my-data', { ...managed, 'my-data': secretOf(old) })).toMatchObject({ needsNewImage: true });
+  });
+
+  it('in both forms in one Secret has both in the copy', () => {
+    const text = JSON.stringify(customised);
+    const both = secretOf('', machineApi, {
+      data: { userData: text, disableTemplating: 'true', value: text, format: 'ignition', own: 'x' },
+    });
+    const { data } = copyStep('my-data', { ...managed, 'my-data': both }).copy;
+    expect(data).toEqual({
+      userData: data['value'],
+      value: data['value'],
+      disableTemplating: 'true',
+      format: 'ignition',
+      own: 'x',
+    });
+    expect(data['value']).toContain(token);
+  });
+
+  it('takes labels of Cluster API along, and none that make a tool take it for its own', () => {
+    const labels = { 'cluster.x-k8s.io/cluster-name': 'demo', 'app.kubernetes.io/instance': 'argo-app' };
+    const secrets = {
+      'my-data': secretOf(customised, clusterApi, { labels, type: 'cluster.x-k8s.io/secret' }),
+      'worker-user-data-managed': secretOf(managedStub(), clusterApi),
+    };
+    expect(copyStep('my-data', secrets, clusterApi).copy).toMatchObject({
+      type: 'cluster.x-k8s.io/secret',
+      labels: { 'cluster.x-k8s.io/cluster-name': 'demo', ...ours },
+    });
+  });
+
+  const made = copyStep('my-data', secrets).copy.data;
+  const current = secretOf('', machineApi, {
+    data: made,
+    labels: ours,
+    annotations: { [copyOfAnnotation]: 'my-data' },
+  });
+  const withCopy = { ...secrets, 'my-data-slipway': current };
+
+  it('points to a copy that a run before has made', () => {
+    expect(stepOf('my-data', withCopy)).toMatchObject({ type: 'point', wanted: 'my-data-slipway' });
+  });
+
+  it('keeps a copy that is current', () => {
+    expect(stepOf('my-data-slipway', withCopy)).toMatchObject({
+      type: 'keep',
+      wanted: 'my-data-slipway',
+      needsNewImage: false,
+    });
+  });
+
+  it('follows the CA and the token of the managed stub', () => {
+    const renewed = { 'worker-user-data-managed': secretOf(managedStub('worker', undefined, 'bmV3')) };
+    const { copy } = copyStep('my-data-slipway', { ...withCopy, ...renewed });
+    expect(copy.data['userData']).toContain('Bearer bmV3');
+    expect(copy.data['userData']).not.toContain(token);
+  });
+
+  it('follows the original, and is put back where somebody changed the copy', () => {
+    const other = secretOf({ ...installer3(), passwd: additions.passwd });
+    const { copy } = copyStep('my-data-slipway', { ...withCopy, 'my-data': other });
+    expect(copy.data['userData']).not.toContain('/etc/motd');
+    expect(
+      copyStep('my-data-slipway', { ...secrets, 'my-data-slipway': copyOf('my-data', installer3()) }).copy.data,
+    ).toEqual(made);
+  });
+
+  it('that is customised no more goes to the managed one', () => {
+    const step = stepOf('my-data-slipway', { ...withCopy, 'my-data': secretOf(installer3()) });
+    expect(step).toMatchObject({ type: 'point', wanted: 'worker-user-data-managed' });
+  });
+
+  it('is kept by its copy alone where the original is gone', () => {
+    const alone = { ...managed, 'my-data-slipway': current };
+    expect(stepOf('my-data-slipway', alone)).toMatchObject({ type: 'keep', wanted: 'my-data-slipway' });
+    const renewed = { 'worker-user-data-managed': secretOf(managedStub('worker', undefined, 'bmV3')) };
+    expect(copyStep('my-data-slipway', { ...alone, ...renewed }).copy).toMatchObject({
+      annotations: { [copyOfAnnotation]: 'my-data' },
+    });
+  });
+
+  it('gets its copy again where that is gone', () => {
+    expect(copyStep('my-data-slipway', secrets).copy).toMatchObject({ name: 'my-data-slipway', data: made });
+  });
+
+  it('that only has a name like ours is copied like any other', () => {
+    const own = { ...managed, 'my-slipway': secretOf(customised) };
+    expect(copyStep('my-slipway', own)).toMatchObject({ wanted: 'my-slipway-slipway' });
+  });
+});
+
+describe('what cannot be used is left alone, with the Secret, what was found, and no secret', () => {
+  const name = 'worker-user-data';
+  it.each<[string, Record<string, StubSecret>, RegExp]>([
+    ['no Secret', managed, /^Secret machines\/worker-user-data: expected user data, found no such Secret/],
+    [
+      'no stub in it',
+      { ...managed, [name]: secretOf('', machineApi, { data: { other: 'hunter2' } }) },
+      /key userData, found none/,
+    ],
+    ['not JSON', { ...managed, [name]: secretOf('#!/bin/sh hunter2') }, /not valid JSON/],
+    [
+      'an unknown version',
+      { ...managed, [name]: secretOf({ ignition: { version: '9.9.9' } }) },
+      /"9\.9\.9" is not known/,
+    ],
+    [
+      'no managed stub',
+      { [name]: secretOf(installer3()) },
+      /machines\/worker-user-data-managed: expected the managed stub of pool worker, found no such Secret/,
+    ],
+    [
+      'a managed stub with nothing in it',
+      { [name]: secretOf(installer3()), 'worker-user-data-managed': secretOf('', machineApi, { data: {} }) },
+      /found no stub in it/,
+    ],
+    [
+      'a broken managed stub',
+      { [name]: secretOf(customised), 'worker-user-data-managed': secretOf('{"hunter2":') },
+      /managed stub cannot be used/,
+    ],
+    [
+      'a copy of another’s',
+      { ...managed, [name]: secretOf(customised), [`${name}-slipway`]: secretOf(customised) },
+      /machines\/worker-user-data-slipway: expected our copy/,
+    ],
+    [
+      'two different stubs',
+      { ...managed, [name]: secretOf('', machineApi, { data: { userData: '{}', value: '[]' } }) },
+      /different stubs/,
+    ],
+    ['a long name', { ...managed, ['a'.repeat(250)]: secretOf(customised) }, /too long/],
+  ])('%s', (_, secrets, message) => {
+    const reference = Object.keys(secrets).find((each) => each.startsWith('aaa')) ?? name;
+    const step = stepOf(reference, secrets);
+    expect(step).toMatchObject({
+      type: 'failed',
+      code: 'SLW_BOOT_IMAGES_STUB',
+      message: expect.stringMatching(message),
+    });
+    expect(JSON.stringify(step)).not.toMatch(/hunter2|verysecret/);
+    expect(JSON.stringify(step)).not.toContain(token);
+  });
+
+  it('of Cluster API: cloud-config', () => {
+    const secrets = {
+      'worker-user-data': secretOf('', clusterApi, {
+        data: { value: JSON.stringify(installer3()), format: 'cloud-config' },
+      }),
+      'worker-user-data-managed': secretOf(managedStub(), clusterApi),
+    };
+    expect(stepOf('worker-user-data', secrets, clusterApi)).toMatchObject({
+      type: 'failed',
+      message: expect.stringMatching(/format: expected ignition/),
+    });
+  });
+});
+
+describe('a server of ours on a port of its own', () => {
+  const server = 'https://boot.example.com';
+  const here = { 'worker-user-data-managed': secretOf(managedStub('worker', server)) };
+  it('is known by the managed stub', () => {
+    expect(stepOf('a', { ...here, a: secretOf(installer3('3.2.0', 'worker', server)) })).toMatchObject({
+      type: 'point',
+    });
+    expect(
+      stepOf('a', { ...here, a: secretOf({ ...installer3('3.2.0', 'worker', server), ...additions }) }),
+    ).toMatchObject({ type: 'copy' });
+  });
+  it('and somebody else’s is not', () => {
+    expect(
+      stepOf('a', { ...here, a: secretOf(installer3('3.2.0', 'worker', 'https://files.example.com')) }),
+    ).toMatchObject({ type: 'failed' });
+  });
+});
+
+describe('for the decision about a resource', () => {
+  it('a step is a reading', () => {
+    expect(stubReading('a', { type: 'point', wanted: 'b', why: 'c', needsNewImage: true })).toEqual({
+      ok: true,
+      current: 'a',
+      wanted: 'b',
+      note: 'c',
+      needsNewImage: true,
+    });
+    expect(stubReading('a', { type: 'failed', code: 'SLW_BOOT_IMAGES_STUB', message: 'c' })).toEqual({
+      ok: false,
+      current: 'a',
+      message: 'c',
+    });
+  });
+});

@@ -1,0 +1,67 @@
+// The Secret that holds a stub, in the forms of both machine APIs.
+import type { MachineResource } from '../verdict.ts';
+
+/** A Secret as far as it is looked at; `data` in plain text. */
+export interface StubSecret {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly type: string;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+type Api = MachineResource['api'];
+
+/** Under which key the machine controllers of an API look. */
+const KEYS: Readonly<Record<Api, string>> = { 'machine.openshift.io': 'userData', 'cluster.x-k8s.io': 'value' };
+
+const MANAGED_SUFFIX = '-user-data-managed';
+const COPY_SUFFIX = '-slipway';
+const LONGEST_NAME = 253;
+
+/** On our copy of a customised stub: the name of the Secret it is a copy of. */
+export const copyOfAnnotation = 'slipway.dev/stub-copy-of';
+
+export const managedStubName = (role: string): string => `${role}${MANAGED_SUFFIX}`;
+
+export interface StubNames {
+  /** What people write. */
+  readonly original: string;
+  /** Where our copy of it is, or would be. */
+  readonly copy: string;
+}
+
+/** `referenced`: the Secret that is referred to, null where there is none. A name alone does not make a copy ours. */
+export function stubNames(reference: string, referenced: StubSecret | null): StubNames {
+  const original = referenced === null ? withoutSuffix(reference) : referenced.annotations[copyOfAnnotation];
+  if (original !== undefined && copyNameOf(original) === reference) return { original, copy: reference };
+  return { original: reference, copy: copyNameOf(reference) };
+}
+
+export const copyNameOf = (original: string): string => `${original}${COPY_SUFFIX}`;
+
+const withoutSuffix = (name: string): string | undefined =>
+  name.endsWith(COPY_SUFFIX) && name.length > COPY_SUFFIX.length ? name.slice(0, -COPY_SUFFIX.length) : undefined;
+
+export const isNameTooLong = (name: string): boolean => name.length > LONGEST_NAME;
+
+export type StubText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+
+export function stubText({ data }: StubSecret, api: Api): StubText {
+  const key = KEYS[api];
+  const text = data[key];
+  if (text === undefined || text.trim() === '')
+    return { ok: false, reason: `expected a stub under the key ${key}, found none` };
+  if (api === 'cluster.x-k8s.io' && data['format'] !== undefined && data['format'].trim() !== 'ignition')
+    return { ok: false, reason: 'the key format: expected ignition, found something else' };
+  const differs = Object.values(KEYS).some((other) => data[other] !== undefined && data[other] !== text);
+  // Which of the two counts for the copy would depend on who looks first.
+  return differs
+    ? { ok: false, reason: 'the keys userData and value hold different stubs: make them the same' }
+    : { ok: true, text };
+}
+
+/** The data of a Secret with another stub in it: in the same forms, with everything else that was there. */
+export function withStub({ data }: StubSecret, text: string): Record<string, string> {
+  const stubs = Object.values(KEYS).filter((key) => data[key] !== undefined);
+  return { ...data, ...Object.fromEntries(stubs.map((key) => [key, text])) };
+}

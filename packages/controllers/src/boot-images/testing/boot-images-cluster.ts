@@ -1,0 +1,466 @@
+// A cluster with everything that makes machines, on a real kube-apiserver that notes who writes what, and the controllers that
+// keep boot images current in it.
+import {
+  bootImageHistories,
+  bootImageHistoryKind,
+  clusterApiMachineSetKind,
+  clusterApiMachineSets,
+  clusterOperatorKind,
+  clusterOperators,
+  clusterVersionKind,
+  clusterVersions,
+  configMaps,
+  crdOf,
+  infrastructureKind,
+  infrastructures,
+  type Kind,
+  machineConfigKind,
+  machineConfigPoolKind,
+  machineConfigPools,
+  machineConfigs,
+  type MachineConfiguration,
+  machineConfigurationKind,
+  machineConfigurations,
+  machineDeploymentKind,
+  machineDeployments,
+  machineSetKind,
+  machineSets,
+  namespaces,
+  osImageStreamKind,
+  osImageStreams,
+  poolLabel,
+  releasePayloadImageAnnotation,
+  secrets,
+} from '@slipway/api';
+import {
+  type Client,
+  createClient,
+  createLog,
+  createManager,
+  createMetrics,
+  createRecorder,
+  createTransport,
+  type Gates,
+  isKubeError,
+  type KubeObject,
+  loadKubeconfig,
+  type Resource,
+  type Stored,
+  type Transport,
+  type WriteAttempt,
+} from '@slipway/kube';
+import { startControlPlane } from '@slipway/tools/controlplane';
+import { vi } from 'vitest';
+import { upgradeableController } from '../../os-streams/upgradeable.ts';
+import { bootImagesControllers } from '../controllers.ts';
+import { templateKind, templateKindNames } from '../cluster-api/template-kinds.ts';
+import type { MachineManager } from '../facts.ts';
+import { templatesOf } from '../infrastructure-templates.ts';
+import { createVerdictBoard } from '../verdict-board.ts';
+import type { ResourceVerdict } from '../verdict.ts';
+import { type AuditedWrite, settledWritesOf } from './audit.ts';
+
+export const places = {
+  ours: 'openshift-machine-config-operator',
+  machineApi: 'openshift-machine-api',
+  clusterApi: 'openshift-cluster-api',
+} as const;
+const controllerVersion = '1.2.3';
+
+const patience = { timeout: 20_000, interval: 20 };
+export const until = <T>(ask: () => Promise<T> | T, timeout = patience.timeout): Promise<T> =>
+  vi.waitFor(ask, { ...patience, timeout });
+
+interface Crd extends KubeObject {
+  status?: { conditions?: { type: string; status: string }[] };
+}
+const crds: Resource<Crd> = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+
+const kinds: readonly Kind[] = [
+  machineSetKind,
+  clusterApiMachineSetKind,
+  machineDeploymentKind,
+  machineConfigurationKind,
+  machineConfigKind,
+  machineConfigPoolKind,
+  bootImageHistoryKind,
+  infrastructureKind,
+  clusterVersionKind,
+  clusterOperatorKind,
+  osImageStreamKind,
+];
+
+/** As its provider brings it, as far as somebody who clones it can tell: whatever is in spec, and it cannot be changed. */
+const templateCrd = (kind: string, versions: readonly string[]) => ({
+  metadata: { name: `${kind.toLowerCase()}s.infrastructure.cluster.x-k8s.io` },
+  spec: {
+    group: 'infrastructure.cluster.x-k8s.io',
+    scope: 'Namespaced',
+    names: { kind, plural: `${kind.toLowerCase()}s`, singular: kind.toLowerCase(), listKind: `${kind}List` },
+    versions: versions.map((name, at) => ({
+      name,
+      served: true,
+      storage: at === versions.length - 1,
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: {
+            spec: {
+              type: 'object',
+              'x-kubernetes-preserve-unknown-fields': true,
+              'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'spec cannot be changed' }],
+            },
+          },
+        },
+      },
+    })),
+  },
+});
+
+const templateCrds = [
+  templateCrd('AWSMachineTemplate', ['v1beta2']),
+  templateCrd('GCPMachineTemplate', ['v1beta1']),
+  templateCrd('AzureMachineTemplate', ['v1beta1']),
+  templateCrd('VSphereMachineTemplate', ['v1beta1', 'v1beta2']),
+  templateCrd('OpenStackMachineTemplate', ['v1beta1', 'v1beta2']),
+  templateCrd('NutanixMachineTemplate', ['v1beta1']),
+  templateCrd('IBMPowerVSMachineTemplate', ['v1beta2', 'v1beta3']),
+  templateCrd('IBMVPCMachineTemplate', ['v1beta1', 'v1beta2']),
+  templateCrd('Metal3MachineTemplate', ['v1beta1', 'v1beta2']),
+];
+
+async function installCrd(client: Client, definition: Crd): Promise<void> {
+  const crd = await client.create(crds, definition);
+  await until(async () => {
+    const { status } = await client.get(crds, crd.metadata);
+    if (status?.conditions?.some((each) => each.type === 'Established' && each.status === 'True') !== true)
+      throw new Error(`${crd.metadata.name} is not served`);
+  });
+}
+
+export interface RunWish {
+  /** None of their writes leaves from the first one on that this describes, as if the process had been killed. */
+  readonly dieBefore?: string;
+  /** Awaited before each request leaves: somebody else is faster. */
+  readonly beforeRequest?: (request: { method: string; path: string }) => Promise<void>;
+  /** Left out: those of an administrator. */
+  readonly groups?: readonly string[];
+  readonly canary?: boolean;
+  readonly gate?: boolean;
+  /** Pools have the OS of their stream. */
+  readonly streams?: boolean;
+  /**
+   * They lead by this one; left out: by one of their own. What is not written for sure to what was looked at is refused then.
+   * Null: they do not ask who leads, for tests that set the time of day.
+   */
+  readonly lease?: string | null;
+}
+
+export interface Running {
+  readonly user: string;
+  /** What they said of a resource last, by its name. */
+  verdict(this: void, name: string): ResourceVerdict | undefined;
+  verdicts(this: void): ResourceVerdict[];
+  log(this: void): string;
+  metrics(this: void): Promise<string>;
+  /** How often the controllers have looked at something since they began. */
+  looks(this: void, controller: string): Promise<number>;
+  turn(this: void, on: boolean): void;
+  /** What the audit log has of them, once nothing more comes. */
+  writes(this: void): Promise<AuditedWrite[]>;
+  stop(): Promise<void>;
+}
+
+export interface BootImagesCluster {
+  readonly client: Client;
+  run(wish?: RunWish): Promise<Running>;
+  setPlatform(type: string, more?: object): Promise<void>;
+  /** null takes it away. */
+  setGolden(data: Readonly<Record<string, string>> | null, annotations?: Record<string, string>): Promise<void>;
+  optIn(managers: readonly MachineManager[], more?: Partial<MachineConfiguration['spec']>): Promise<void>;
+  /** Pools whose machines have all been updated, so that boot images count at once. */
+  addPools(): Promise<void>;
+  /** What says which release the cluster is at: ClusterVersion, and the ConfigMap with the OS images. */
+  setRelease(version: string, osImage: string): Promise<void>;
+  /** The OS image streams of the release that ClusterVersion goes to, one of them. */
+  setStream(name: string, release: string, osImage: string): Promise<void>;
+  /** The pool is to have another config, with this OS image; as many of its three machines have it. */
+  setPool(name: string, config: string, osImage: string, updatedMachineCount: number): Promise<void>;
+  setSecret(namespace: string, name: string, data: Readonly<Record<string, string>> | null): Promise<void>;
+  configuration(): Promise<Stored<MachineConfiguration>>;
+  /** Does it in a cluster that has never heard of Cluster API. */
+  withoutClusterApi(work: () => Promise<void>): Promise<void>;
+  /** Without anything but namespaces and kinds. */
+  clear(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function all<T>(list: AsyncGenerator<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const each of list) found.push(each);
+  return found;
+}
+
+const encoded = (data: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
+
+async function remove(client: Client, resource: Resource, name: { name: string; namespace?: string }): Promise<void> {
+  await client.delete(resource, name, {}).catch((error: unknown) => {
+    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
+  });
+}
+
+export async function startBootImagesCluster(): Promise<BootImagesCluster> {
+  const controlPlane = await startControlPlane({ audit: true });
+  const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
+  await Promise.all(
+    [...kinds.map((kind) => crdOf(kind) as Crd), ...templateCrds].map((crd) => installCrd(client, crd)),
+  );
+  for (const name of Object.values(places)) await client.create(namespaces, { metadata: { name } });
+  const golden = { namespace: places.ours, name: 'coreos-bootimages' };
+  const osImages = { namespace: places.ours, name: 'machine-config-osimageurl' };
+  let runs = 0;
+
+  const cluster: BootImagesCluster = {
+    client,
+    async run(wish = {}) {
+      runs += 1;
+      const user = `slipway-boot-images-${runs}`;
+      const groups = wish.groups ?? ['system:masters'];
+      const kubeconfig = await controlPlane.kubeconfigFor({ user, groups });
+      return run(await loadKubeconfig([kubeconfig]), { ...wish, user, auditLog: controlPlane.auditLog, admin: client });
+    },
+    async setPlatform(type, more = {}) {
+      const name = { name: 'cluster' };
+      if ((await client.find(infrastructures, name)) === undefined)
+        await client.create(infrastructures, { metadata: name, spec: {} });
+      const status = {
+        infrastructureName: 'demo-x7k2p',
+        platform: type,
+        platformStatus: { type, ...more },
+        apiServerURL: '',
+        apiServerInternalURI: '',
+        etcdDiscoveryDomain: '',
+      };
+      const patch = { type: 'merge', body: { status } } as const;
+      await client.patch(infrastructures, name, patch, {}, { subresource: 'status' });
+    },
+    async setGolden(data, annotations = {}) {
+      const found = await client.find(configMaps, golden);
+      if (data === null) await remove(client, configMaps, golden);
+      else if (found === undefined) await client.create(configMaps, { metadata: { ...golden, annotations }, data });
+      else {
+        const gone = Object.keys(found.data ?? {}).filter((key) => !(key in data) && !key.startsWith('MCO'));
+        const body = { data: { ...Object.fromEntries(gone.map((key) => [key, null])), ...data } };
+        await client.patch(configMaps, golden, { type: 'merge', body }, {});
+      }
+    },
+    async optIn(managers, more = {}) {
+      const spec = { ...more, managedBootImages: { machineManagers: [...managers] } };
+      const name = { name: 'cluster' };
+      if ((await client.find(machineConfigurations, name)) === undefined)
+        await client.create(machineConfigurations, { metadata: name, spec });
+      else await client.patch(machineConfigurations, name, { type: 'merge', body: { spec } }, {});
+    },
+    async addPools() {
+      for (const name of ['master', 'worker']) {
+        const nodeSelector = { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } };
+        await client.create(machineConfigPools, { metadata: { name }, spec: { nodeSelector } });
+        await cluster.setPool(name, `rendered-${name}-1`, '', 3);
+      }
+    },
+    async setRelease(version, osImage) {
+      const name = { name: 'version' };
+      if ((await client.find(clusterVersions, name)) === undefined)
+        await client.create(clusterVersions, { metadata: name, spec: { clusterID: 'test' } });
+      const desired = { version, image: `quay.io/release:${version}` };
+      const status = { desired, observedGeneration: 1, versionHash: 'x', availableUpdates: [] };
+      const patch = { type: 'merge', body: { status } } as const;
+      await client.patch(clusterVersions, name, patch, {}, { subresource: 'status' });
+      const body = { metadata: osImages, data: { baseOSContainerImage: osImage, releaseVersion: version } };
+      await client.apply(configMaps, body, {}, { fieldManager: 'the-release', force: true });
+    },
+    async setStream(stream, release, osImage) {
+      const name = { name: 'cluster' };
+      if ((await client.find(osImageStreams, name)) === undefined)
+        await client.create(osImageStreams, { metadata: name, spec: { defaultStream: stream } });
+      const availableStreams = [{ name: stream, osImage, osExtensionsImage: osImage }];
+      const body = { status: { availableStreams, defaultStream: stream } };
+      await client.patch(osImageStreams, name, { type: 'merge', body }, {}, { subresource: 'status' });
+      const annotations = { [releasePayloadImageAnnotation]: `quay.io/release:${release}` };
+      await client.patch(osImageStreams, name, { type: 'merge', body: { metadata: { annotations } } }, {});
+    },
+    async setPool(name, config, osImageURL, updatedMachineCount) {
+      if ((await client.find(machineConfigs, { name: config })) === undefined)
+        await client.create(machineConfigs, {
+          metadata: { name: config, labels: { [poolLabel]: name } },
+          spec: { osImageURL },
+        });
+      const configuration = { name: config };
+      const body = { spec: { configuration } };
+      const { metadata } = await client.patch(machineConfigPools, { name }, { type: 'merge', body }, {});
+      const status = {
+        machineCount: 3,
+        updatedMachineCount,
+        readyMachineCount: 3,
+        unavailableMachineCount: 0,
+        degradedMachineCount: 0,
+        configuration,
+        observedGeneration: metadata.generation ?? 0,
+      };
+      const patch = { type: 'merge', body: { status } } as const;
+      await client.patch(machineConfigPools, { name }, patch, {}, { subresource: 'status' });
+    },
+    async setSecret(namespace, name, data) {
+      await remove(client, secrets, { namespace, name });
+      if (data !== null)
+        await client.create(secrets, { metadata: { namespace, name }, type: 'Opaque', data: encoded(data) });
+    },
+    configuration: () => client.get(machineConfigurations, { name: 'cluster' }),
+    async withoutClusterApi(work) {
+      const definitions = [clusterApiMachineSetKind, machineDeploymentKind].map((kind) => crdOf(kind) as Crd);
+      for (const { metadata } of definitions) {
+        await client.delete(crds, metadata, {});
+        await until(async () => {
+          if ((await client.find(crds, metadata)) !== undefined) throw new Error(`${metadata.name} is there`);
+        });
+      }
+      try {
+        await work();
+      } finally {
+        await Promise.all(definitions.map((definition) => installCrd(client, definition)));
+      }
+    },
+    async clear() {
+      const templates = templateKindNames.map((kind) => templatesOf(kind, templateKind(kind).versions.at(-1) ?? ''));
+      for (const resource of [
+        machineSets,
+        clusterApiMachineSets,
+        machineDeployments,
+        machineConfigurations,
+        machineConfigPools,
+        machineConfigs,
+        infrastructures,
+        clusterOperators,
+        clusterVersions,
+        osImageStreams,
+        bootImageHistories,
+        ...templates,
+      ])
+        await Promise.all(
+          (await all(client.list<KubeObject>(resource))).map(({ metadata }) => remove(client, resource, metadata)),
+        );
+      for (const namespace of [places.machineApi, places.clusterApi])
+        for (const { metadata } of await all(client.list(secrets, { namespace })))
+          await remove(client, secrets, metadata);
+      await cluster.setGolden(null);
+      await remove(client, configMaps, osImages);
+    },
+    async stop() {
+      await client.transport.close();
+      await controlPlane.stop();
+    },
+  };
+  return cluster;
+}
+
+const interfering = (transport: Transport, before: RunWish['beforeRequest']): Transport =>
+  before === undefined
+    ? transport
+    : {
+        ...transport,
+        async json(request) {
+          await before(request);
+          return transport.json(request);
+        },
+      };
+
+type Access = Awaited<ReturnType<typeof loadKubeconfig>>;
+
+interface RunPlace {
+  readonly user: string;
+  readonly auditLog: string;
+  /** Renews the lease, which is nobody's business here. */
+  readonly admin: Client;
+}
+
+function run(
+  access: Access,
+  { dieBefore, beforeRequest, canary, gate = true, streams = false, lease, user, auditLog, admin }: RunWish & RunPlace,
+): Running {
+  const transport = interfering(createTransport(access), beforeRequest);
+  const lines: string[] = [];
+  const allowed = new Set<WriteAttempt>();
+  const listeners = new Set<() => void>();
+  const metrics = createMetrics();
+  const board = createVerdictBoard();
+  let isOn = gate;
+  let isDead = false;
+  const gates: Gates = {
+    isOn: (name) => (name === 'OSStreams' ? streams : isOn),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  const log = createLog({ level: 'debug', pretty: false, write: (line) => lines.push(line) });
+  const client = createClient(transport).guarded((attempt) => {
+    if (allowed.has(attempt)) return;
+    const part = attempt.subresource === undefined ? '' : `/${attempt.subresource}`;
+    isDead ||= `${attempt.verb} ${attempt.resource.kind}${part} ${attempt.name.name}` === dieBefore;
+    if (isDead) throw new Error('the process is dead');
+    allowed.add(attempt);
+  });
+  const manager = createManager({
+    client,
+    controllers: [
+      upgradeableController(gates),
+      ...bootImagesControllers({
+        namespace: places.ours,
+        machineApiNamespace: places.machineApi,
+        clusterApiNamespace: places.clusterApi,
+        controllerVersion,
+        gates,
+        metrics,
+        canary,
+        board,
+      }),
+    ],
+    events: createRecorder(client, { component: 'slipway-test', log }),
+    log,
+    metrics,
+    gates,
+    stopBoundMs: 0,
+    ...(lease !== null && { election: { client: admin, lease: { namespace: places.ours, name: lease ?? user } } }),
+  });
+  manager.start();
+  return {
+    user,
+    verdict: (name) => [...board.values()].find(({ verdict }) => verdict.resource.name === name)?.verdict,
+    verdicts: () => [...board.values()].map(({ verdict }) => verdict),
+    log: () => lines.join(''),
+    metrics: () => metrics.registry.metrics(),
+    async looks(controller) {
+      const { values } = await metrics.reconcileSeconds.get();
+      const counts = values.filter(
+        ({ metricName, labels }) => metricName?.endsWith('_count') === true && labels.controller === controller,
+      );
+      return counts.reduce((sum, { value }) => sum + value, 0);
+    },
+    turn(on) {
+      isOn = on;
+      for (const listener of listeners) listener();
+    },
+    writes: () => settledWritesOf(auditLog, user),
+    async stop() {
+      await manager.stop();
+      await transport.close();
+    },
+  };
+}

@@ -1,0 +1,178 @@
+// What the tests of boot images begin with: a cluster whose release has newer images than its machines.
+import { clusterApiMachineSets, machineSets } from '@slipway/api';
+import type { ClusterApiMachineSet, MachineDeployment, MachineSet } from '@slipway/api';
+import type { KubeObject, Stored } from '@slipway/kube';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import type { MachineManager } from '../facts.ts';
+import { installer3, managedStub } from '../stub/testing/stubs.ts';
+import type { JsonObject } from '../verdict.ts';
+import {
+  type BootImagesCluster,
+  places,
+  type Running,
+  type RunWish,
+  startBootImagesCluster,
+  until,
+} from './boot-images-cluster.ts';
+import { keptOfOlderRelease } from './image-cases.ts';
+import { bootImagesData } from './stream-metadata.ts';
+
+export let cluster: BootImagesCluster;
+const running: Running[] = [];
+
+/** For the top of a test file. */
+export function useBootImagesCluster(): void {
+  beforeAll(async () => {
+    cluster = await startBootImagesCluster();
+  });
+  afterAll(() => cluster?.stop());
+  afterEach(async () => {
+    for (const each of running.splice(0)) await each.stop();
+    await cluster.clear();
+  });
+}
+
+export async function run(wish?: RunWish): Promise<Running> {
+  const started = await cluster.run(wish);
+  running.push(started);
+  return started;
+}
+
+const managing = (
+  resource: MachineManager['resource'],
+  apiGroup: MachineManager['apiGroup'],
+  selection: MachineManager['selection'] = { mode: 'All' },
+): MachineManager => ({ resource, apiGroup, selection });
+
+export const opt = {
+  machineSets: (selection?: MachineManager['selection']) => managing('machinesets', 'machine.openshift.io', selection),
+  clusterApiMachineSets: (selection?: MachineManager['selection']) =>
+    managing('machinesets', 'cluster.x-k8s.io', selection),
+  machineDeployments: (selection?: MachineManager['selection']) =>
+    managing('machinedeployments', 'cluster.x-k8s.io', selection),
+};
+export const everything: readonly MachineManager[] = [
+  opt.machineSets(),
+  opt.clusterApiMachineSets(),
+  opt.machineDeployments(),
+];
+
+export const machineApiStub = (stub: object) => ({ userData: JSON.stringify(stub), disableTemplating: 'true' });
+const clusterApiStub = (stub: object) => ({ value: JSON.stringify(stub), format: 'ignition' });
+
+/** A cluster on a platform, all of it opted in, and the boot images of the release there. */
+export async function prepare(platform = 'GCP', managers: readonly MachineManager[] = everything): Promise<void> {
+  await cluster.setPlatform(platform);
+  await cluster.addPools();
+  await cluster.setSecret(places.machineApi, 'worker-user-data', machineApiStub(installer3()));
+  await cluster.setSecret(places.machineApi, 'worker-user-data-managed', machineApiStub(managedStub()));
+  await cluster.setSecret(places.clusterApi, 'worker-user-data', clusterApiStub(installer3()));
+  await cluster.setSecret(places.clusterApi, 'worker-user-data-managed', clusterApiStub(managedStub()));
+  await cluster.setGolden(bootImagesData(), { 'slipway.dev/boot-images-known': keptOfOlderRelease });
+  if (managers.length > 0) await cluster.optIn(managers);
+}
+
+export interface MachineSetWish {
+  readonly labels?: Record<string, string>;
+  readonly annotations?: Record<string, string>;
+  readonly owner?: NonNullable<MachineSet['metadata']['ownerReferences']>[number];
+  readonly machineLabels?: Record<string, string>;
+  readonly replicas?: number;
+}
+
+/** As an installer makes it, with more around the spec than anybody here looks at. */
+const machineSetOf = (name: string, providerSpec: JsonObject, wish: MachineSetWish = {}): MachineSet => ({
+  metadata: {
+    name,
+    namespace: places.machineApi,
+    labels: { 'machine.openshift.io/cluster-api-cluster': 'demo-x7k2p', ...wish.labels },
+    annotations: { 'machine.openshift.io/vCPU': '4', ...wish.annotations },
+    ...(wish.owner !== undefined && { ownerReferences: [wish.owner] }),
+  },
+  spec: {
+    replicas: wish.replicas ?? 2,
+    deletePolicy: 'Oldest',
+    selector: { matchLabels: { 'machine.openshift.io/cluster-api-machineset': name } },
+    template: {
+      metadata: { labels: { 'machine.openshift.io/cluster-api-machineset': name, ...wish.machineLabels } },
+      spec: {
+        metadata: { labels: { 'node-role.kubernetes.io/infra': '' } },
+        taints: [{ key: 'infra', effect: 'NoSchedule' }],
+        lifecycleHooks: {},
+        providerSpec: { value: providerSpec },
+      },
+    },
+  },
+});
+
+export const addMachineSet = (
+  name: string,
+  providerSpec: JsonObject,
+  wish?: MachineSetWish,
+): Promise<Stored<MachineSet>> => cluster.client.create(machineSets, machineSetOf(name, providerSpec, wish));
+
+export const machineSet = (name: string): Promise<Stored<MachineSet>> =>
+  cluster.client.get(machineSets, { namespace: places.machineApi, name });
+
+export const providerSpecOf = ({ spec }: MachineSet): Record<string, unknown> | undefined =>
+  spec?.template?.spec?.providerSpec?.value;
+
+export const gcpImage = (version: string): string =>
+  `projects/rhcos-cloud/global/images/rhcos-${version.replaceAll('.', '-')}-gcp-x86-64`;
+export const gcpImageOf = (set: MachineSet): string | undefined =>
+  (providerSpecOf(set)?.['disks'] as { image?: string }[] | undefined)?.[0]?.image;
+
+/** An object as the server sends it, as text, without what changes with every write, our annotations, and the fields at `paths`. */
+export function withoutOurs(object: Stored<KubeObject>, ...paths: readonly (readonly string[])[]): string {
+  const copy = structuredClone(object);
+  for (const key of ['resourceVersion', 'generation', 'managedFields']) Reflect.deleteProperty(copy.metadata, key);
+  for (const key of ['slipway.dev/boot-image', 'slipway.dev/boot-image-before'])
+    Reflect.deleteProperty(copy.metadata.annotations ?? {}, key);
+  for (const path of paths) {
+    let at: unknown = copy;
+    for (const key of path.slice(0, -1)) at = Reflect.get(Object(at), key);
+    Reflect.set(Object(at), path.at(-1) ?? '', 'taken out');
+  }
+  return JSON.stringify(copy);
+}
+
+/** As a tool makes it that uses no bootstrap provider. */
+export const clusterApiSetOf = (
+  name: string,
+  template: { kind: string; apiVersion: string; name: string },
+  { labels = {}, annotations = {}, owner }: MachineSetWish = {},
+): ClusterApiMachineSet & MachineDeployment => ({
+  metadata: {
+    name,
+    namespace: places.clusterApi,
+    labels: { 'cluster.x-k8s.io/cluster-name': 'demo-x7k2p', ...labels },
+    annotations: { 'example.com/team': 'a', ...annotations },
+    ...(owner !== undefined && { ownerReferences: [owner] }),
+  },
+  spec: {
+    clusterName: 'demo-x7k2p',
+    replicas: 2,
+    selector: { matchLabels: { 'example.com/set': name } },
+    template: {
+      metadata: { labels: { 'example.com/set': name } },
+      spec: {
+        clusterName: 'demo-x7k2p',
+        bootstrap: { dataSecretName: 'worker-user-data' },
+        infrastructureRef: { ...template, namespace: places.clusterApi },
+        nodeDrainTimeout: '10m',
+      },
+    },
+  },
+});
+
+export const clusterApiSet = (name: string): Promise<Stored<ClusterApiMachineSet>> =>
+  cluster.client.get(clusterApiMachineSets, { namespace: places.clusterApi, name });
+
+export const untilVerdict = (
+  { verdict }: Running,
+  name: string,
+  expected: Partial<NonNullable<ReturnType<Running['verdict']>>>,
+): Promise<void> =>
+  until(() => {
+    expect({ name, ...verdict(name) }).toMatchObject({ name, ...expected });
+  });

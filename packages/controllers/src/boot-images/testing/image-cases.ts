@@ -1,0 +1,53 @@
+// What the Machine API rule of every platform must say of a spec, and what the spec must be afterwards. Written by hand, not
+// by the rules.
+import { alibabacloudCases } from './cases/alibabacloud.ts';
+import { awsCases } from './cases/aws.ts';
+import { azureCases } from './cases/azure.ts';
+import { baremetalCases } from './cases/baremetal.ts';
+import { gcpCases } from './cases/gcp.ts';
+import type { ImageCase } from './cases/image-case.ts';
+import { importedCases } from './cases/imported.ts';
+import { infrastructureName } from './provider-specs.ts';
+import { bootImagesData, imagesFor, olderStream, rhel9, type StreamVersions } from './stream-metadata.ts';
+import { parseBootImageConfig } from '../boot-image-config.ts';
+import { knownImages, nextKept } from '../known-images.ts';
+import type { ImageQuestion } from '../verdict.ts';
+
+/** Against stream rhel-9, with the images of the release before known. */
+export const imageCases: readonly ImageCase[] = [
+  ...gcpCases,
+  ...awsCases,
+  ...azureCases,
+  ...alibabacloudCases,
+  ...baremetalCases,
+  ...importedCases,
+];
+
+/** What was kept of the release before. */
+export const keptOfOlderRelease: string = nextKept(configOf({ 'rhel-9': olderStream }), undefined);
+
+function configOf(streams?: Parameters<typeof bootImagesData>[0]) {
+  const read = parseBootImageConfig({ data: bootImagesData(streams) });
+  if (!read.ok) throw new Error(read.message);
+  return read.config;
+}
+
+const known = knownImages(configOf(), keptOfOlderRelease);
+
+export const questionOf = (
+  {
+    name,
+    architecture = 'x86_64',
+    azureCloud = '',
+    isAdopted = false,
+  }: Omit<ImageCase, 'platform' | 'spec' | 'verdict'>,
+  versions: StreamVersions = rhel9,
+): ImageQuestion => ({
+  images: imagesFor(versions, architecture),
+  architecture,
+  infrastructureName,
+  azureCloud,
+  resource: { api: 'machine.openshift.io', kind: 'MachineSet', namespace: 'openshift-machine-api', name },
+  isAdopted,
+  knownImages: known,
+});

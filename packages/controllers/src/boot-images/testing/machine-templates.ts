@@ -1,0 +1,58 @@
+// Infrastructure templates of Cluster API, for every kind and version, with what a rule must say of each and what must be in
+// the template afterwards. Written by hand, not by the rules.
+import type { MachineTemplate } from '../cluster-api/clone-template.ts';
+import { infrastructureGroup } from '../cluster-api/template-kinds.ts';
+import type { ImageQuestion } from '../verdict.ts';
+import { questionOf } from './image-cases.ts';
+import { infrastructureName } from './provider-specs.ts';
+import { rhel9, type StreamVersions } from './stream-metadata.ts';
+import { awsTemplateCases } from './template-cases/aws.ts';
+import { azureTemplateCases } from './template-cases/azure.ts';
+import { gcpTemplateCases } from './template-cases/gcp.ts';
+import { importedTemplateCases } from './template-cases/imported.ts';
+import { metal3TemplateCases } from './template-cases/metal3.ts';
+import type { TemplateCase } from './template-cases/template-case.ts';
+
+export type { TemplateCase } from './template-cases/template-case.ts';
+
+const clusterApiNamespace = 'openshift-cluster-api';
+/** What templates do not say: of all cases. */
+export const templateRegion = 'us-east-1';
+
+/** Against stream rhel-9, with the images of the release before known. */
+export const templateCases: readonly TemplateCase[] = [
+  ...awsTemplateCases,
+  ...gcpTemplateCases,
+  ...azureTemplateCases,
+  ...metal3TemplateCases,
+  ...importedTemplateCases,
+];
+
+export const templateQuestionOf = (
+  { name, architecture = 'x86_64', isAdopted = false }: TemplateCase,
+  versions: StreamVersions = rhel9,
+): ImageQuestion => ({
+  ...questionOf({ name, architecture, isAdopted }, versions),
+  resource: { api: 'cluster.x-k8s.io', kind: 'MachineSet', namespace: clusterApiNamespace, name },
+});
+
+/** As a provider and Cluster API have left it, with marks of a tool that keeps it. */
+export const machineTemplateOf = ({ name, kind, apiVersion, spec }: TemplateCase): MachineTemplate => ({
+  apiVersion: `${infrastructureGroup}/${apiVersion}`,
+  kind,
+  metadata: {
+    name,
+    namespace: clusterApiNamespace,
+    labels: { 'cluster.x-k8s.io/cluster-name': infrastructureName, 'app.kubernetes.io/instance': 'machines' },
+    annotations: { 'example.com/team': 'a', 'argocd.argoproj.io/tracking-id': `machines:${kind}:${name}` },
+    ownerReferences: [
+      {
+        apiVersion: 'cluster.x-k8s.io/v1beta1',
+        kind: 'Cluster',
+        name: infrastructureName,
+        uid: '6f1c7b7e-5a3d-4f0e-9d83-2b8f3f6c1a10',
+      },
+    ],
+  },
+  spec: { template: { metadata: { labels: { tier: 'compute' } }, spec } },
+});

@@ -1,0 +1,21 @@
+import type { TemplateKindName } from '../../cluster-api/template-kinds.ts';
+import type { Architecture, BootImageCode, ImageVerdict, JsonObject } from '../../verdict.ts';
+
+export interface TemplateCase {
+  /** Also a name for an object. */
+  readonly name: string;
+  readonly kind: TemplateKindName;
+  readonly apiVersion: string;
+  /** x86_64 where it is not said. */
+  readonly architecture?: Architecture;
+  readonly isAdopted?: boolean;
+  /** spec.template.spec. */
+  readonly spec: JsonObject;
+  readonly verdict: ImageVerdict['type'];
+  readonly code?: BootImageCode;
+  /** What it boots afterwards, or what a person is to import. */
+  readonly to?: string;
+  readonly version?: string;
+  /** spec.template.spec afterwards; left out: as before. */
+  readonly after?: JsonObject;
+}

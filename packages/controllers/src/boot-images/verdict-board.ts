@@ -1,0 +1,59 @@
+// What was last found of every resource, for who reports on all of them. It is no truth: after a start every resource is looked
+// at again, and until then nothing is reported.
+import { isDeepStrictEqual } from 'node:util';
+import type { Decision } from './decide.ts';
+import { keyOf } from './facts.ts';
+import type { MachineKind, MachineResource } from './verdict.ts';
+
+export interface VerdictBoard {
+  /** Tells which ones of a kind there are: until each has been looked at once, counts would say what is not so. */
+  begin(kind: MachineKind, resources: readonly MachineResource[]): void;
+  /** Whether all that there were of a kind in the beginning have been looked at. */
+  isComplete(kind: MachineKind): boolean;
+  /** Without what is to be written: once it is, there is another one. */
+  put(decision: Decision): void;
+  remove(resource: MachineResource): void;
+  values(): IterableIterator<Decision>;
+  /** Tells when something is other than before. Returns the way to stop that. */
+  onChange(listener: () => void): () => void;
+}
+
+export function createVerdictBoard(): VerdictBoard {
+  const findings = new Map<string, Decision>();
+  const unseen = new Map<string, Set<string>>();
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
+  return {
+    begin(kind, resources) {
+      const keys = new Set(resources.map(keyOf));
+      // What is gone went while somebody else led.
+      for (const [key, { verdict }] of findings)
+        if (wordOf(verdict.resource) === wordOf(kind) && !keys.has(key)) findings.delete(key);
+      unseen.set(wordOf(kind), new Set([...keys].filter((key) => !findings.has(key))));
+      tell();
+    },
+    isComplete: (kind) => unseen.get(wordOf(kind))?.size === 0,
+    put(decision) {
+      const { resource } = decision.verdict;
+      const key = keyOf(resource);
+      unseen.get(wordOf(resource))?.delete(key);
+      const finding = { ...decision, change: null };
+      if (isDeepStrictEqual(findings.get(key), finding)) return;
+      findings.set(key, finding);
+      tell();
+    },
+    remove(resource) {
+      const isUnseen = unseen.get(wordOf(resource))?.delete(keyOf(resource)) === true;
+      if (findings.delete(keyOf(resource)) || isUnseen) tell();
+    },
+    values: () => findings.values(),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+const wordOf = ({ api, kind }: MachineKind): string => `${kind}.${api}`;

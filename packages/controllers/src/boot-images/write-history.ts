@@ -1,0 +1,118 @@
+// Keeps the BootImageHistory of a resource. What the resource had before a change is written with the change itself, on the
+// resource: the history follows when it is next looked at, so that a kill in between loses nothing.
+import { bootImageAnnotation, bootImageHistories, bootImagesOfHistoryAnnotation } from '@slipway/api';
+import type { BootImageHistory } from '@slipway/api';
+import { type Context, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
+import { createFreshness } from '../freshness.ts';
+import type { Decision } from './decide.ts';
+import { type HistoryDetail, historyName, historySpec, nextDetails } from './history.ts';
+import { decodeKeptImages, encodeKeptImages, type KeptImage, nextKeptImages, withKeptImage } from './kept-images.ts';
+import { decodeMemory } from './memory.ts';
+import { fieldManager } from './options.ts';
+import { annotationSteps, patchSteps } from './patch-steps.ts';
+import type { JsonObject } from './verdict.ts';
+
+/** On a resource: the image that it had before the last change, and what sets it again, as JSON. Written with the image. */
+export const imageBeforeAnnotation = 'slipway.dev/boot-image-before';
+
+type History = Stored<BootImageHistory>;
+
+/** For the annotation. `image`: of before. */
+export const imageBefore = (image: string, before: JsonObject, after: JsonObject, now: number): string =>
+  encodeKeptImages([{ version: '', image, at: new Date(now).toISOString(), set: patchSteps(after, before, '') }]);
+
+/** What has an image now, and how it came to it. */
+export interface Entry {
+  readonly decision: Decision;
+  readonly owner: Stored<KubeObject>;
+  /** What its machines are made from now. */
+  readonly spec: JsonObject;
+  /** Of the ConfigMap. */
+  readonly generation: number;
+}
+
+export interface HistoryWriter {
+  /** Enters the image that we gave the resource. Nothing is written where that is done. False: our cache is behind. */
+  enter(entry: Entry, context: Context): Promise<boolean>;
+}
+
+export function createHistoryWriter(): HistoryWriter {
+  const fresh = createFreshness();
+  const { kind } = bootImageHistories;
+  const wrote = (history: History): History => {
+    fresh.wrote(kind, history);
+    return history;
+  };
+  return {
+    async enter(entry, context) {
+      if (!isOurImage(entry)) return true;
+      const { resource } = entry.decision.verdict;
+      const store = context.read(bootImageHistories);
+      const key = `${resource.namespace}/${historyName(resource)}`;
+      if (fresh.isBehind(kind, store, key)) return false;
+      const history = store.get(key);
+      // The same version of a later ConfigMap is no other image.
+      if (history?.status?.details?.at(-1)?.bootImageVersion === entry.decision.version) return true;
+      const kept = wrote(await keepImages(history, entry, context));
+      const details = detailsWith(kept, entry, context.now().getTime());
+      if (details !== null) wrote(await patchDetails(kept, details, context));
+      return true;
+    },
+  };
+}
+
+/** Whether it has the image that we gave it. */
+const isOurImage = ({ decision: { verdict }, owner }: Entry): boolean =>
+  verdict.verdict === 'current' &&
+  decodeMemory(owner.metadata.annotations?.[bootImageAnnotation])?.image === verdict.image;
+
+const detailsWith = ({ status }: History, { decision, generation }: Entry, now: number) =>
+  nextDetails(status?.details ?? [], { version: decision.version ?? '', generation, now });
+
+async function keepImages(history: History | undefined, entry: Entry, context: Context): Promise<History> {
+  const kept = decodeKeptImages(history?.metadata.annotations?.[bootImagesOfHistoryAnnotation]);
+  const next = keptWith(kept, entry, context.now().getTime());
+  if (history === undefined) return create(entry, encodeKeptImages(next), context);
+  return next === kept ? history : patchAnnotation(history, encodeKeptImages(next), context);
+}
+
+/** Where nobody knows any more what it had before, only what it has now is kept. */
+function keptWith(kept: readonly KeptImage[], { decision, owner, spec }: Entry, now: number): readonly KeptImage[] {
+  const [before] = decodeKeptImages(owner.metadata.annotations?.[imageBeforeAnnotation]);
+  const specBefore = before === undefined ? null : withKeptImage(spec, before);
+  return nextKeptImages(kept, {
+    before: { image: specBefore === null ? '' : (before?.image ?? ''), spec: specBefore ?? spec },
+    after: { image: decision.verdict.image, spec, version: decision.version ?? '' },
+    now,
+  });
+}
+
+async function create({ decision, owner }: Entry, images: string, { client }: Context): Promise<History> {
+  const { resource } = decision.verdict;
+  const { api, kind, namespace } = resource;
+  const { name, uid } = owner.metadata;
+  const ownerReferences = [{ apiVersion: `${api}/v1beta1`, kind, name, uid }];
+  const annotations = { [bootImagesOfHistoryAnnotation]: images };
+  const metadata = { name: historyName(resource), namespace, annotations, ownerReferences };
+  try {
+    return await client.create(bootImageHistories, { metadata, spec: historySpec(resource) }, { fieldManager });
+  } catch (error) {
+    // Our cache is behind, or a set of that name was made anew and the old history is not collected yet.
+    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
+    return client.get(bootImageHistories, metadata);
+  }
+}
+
+function patchAnnotation({ metadata }: History, images: string, { client }: Context): Promise<History> {
+  const { uid, resourceVersion, annotations } = metadata;
+  const steps = annotationSteps(annotations, { [bootImagesOfHistoryAnnotation]: images });
+  const patch = { type: 'json', body: steps } as const;
+  return client.patch(bootImageHistories, metadata, patch, { uid, resourceVersion }, { fieldManager });
+}
+
+function patchDetails({ metadata }: History, details: readonly HistoryDetail[], { client }: Context): Promise<History> {
+  const { uid, resourceVersion } = metadata;
+  const patch = { type: 'merge', body: { status: { details } } } as const;
+  const options = { fieldManager, subresource: 'status' } as const;
+  return client.patch(bootImageHistories, metadata, patch, { uid, resourceVersion }, options);
+}
