@@ -69,6 +69,10 @@ export const controllerCommand = (): Command =>
         .default(defaultSettings.keepRendered)
         .argParser(parseCount),
     )
+    .option(
+      '--boot-image-canary',
+      'before a MachineSet of the Machine API gets another boot image, one machine with it must become ready',
+    )
     .addOption(
       new Option('--own-node <name>', 'the node that this program runs on: it is the last to change').env('NODE_NAME'),
     )
@@ -81,6 +85,7 @@ Examples:
   slipway controller --server-url https://api-int.example.com:22623 --token-lifetime 8h
   slipway controller --feature-gates PinnedImages=true,OSStreams=true
   slipway controller --feature-gates OSStreams=true --release-image registry.local/release@sha256:… --registry-ca ca.crt
+  slipway controller --feature-gates ManagedBootImages=true --boot-image-canary
   slipway controller --probes 0.0.0.0:8797        # in a pod`,
     )
     .action(async (options: ControllerOptions) => (await import('./controller.ts')).runController(options));

@@ -1,8 +1,10 @@
 import {
+  bootImagesControllers,
   builtInController,
   certificatesController,
   defaultPoolsController,
   drainController,
+  firstBootOptions,
   type FirstBootSettings,
   machineConfigNodesController,
   osStreamsControllers,
@@ -39,6 +41,8 @@ export interface ControllerSettings extends Omit<FirstBootSettings, 'namespace' 
   releaseImage?: string | undefined;
   /** The Secret with the cluster's pull secret, where it is another than the usual one. */
   pullSecret?: { namespace: string; name: string } | undefined;
+  /** A new boot image must bring up one machine before a MachineSet gets it. */
+  bootImageCanary?: boolean | undefined;
   /** How registries are spoken to. */
   registry?: Omit<RegistryOptions, 'credentials'> | undefined;
 }
@@ -65,6 +69,7 @@ export function controllersOf(
     ...(osExtensionsImage !== undefined && { baseOSExtensionsContainerImage: osExtensionsImage }),
   };
   const firstBoot = { ...settings, namespace, serverHosts: settings.serverHost, tokens: settings.stubTokens };
+  const { machineApiNamespace, clusterApiNamespace } = firstBootOptions(firstBoot);
   return [
     defaultPoolsController,
     builtInController({ controllerVersion: version, daemonImage }),
@@ -86,6 +91,17 @@ export function controllersOf(
       pullSecret: settings.pullSecret,
       registry: registryWith(settings.registry ?? {}),
       gates,
+    }),
+    ...bootImagesControllers({
+      namespace,
+      machineApiNamespace,
+      clusterApiNamespace,
+      controllerVersion: version,
+      osImages,
+      releaseImage,
+      gates,
+      metrics,
+      canary: settings.bootImageCanary,
     }),
   ];
 }

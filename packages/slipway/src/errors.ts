@@ -21,6 +21,8 @@ export const commandErrors = {
   SLW_CLI_NO_ANSWER: 'no controller has answered a request to a pool',
   SLW_CLI_FILE: 'a file that a flag names cannot be used',
   SLW_CLI_STREAM: 'a pool cannot be brought to an OS image stream as things are',
+  SLW_CLI_NO_MACHINES: 'the cluster has nothing of that name that makes machines, or several such things',
+  SLW_CLI_BOOT_IMAGE: 'a boot image cannot be restored or released as things are',
   SLW_CLI_REFUSED: 'the controller refused what was asked of a pool',
   SLW_IGNITION_INPUT: 'a file or a flag of an ignition command cannot be used',
 } as const;

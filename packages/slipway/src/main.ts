@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { bootImagesCommand } from './bootimages/command.ts';
 import { bootstrapCommand } from './bootstrap/command.ts';
 import { controllerCommand } from './controller-command.ts';
 import { daemonCommand } from './daemon-command.ts';
@@ -35,6 +36,7 @@ const program = new Command('slipway')
   .addCommand(statusCommand())
   .addCommand(whyCommand())
   .addCommand(streamsCommand())
+  .addCommand(bootImagesCommand())
   .addCommand(historyCommand())
   .addCommand(pauseCommand())
   .addCommand(resumeCommand())
@@ -55,6 +57,7 @@ Examples:
   slipway plan -f 50-chrony.yaml                  what applying it would do to every machine
   slipway status --watch                          how far every pool and node is, and what it waits for
   slipway streams migrate infra rhel-10 --dry-run what another OS for a pool means
+  slipway bootimages                              which image new machines boot, and why
   slipway render -f fleet/ --pool worker          a pool’s configuration from manifests, without a cluster
 
 Every error ends with a code in brackets; docs/errors.md says what to do about each.`,

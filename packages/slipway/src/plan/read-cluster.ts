@@ -24,9 +24,10 @@ import {
 import { type Client, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
 import { slimNode } from '../cluster-view/fleet-now.ts';
 import { notInstalled } from '../cluster-view/read-fleet.ts';
+import { readGate } from '../cluster-view/read-gate.ts';
 import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
 import type { RenderOptions } from '../manifests/manifest-options.ts';
-import { findOsImageStream, readGate } from '../streams/read-streams.ts';
+import { findOsImageStream } from '../streams/read-streams.ts';
 import { runningIn } from '../streams/running-os.ts';
 import { version } from '../version.ts';
 import { controllerNode } from './controller-node.ts';
@@ -93,7 +94,7 @@ async function readPools(client: Client): Promise<Stored<MachineConfigPool>[]> {
 async function readStreams(client: Client): Promise<{ found: Streams | null; notes: string[] }> {
   try {
     const object = await findOsImageStream(client);
-    const gate = object === undefined ? null : await readGate(client);
+    const gate = object === undefined ? null : await readGate(client, 'OSStreams');
     return { found: object === undefined || gate?.isOn === false ? null : streamsOf(object), notes: [] };
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;

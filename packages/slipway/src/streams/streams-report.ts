@@ -9,11 +9,12 @@ import {
   trackedOf,
   type TrackedStream,
 } from '@slipway/fleet';
+import type { GateFinding } from '../cluster-view/read-gate.ts';
 import type { CodedProblem } from '../problem-list.ts';
 
 export interface StreamsReport {
   /** Whether pools follow streams. Null: the cluster has no FeatureGate, so only its controllers know. */
-  readonly gate: { readonly isOn: boolean; readonly because: string } | null;
+  readonly gate: GateFinding | null;
   /** Null: nothing is known of any stream. */
   readonly defaultStream: string | null;
   /** By name. */
@@ -54,7 +55,7 @@ export interface PoolEntry {
 export function streamsReport(
   streams: Streams | null,
   pools: readonly MachineConfigPool[],
-  gate: StreamsReport['gate'],
+  gate: GateFinding | null,
 ): StreamsReport {
   const entries = pools.map((pool) => poolEntry(pool, streams)).sort(byName);
   const available = [...(streams?.available ?? [])].sort(byName);

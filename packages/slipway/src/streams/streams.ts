@@ -2,11 +2,12 @@ import { machineConfigPools } from '@slipway/api';
 import { streamsOf } from '@slipway/fleet';
 import { type Client, createClient, isKubeError } from '@slipway/kube';
 import { notInstalled } from '../cluster-view/read-fleet.ts';
+import { readGate } from '../cluster-view/read-gate.ts';
 import { type ClusterOptions, connect } from '../connect.ts';
 import { type Io, write } from '../ignition/io.ts';
 import { toJson } from '../manifests/manifest-text.ts';
 import { paintFor, widthOf } from '../terminal/paint.ts';
-import { findOsImageStream, readGate } from './read-streams.ts';
+import { findOsImageStream } from './read-streams.ts';
 import { type StreamsReport, streamsReport } from './streams-report.ts';
 import { streamsText } from './streams-text.ts';
 
@@ -32,7 +33,7 @@ async function readReport(client: Client): Promise<StreamsReport> {
   try {
     const pools = await Array.fromAsync(client.list(machineConfigPools));
     const found = await findOsImageStream(client);
-    return streamsReport(found === undefined ? null : streamsOf(found), pools, await readGate(client));
+    return streamsReport(found === undefined ? null : streamsOf(found), pools, await readGate(client, 'OSStreams'));
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) throw error;
     throw notInstalled(client.transport.server, error);

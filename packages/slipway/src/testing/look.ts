@@ -1,4 +1,5 @@
 // The commands that only look at a cluster, in the process of a test: starting one for each costs a second.
+import { bootImagesCommand } from '../bootimages/command.ts';
 import { historyCommand } from '../history/command.ts';
 import { statusCommand } from '../status/command.ts';
 import { streamsCommand } from '../streams/command.ts';
@@ -10,6 +11,7 @@ const commands = {
   why: whyCommand,
   history: historyCommand,
   streams: streamsCommand,
+  bootimages: bootImagesCommand,
 } as const;
 
 export const look = (kubeconfig: string, command: keyof typeof commands, ...args: string[]): Promise<Ran> =>

@@ -1,0 +1,329 @@
+// `slipway bootimages` on a real control plane, with the real controllers. Nobody makes machines: what counts is what they
+// would boot.
+import {
+  clusterApiMachineSets,
+  configMaps,
+  crdOf,
+  gcpMachineTemplateKind,
+  gcpMachineTemplates,
+  infrastructures,
+  machineConfigurations,
+  machineDeployments,
+  machineSets,
+  namespaces,
+  secrets,
+} from '@slipway/api';
+import type { Resource } from '@slipway/kube';
+import { look } from '@slipway/slipway/testing/look';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  clusterApi,
+  fromTemplate,
+  gcpMachines,
+  imageOf,
+  installersStub,
+  mine,
+  namespace,
+  server,
+  stream,
+  versionOf,
+} from './bootimages/machines.ts';
+import { settledRequestsOf } from './plan/audit.ts';
+import { type Fleet, namespace as ours, startFleet } from './render/fleet.ts';
+
+const patience = { timeout: 20_000, interval: 100 };
+const looker = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
+
+let fleet: Fleet;
+/** Of somebody whose every request is counted. */
+let lookers: string;
+
+const setRelease = (build: number): Promise<unknown> =>
+  fleet.admin.apply(
+    configMaps,
+    {
+      metadata: { namespace: ours, name: 'coreos-bootimages' },
+      data: { releaseVersion: `4.22.${build}`, stream: stream(build) },
+    },
+    {},
+    { fieldManager: 'the-release', force: true },
+  );
+
+const ofGroup = (group: string, kind: string, plural: string): Resource => ({
+  group,
+  version: 'v1',
+  kind,
+  plural,
+  namespaced: false,
+});
+const crds = ofGroup('apiextensions.k8s.io', 'CustomResourceDefinition', 'customresourcedefinitions');
+const roles = ofGroup('rbac.authorization.k8s.io', 'ClusterRole', 'clusterroles');
+const roleBindings = ofGroup('rbac.authorization.k8s.io', 'ClusterRoleBinding', 'clusterrolebindings');
+
+/** One set and one deployment from a template, and a set whose template is not there. */
+async function addClusterApiMachines(): Promise<void> {
+  await fleet.admin.create(crds, crdOf(gcpMachineTemplateKind));
+  await vi.waitFor(
+    () =>
+      fleet.admin.create(gcpMachineTemplates, {
+        metadata: { namespace: clusterApi, name: 'template' },
+        spec: { template: { spec: { instanceType: 'n2', image: imageOf(1) } } },
+      }),
+    patience,
+  );
+  await fleet.admin.create(clusterApiMachineSets, fromTemplate('capi-a', 'template'));
+  await fleet.admin.create(clusterApiMachineSets, fromTemplate('capi-lost', 'nowhere'));
+  await fleet.admin.create(machineDeployments, fromTemplate('capi-md', 'template'));
+}
+
+interface Report {
+  gate: null;
+  optedIn: object[];
+  configMap: { state: string; releaseVersion: string | null };
+  resources: {
+    resource: { name: string };
+    verdict: string;
+    image: string;
+    target: string;
+    why: string;
+    code: string;
+  }[];
+}
+
+const bootimages = (...args: string[]) => look(fleet.controlPlane.kubeconfig, 'bootimages', ...args);
+
+async function report(): Promise<Report> {
+  const { code, out, err } = await look(lookers, 'bootimages', '-o', 'json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out) as Report;
+}
+
+const entry = async (name: string) => (await report()).resources.find(({ resource }) => resource.name === name);
+
+const until = (name: string, facts: object): Promise<void> =>
+  vi.waitFor(async () => expect(await entry(name)).toMatchObject(facts), patience);
+
+const machines = (name: string) => fleet.admin.get(machineSets, { namespace, name });
+const providerSpec = async (name: string) => (await machines(name)).spec?.template?.spec?.providerSpec?.value;
+
+beforeAll(async () => {
+  fleet = await startFleet({ audit: true });
+  lookers = await fleet.controlPlane.kubeconfigFor(looker);
+  for (const name of [namespace, clusterApi]) await fleet.admin.create(namespaces, { metadata: { name } });
+  await fleet.admin.create(infrastructures, { metadata: { name: 'cluster' }, spec: {} });
+  await fleet.admin.patch(
+    infrastructures,
+    { name: 'cluster' },
+    { type: 'merge', body: { status: { infrastructureName: 'demo', platformStatus: { type: 'GCP' } } } },
+    {},
+    { subresource: 'status' },
+  );
+  await fleet.admin.create(secrets, {
+    metadata: { namespace, name: 'worker-user-data' },
+    data: { userData: Buffer.from(installersStub).toString('base64') },
+  });
+  await fleet.admin.create(secrets, {
+    metadata: { namespace: clusterApi, name: 'worker-user-data' },
+    data: {
+      value: Buffer.from(installersStub).toString('base64'),
+      format: Buffer.from('ignition').toString('base64'),
+    },
+  });
+  await addClusterApiMachines();
+  await fleet.admin.create(machineSets, gcpMachines('worker-a', imageOf(1)));
+  await fleet.admin.create(machineSets, gcpMachines('worker-b', imageOf(1)));
+  await fleet.admin.create(machineSets, gcpMachines('worker-mine', mine));
+  await fleet.admin.create(machineSets, gcpMachines('worker-odd', imageOf(1), { kind: 'SomethingElse' }));
+}, 120_000);
+
+afterAll(async () => fleet?.stop(), 60_000);
+
+describe('slipway bootimages, before anybody has opted in', () => {
+  it('says that, and that there are no boot images', async () => {
+    const { code, out } = await bootimages();
+    expect(code).toBe(0);
+    expect(out).toMatch(/openshift-machine-api\/worker-a \(mapi\) +gcp .* skipped +not opted in/);
+    expect(out).toContain('--feature-gates ManagedBootImages=true');
+    expect(out).toContain('Nothing is opted in: set spec.managedBootImages.machineManagers');
+    expect(out).toContain('[SLW_BOOT_IMAGES_MISSING]');
+  });
+
+  it('shows what each would get, and only reads', async () => {
+    await setRelease(2);
+    const found = await report();
+    expect(found).toMatchObject({ gate: null, optedIn: [], configMap: { releaseVersion: '4.22.2' } });
+    expect(found.resources).toMatchObject([
+      { resource: { name: 'worker-a' }, verdict: 'skipped', image: imageOf(1), target: imageOf(2) },
+      { resource: { name: 'worker-b' } },
+      { resource: { name: 'worker-mine' }, image: mine, target: '' },
+      { resource: { name: 'worker-odd' }, image: '', target: '' },
+      { resource: { name: 'capi-a', api: 'cluster.x-k8s.io' }, image: imageOf(1), target: imageOf(2) },
+      { resource: { name: 'capi-lost' }, image: '', target: '' },
+      { resource: { name: 'capi-md', kind: 'MachineDeployment' }, image: imageOf(1), target: imageOf(2) },
+    ]);
+    const requests = await settledRequestsOf(fleet.controlPlane, looker.user);
+    expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
+  });
+
+  it('shows the rest to somebody who may not read Secrets', async () => {
+    const reads = [
+      { apiGroups: ['*'], resources: ['*'], verbs: ['list'] },
+      { apiGroups: ['machine.openshift.io', 'cluster.x-k8s.io'], resources: ['*'], verbs: ['get'] },
+      {
+        apiGroups: ['config.openshift.io', 'machineconfiguration.openshift.io', 'operator.openshift.io'],
+        resources: ['*'],
+        verbs: ['get'],
+      },
+      {
+        apiGroups: ['infrastructure.cluster.x-k8s.io', 'apiextensions.k8s.io'],
+        resources: ['*'],
+        verbs: ['get'],
+      },
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
+    ];
+    await fleet.admin.create(roles, Object.assign({ metadata: { name: 'viewer' } }, { rules: reads }));
+    const binding = {
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'viewer' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'viewer' }],
+    };
+    await fleet.admin.create(roleBindings, Object.assign({ metadata: { name: 'viewer' } }, binding));
+    const kubeconfig = await fleet.controlPlane.kubeconfigFor({ user: 'viewer', groups: [], name: 'viewer' });
+    const { code, out } = await look(kubeconfig, 'bootimages', '-o', 'json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      resources: expect.arrayContaining([
+        expect.objectContaining({
+          image: imageOf(1),
+          stub: { current: 'worker-user-data', wanted: 'worker-user-data' },
+        }),
+      ]) as object[],
+    });
+  });
+
+  it('knows of no history yet', async () => {
+    expect(await bootimages('history', 'worker-a')).toMatchObject({
+      code: 0,
+      out: 'MachineSet openshift-machine-api/worker-a of machine.openshift.io: its boot image has not been changed yet\n',
+    });
+    expect(await bootimages('history', 'worker-z')).toMatchObject({ code: 1, thrown: 'SLW_CLI_NO_MACHINES' });
+    expect(await bootimages('restore', 'worker-a', '--to', versionOf(1))).toMatchObject({
+      code: 1,
+      out: '',
+      thrown: 'SLW_CLI_BOOT_IMAGE',
+    });
+  });
+});
+
+describe('slipway bootimages, with the controllers at work', () => {
+  beforeAll(async () => {
+    const machineManagers = [
+      { resource: 'machinesets', apiGroup: 'machine.openshift.io', selection: { mode: 'All' } },
+      { resource: 'machinesets', apiGroup: 'cluster.x-k8s.io', selection: { mode: 'All' } },
+    ] as const;
+    await fleet.admin.apply(
+      machineConfigurations,
+      { metadata: { name: 'cluster' }, spec: { managedBootImages: { machineManagers: [...machineManagers] } } },
+      {},
+      { fieldManager: 'somebody', force: true },
+    );
+    await fleet.controller('--feature-gates', 'ManagedBootImages=true', '--server-url', server);
+    await until('worker-a', { verdict: 'current' });
+  }, 120_000);
+
+  it('says the same as was done: current, somebody’s own, or wrong', async () => {
+    await until('worker-a', { verdict: 'current', image: imageOf(2), target: imageOf(2) });
+    await until('worker-b', { verdict: 'current' });
+    expect(await providerSpec('worker-a')).toMatchObject({
+      disks: [{ boot: true, image: imageOf(2), sizeGb: 128, labels: null }],
+      userDataSecret: { name: 'worker-user-data-managed' },
+    });
+    expect(await entry('worker-mine')).toMatchObject({ verdict: 'theirs' });
+    expect(await providerSpec('worker-mine')).toMatchObject({ disks: [{ image: mine }] });
+    expect(await entry('worker-odd')).toMatchObject({ verdict: 'failed', code: 'SLW_BOOT_IMAGES_SPEC' });
+    expect((await report()).configMap).toMatchObject({ state: 'in use', releaseVersion: '4.22.2' });
+  });
+
+  it('shows the history, the newest first, and what was there before', async () => {
+    await setRelease(3);
+    await until('worker-a', { verdict: 'current', image: imageOf(3) });
+    await vi.waitFor(async () => {
+      const { out } = await bootimages('history', 'worker-a', '-o', 'json');
+      expect(JSON.parse(out)).toMatchObject([
+        {
+          resource: { namespace, name: 'worker-a' },
+          entries: [
+            { version: versionOf(3), image: imageOf(3), configMapGeneration: 2 },
+            { version: versionOf(2), image: imageOf(2), configMapGeneration: 1 },
+            { version: null, image: imageOf(1), configMapGeneration: null },
+          ],
+        },
+      ]);
+    }, patience);
+    const { out } = await bootimages('history', 'worker-a', '-n', namespace, '--api', 'mapi');
+    expect(out.split('\n')[2]).toMatch(new RegExp(`^20.*Z +${versionOf(3)} +#2 +${imageOf(3)}$`));
+    expect(await bootimages('history', 'worker-a', '--api', 'capi')).toMatchObject({ thrown: 'SLW_CLI_NO_MACHINES' });
+  });
+
+  it('shows with --dry-run what a restore would change, and writes nothing', async () => {
+    const before = await machines('worker-a');
+    const { code, out } = await bootimages('restore', 'worker-a', '--to', versionOf(2), '--dry-run');
+    expect(code).toBe(0);
+    expect(out).toContain(`/spec/template/spec/providerSpec/value/disks/0/image: "${imageOf(2)}"`);
+    expect(out).toContain('Nothing was written (--dry-run).');
+    expect((await machines('worker-a')).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  });
+
+  it('restores an earlier image and holds it there, whatever the next release brings', async () => {
+    const { code, out } = await bootimages('restore', 'worker-a', '--to', versionOf(2));
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('is held at') });
+    const held = { verdict: 'skipped', image: imageOf(2), why: expect.stringContaining('held by a person') };
+    await until('worker-a', held);
+    await setRelease(4);
+    await until('worker-b', { verdict: 'current', image: imageOf(4) });
+    expect(await entry('worker-a')).toMatchObject(held);
+    expect(await providerSpec('worker-a')).toMatchObject({
+      disks: [{ boot: true, image: imageOf(2), sizeGb: 128, labels: null }],
+      userDataSecret: { name: 'worker-user-data-managed' },
+    });
+    const again = await bootimages('restore', 'worker-a', '--to', versionOf(2));
+    expect(again.out).toContain('held there already: nothing was written');
+  });
+
+  it('refuses a version that was never there, with those that were', async () => {
+    const { code, err, thrown } = await bootimages('restore', 'worker-a', '--to', '9.9.9-9');
+    expect({ code, thrown }).toEqual({ code: 1, thrown: 'SLW_CLI_BOOT_IMAGE' });
+    expect(err).toContain(`there is ${versionOf(3)}, ${versionOf(2)}, ${imageOf(1)}`);
+  });
+
+  it('gives it back to updates with --release', async () => {
+    const trial = await bootimages('restore', 'worker-a', '--release', '--dry-run');
+    expect(trial.out).toContain('Nothing was written');
+    expect(await entry('worker-a')).toMatchObject({ verdict: 'skipped' });
+    const { out } = await bootimages('restore', 'worker-a', '--release');
+    expect(out).toContain(`no longer held at ${versionOf(2)}`);
+    await until('worker-a', { verdict: 'current', image: imageOf(4) });
+    expect((await bootimages('restore', 'worker-a', '--release')).out).toContain('Nobody holds');
+  });
+
+  it('does the same in Cluster API, by templates', async () => {
+    const imageNow = async (): Promise<string | undefined> => {
+      const { spec } = await fleet.admin.get(clusterApiMachineSets, { namespace: clusterApi, name: 'capi-a' });
+      const { name = '' } = spec?.template?.spec?.infrastructureRef ?? {};
+      const template = await fleet.admin.get(gcpMachineTemplates, { namespace: clusterApi, name });
+      return template.spec.template.spec.image;
+    };
+    await until('capi-a', { verdict: 'current', image: imageOf(4) });
+    expect(await entry('capi-lost')).toMatchObject({ verdict: 'failed', code: 'SLW_BOOT_IMAGES_TEMPLATE' });
+    expect(await entry('capi-md')).toMatchObject({ verdict: 'skipped', image: imageOf(1) });
+    const trial = await bootimages('restore', 'capi-a', '--to', imageOf(1), '--dry-run');
+    expect(trial.out).toContain('/spec/template/spec/infrastructureRef/name: "template-');
+    expect(await imageNow()).toBe(imageOf(4));
+    const { code, out } = await bootimages('restore', 'capi-a', '--to', imageOf(1));
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('is held at') });
+    expect(await imageNow()).toBe(imageOf(1));
+    await until('capi-a', { verdict: 'skipped', why: expect.stringContaining('held by a person') });
+    await bootimages('restore', 'capi-a', '--release');
+    await until('capi-a', { verdict: 'current', image: imageOf(4) });
+    expect(await imageNow()).toBe(imageOf(4));
+  });
+});

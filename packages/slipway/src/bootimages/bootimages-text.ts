@@ -1,0 +1,130 @@
+// The boot images of a cluster for people.
+import type { ToImport } from '@slipway/controllers';
+import { type Colour, type Paint, plain } from '../terminal/paint.ts';
+import { safeText } from '../terminal/safe-text.ts';
+import { type Cell, table } from '../terminal/table.ts';
+import { wrapText } from '../terminal/wrap-text.ts';
+import type { BootImageEntry, BootImagesReport } from './bootimages-report.ts';
+import { resourceWords } from './resource-words.ts';
+import { shortBootImage } from './short-boot-image.ts';
+
+export interface BootImagesTextOptions {
+  readonly paint?: Paint;
+  /** Of the terminal: sentences are broken between words. Left out: they are not broken. */
+  readonly width?: number | undefined;
+}
+
+const COLOURS: Readonly<Record<BootImageEntry['verdict'], Colour>> = {
+  current: 'green',
+  update: 'cyan',
+  manual: 'yellow',
+  theirs: 'dim',
+  skipped: 'dim',
+  failed: 'red',
+};
+
+export function bootImagesText(report: BootImagesReport, { paint = plain, width }: BootImagesTextOptions = {}): string {
+  const { resources } = report;
+  const told = [...stateLines(report), ...report.notes].flatMap((line) => wrapText(oneLine(line), width));
+  return [
+    ...(resources.length === 0 ? [] : [resourceTable(resources, paint)]),
+    ...(told.length === 0 ? [] : [told.map((line) => `${line}\n`).join('')]),
+    ...importBlocks(resources, paint),
+  ].join('\n');
+}
+
+function resourceTable(resources: readonly BootImageEntry[], paint: Paint): string {
+  return table(
+    ['MACHINESET', 'PLATFORM', 'ARCH', 'IMAGE', '→ TARGET', 'STUB', 'VERDICT', 'WHY'],
+    resources.map((entry): Cell[] => [
+      resourceCell(entry),
+      entry.platform ?? '-',
+      entry.architecture ?? '-',
+      shortBootImage(entry.image) || '-',
+      entry.target === entry.image ? '-' : shortBootImage(entry.target) || '-',
+      change(entry.stub.current, entry.stub.wanted),
+      { text: entry.verdict, colour: COLOURS[entry.verdict] },
+      why(entry),
+    ]),
+    paint,
+  );
+}
+
+function resourceCell({ resource: { namespace, name, api, kind } }: BootImageEntry): string {
+  const word = api === 'machine.openshift.io' ? 'mapi' : 'capi';
+  return `${namespace}/${name} (${kind === 'MachineSet' ? word : `${word}, ${kind}`})`;
+}
+
+const change = (from: string, to: string): string => {
+  if (to === '' || to === from) return from === '' ? '-' : from;
+  return `${from === '' ? '-' : from} → ${to}`;
+};
+
+const why = ({ why: words, code }: BootImageEntry): string => {
+  if (code === null) return words === '' ? '-' : words;
+  return `${words} [${code}]`;
+};
+
+/** What is true of all of them comes before any of them matters. */
+const stateLines = (report: BootImagesReport): string[] => [
+  ...gateLines(report),
+  ...optInLines(report),
+  ...configMapLines(report),
+  ...(report.resources.length === 0
+    ? [
+        'This cluster has no MachineSet and no MachineDeployment: docs/boot-images.md says how boot images are updated then.',
+      ]
+    : []),
+];
+
+function gateLines({ gate }: BootImagesReport): string[] {
+  if (gate === null) {
+    return [
+      'This cluster has no FeatureGate: whether boot images are managed is for its controllers to say (slipway controller --feature-gates ManagedBootImages=true). What is shown is what they do with the gate on.',
+    ];
+  }
+  if (gate.isOn) return [];
+  return [
+    `Managed boot images are off (${gate.because}): nothing is changed. What is shown is what would be done. To turn them on, add ManagedBootImages to spec.customNoUpgrade.enabled of FeatureGate cluster.`,
+  ];
+}
+
+const optInLines = ({ optedIn }: BootImagesReport): string[] =>
+  optedIn.some(({ selection }) => selection.mode !== 'None')
+    ? []
+    : [
+        'Nothing is opted in: set spec.managedBootImages.machineManagers of MachineConfiguration cluster (docs/boot-images.md has an example).',
+      ];
+
+function configMapLines({ configMap: { state, releaseVersion, why: words } }: BootImagesReport): string[] {
+  if (state === 'in use') return [`Boot images of release ${releaseVersion ?? 'unknown'}.`];
+  return [state === 'waiting' ? `Not yet: ${words}.` : words];
+}
+
+/** MachineSets of a failure domain mostly need the same import: it is told once. */
+function importBlocks(resources: readonly BootImageEntry[], paint: Paint): string[] {
+  const blocks = new Map<string, { toImport: ToImport; entries: BootImageEntry[] }>();
+  for (const entry of resources) {
+    if (entry.toImport === null) continue;
+    const { toImport } = entry;
+    const key = JSON.stringify(toImport);
+    const block = blocks.get(key) ?? { toImport, entries: [] };
+    block.entries.push(entry);
+    blocks.set(key, block);
+  }
+  return [...blocks.values()].map(({ toImport, entries }) => importText(toImport, entries, paint));
+}
+
+function importText({ artifact, commands }: ToImport, entries: readonly BootImageEntry[], paint: Paint): string {
+  const { location, sha256, uncompressedSha256, version } = artifact;
+  const lines = [
+    `${paint('bold', `To import: version ${oneLine(version)}`)}, for ${entries.map(({ resource }) => resourceWords(resource)).join(', ')}`,
+    `  ${location}`,
+    `  sha256 ${sha256}`,
+    ...(uncompressedSha256 === null ? [] : [`  uncompressed sha256 ${uncompressedSha256}`]),
+    ...commands.flatMap((command) => command.split('\n').map((each) => `    ${each}`)),
+  ];
+  return lines.map((line) => `${safeText(line)}\n`).join('');
+}
+
+const oneLine = (text: string): string => safeText(text).replaceAll(/\s*\n\s*/g, ' ');

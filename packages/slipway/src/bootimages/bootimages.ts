@@ -1,0 +1,42 @@
+import { type Client, createClient, isKubeError } from '@slipway/kube';
+import { notInstalled } from '../cluster-view/read-fleet.ts';
+import { readGate } from '../cluster-view/read-gate.ts';
+import { type ClusterOptions, connect } from '../connect.ts';
+import { type Io, write } from '../ignition/io.ts';
+import { toJson } from '../manifests/manifest-text.ts';
+import { paintFor, widthOf } from '../terminal/paint.ts';
+import { type BootImagesReport, bootImagesReport } from './bootimages-report.ts';
+import { bootImagesText } from './bootimages-text.ts';
+import { type MachineNamespaces, readMachines } from './machine-resources.ts';
+import { readCluster } from './read-cluster.ts';
+import { readVerdicts } from './verdicts.ts';
+
+export interface BootImagesOptions extends ClusterOptions, MachineNamespaces {
+  namespace: string;
+  output: 'table' | 'json';
+}
+
+export async function runBootImages(options: BootImagesOptions, io: Io): Promise<void> {
+  const transport = await connect(options);
+  try {
+    const report = await readReport(createClient(transport), options);
+    const text =
+      options.output === 'json'
+        ? toJson(report)
+        : bootImagesText(report, { paint: paintFor(io.stdout), width: widthOf(io.stdout) });
+    await write(io.stdout, text);
+  } finally {
+    await transport.close();
+  }
+}
+
+async function readReport(client: Client, options: BootImagesOptions): Promise<BootImagesReport> {
+  try {
+    const cluster = await readCluster(client, options.namespace);
+    const entries = await readVerdicts(client, await readMachines(client, options), cluster);
+    return bootImagesReport(await readGate(client, 'ManagedBootImages'), cluster.facts, entries);
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
+    throw notInstalled(client.transport.server, error);
+  }
+}

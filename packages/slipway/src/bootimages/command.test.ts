@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { runCommand } from '../testing/run-command.ts';
+import { bootImagesCommand } from './command.ts';
+import './restore.ts'; // Loaded before the clock of a test runs; the command itself loads it when called.
+
+const run = (...args: string[]) => runCommand(bootImagesCommand, args);
+
+describe('slipway bootimages', () => {
+  it.each([
+    ['neither a version nor --release', ['restore', 'worker-a'], 'SLW_CLI_USAGE'],
+    ['both', ['restore', 'worker-a', '--to', '1', '--release'], 'SLW_CLI_USAGE'],
+    ['no name', ['restore', '--release'], 'commander.missingArgument'],
+    ['an API that there is not', ['history', 'a', '--api', 'x'], 'commander.invalidArgument'],
+    ['a form that there is not', ['-o', 'yaml'], 'commander.invalidArgument'],
+  ])('refuses %s before it asks a cluster', async (_, args, code) => {
+    const { thrown, out } = await run(...args, '--kubeconfig', '/nowhere');
+    expect({ thrown, out }).toEqual({ thrown: code, out: '' });
+  });
+
+  it.each([[[]], [['history']], [['restore']]])('shows examples with %s --help', async (args) => {
+    const { out } = await run(...args, '--help');
+    expect(out).toContain('Examples:\n  slipway bootimages');
+  });
+});

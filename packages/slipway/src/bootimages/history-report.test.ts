@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { historyReport } from './history-report.ts';
+import { historyText } from './history-text.ts';
+import { imageOf, sampleHistory, workerA } from './sample-boot-images.ts';
+
+describe('the history of a MachineSet', () => {
+  it('has every change with its image, as far as it is kept, and what was there before', () => {
+    expect(historyReport(sampleHistory)).toEqual({
+      resource: workerA,
+      entries: [
+        { at: '2026-05-02T08:11:40Z', version: '9.8.2-0', configMapGeneration: 3, image: null },
+        { at: '2025-11-04T10:00:12Z', version: '9.6.1-0', configMapGeneration: 2, image: imageOf('1') },
+        { at: '2025-11-04T10:00:12.123Z', version: null, configMapGeneration: null, image: imageOf('0') },
+      ],
+    });
+  });
+
+  it('is shown to people, the newest first', () => {
+    expect(historyText([historyReport(sampleHistory)])).toBe(
+      `MachineSet openshift-machine-api/worker-a of machine.openshift.io, the newest first
+SET                   VERSION  PAYLOAD  IMAGE
+2026-05-02 08:11:40Z  9.8.2-0  #3       -
+2025-11-04 10:00:12Z  9.6.1-0  #2       ${imageOf('1')}
+before                -        -        ${imageOf('0')}
+Images are kept of the last changes only: one without an image cannot be restored.
+`,
+    );
+  });
+
+  it('is empty where nothing has changed, or where somebody has damaged it', () => {
+    expect(historyText([{ resource: workerA, entries: [] }])).toBe(
+      'MachineSet openshift-machine-api/worker-a of machine.openshift.io: its boot image has not been changed yet\n',
+    );
+    const { metadata, spec } = sampleHistory;
+    const damaged = { metadata: { ...metadata, annotations: { 'slipway.dev/boot-images': '{' } }, spec };
+    expect(historyReport(damaged).entries).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+import { bootImageHoldAnnotation } from '@slipway/api';
+import { describe, expect, it } from 'vitest';
+import { keptImagesOf } from './history-report.ts';
+import { holdSteps, releaseSteps, restorationTo } from './restoration.ts';
+import { imageOf, sampleHistory, workerA } from './sample-boot-images.ts';
+
+const spec = { kind: 'GCPMachineProviderSpec', disks: [{ boot: true, image: imageOf('2'), labels: null }] };
+const facts = { resource: workerA, spec, kept: keptImagesOf(sampleHistory) };
+const holdPath = '/metadata/annotations/slipway.dev~1boot-image-hold';
+
+describe('restoring an image', () => {
+  it('puts it where it was, and touches nothing else', () => {
+    expect(restorationTo('9.6.1-0', facts)).toEqual({
+      image: imageOf('1'),
+      hold: '9.6.1-0',
+      spec: { ...spec, disks: [{ boot: true, image: imageOf('1'), labels: null }] },
+    });
+  });
+
+  it('goes back to what was there before Slipway, by the name of the image', () => {
+    expect(restorationTo(imageOf('0'), facts)).toMatchObject({ image: imageOf('0'), hold: imageOf('0') });
+  });
+
+  it.each([
+    ['9.8.2-0', facts, /no boot image "9\.8\.2-0" that is still known; there is 9\.6\.1-0, projects/],
+    ['9.6.1-0', { ...facts, kept: [] }, /no image of it is kept/],
+    ['9.6.1-0', { ...facts, spec: { disks: [] } }, /has no place in what describes its machines any more/],
+    ['', facts, /still known/],
+  ])('refuses what it cannot do: %s', (wanted, given, words) => {
+    expect(() => restorationTo(wanted, given)).toThrow(
+      expect.objectContaining({ code: 'SLW_CLI_BOOT_IMAGE', message: expect.stringMatching(words) as string }),
+    );
+  });
+});
+
+it('holding is an annotation, and nothing where it is held there already', () => {
+  expect(holdSteps({ a: 'b' }, '1')).toEqual([{ op: 'add', path: holdPath, value: '1' }]);
+  expect(holdSteps({ [bootImageHoldAnnotation]: '1' }, '1')).toEqual([]);
+});
+
+it('releasing takes the hold away and nothing else', () => {
+  expect(releaseSteps({ a: 'b', [bootImageHoldAnnotation]: '' })).toEqual([{ op: 'remove', path: holdPath }]);
+  expect(releaseSteps({ a: 'b' })).toEqual([]);
+  expect(releaseSteps(undefined)).toEqual([]);
+});
