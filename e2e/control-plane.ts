@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { resolveBinaries, startControlPlane, ToolsError, type ControlPlane } from '@slipway/tools/controlplane';
 import { OracleError, resolveOracle } from '@slipway/tools/ignition-oracle';
 import type { TestProject } from 'vitest/node';
+import { type CrioUnderTest, resolveCrioUnderTest } from './crio/crio.ts';
 import { type ClientUnderTest, resolveClients } from './first-boot/clients.ts';
 import { type NodesUnderTest, resolveNodes } from './node/nodes.ts';
 
@@ -13,8 +14,10 @@ declare module 'vitest' {
     kubeconfig: string;
     /** The real Ignition clients that boot machines in tests; none for the slow tests. */
     ignitionClients: ClientUnderTest[];
-    /** What nodes with a real systemd are made from; nothing for the slow tests. */
+    /** What nodes with a real systemd are made from. */
     nodes: NodesUnderTest;
+    /** What a real CRI-O is started from. */
+    crio: CrioUnderTest;
     /** A directory for what several tests make once. */
     installations: string;
   }
@@ -24,7 +27,9 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const clients = project.name === 'slow' ? [] : await resolveClients().catch(giveUp);
   project.provide('ignitionClients', clients);
-  project.provide('nodes', project.name === 'slow' ? {} : await resolveNodes().catch(giveUp));
+  const nodes = await resolveNodes().catch(giveUp);
+  project.provide('nodes', nodes);
+  project.provide('crio', await resolveCrioUnderTest(nodes).catch(giveUp));
   const controlPlane = await start(project.name).catch(giveUp);
   project.provide('kubeconfig', controlPlane.kubeconfig);
   const installations = await mkdtemp(join(tmpdir(), 'slipway-installations-'));
@@ -39,7 +44,7 @@ async function start(project: string): Promise<ControlPlane> {
   // Everything that tests may ask for later: what has to be built is built now, where no test's time is running.
   const binaries = await resolveBinaries(['etcd', 'kube-apiserver', 'kubectl']);
   await resolveOracle();
-  if (project === 'slow') await resolveBinaries(['kube-controller-manager']);
+  if (project === 'slow') await resolveBinaries(['kube-controller-manager', 'kubelet']);
   return startControlPlane({ binaries });
 }
 

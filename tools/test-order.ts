@@ -5,6 +5,8 @@ const longest = [
   'e2e/start.e2e.test.ts',
   'e2e/render-killed.e2e.test.ts',
   'e2e/rollout-behaviours.e2e.test.ts',
+  'e2e/pinned-images-crio.e2e.test.ts',
+  'e2e/pinned-images-journey.e2e.test.ts',
   'packages/ignition/test/differential.e2e.test.ts',
   'tools/controlplane/launcher.e2e.test.ts',
   'e2e/node.e2e.test.ts',

@@ -40,6 +40,7 @@ describe('which programs will do', () => {
     ['kube-apiserver', 'Kubernetes v2.0.0', false],
     ['kube-apiserver', 'Kubernetes v0.0.0-master+$Format:%H$', false],
     ['kube-controller-manager', 'Kubernetes v1.36.3', true],
+    ['kubelet', 'Kubernetes v1.36.3', true],
     ['kubectl', 'Client Version: v1.29.0', false],
     ['kubectl', 'Client Version: v1.30.0', true],
   ])('%s that says %j: %j', (name, output, ok) => {

@@ -22,6 +22,12 @@ export const programs = {
     accepts: [{ from: [1, 34, 0], below: [2, 0, 0] }],
     expected: '1.34 or newer',
   },
+  kubelet: {
+    package: 'k8s.io/kubernetes/cmd/kubelet',
+    versionArgs: ['--version'],
+    accepts: [{ from: [1, 34, 0], below: [2, 0, 0] }],
+    expected: '1.34 or newer',
+  },
   kubectl: {
     package: 'k8s.io/kubernetes/cmd/kubectl',
     versionArgs: ['version', '--client'],

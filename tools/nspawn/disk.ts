@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { ToolsError } from '../controlplane/errors.ts';
 import { cgroupsFor } from './cgroup.ts';
 import type { NodeImage } from './image.ts';
@@ -18,17 +19,30 @@ export interface NodeDisk {
   /** The node's root in that namespace. */
   root: string;
   cgroups: readonly string[];
+  /** Runs a command in the namespace, where the disk is; what does not end with 0 is an error with what it said. */
+  run(command: readonly string[]): Promise<string>;
   /** Ends everything that runs on it. As often as you like. */
   discard(): Promise<void>;
 }
 
+export interface DiskOptions {
+  /**
+   * Also have a place for container images, in /var/lib/containers. They cannot lie on the node's own disk, which is an
+   * overlay: so they lie in a directory of this machine, or with `bytes` in so much memory and not a byte more.
+   */
+  containers?: { bytes?: number };
+}
+
 // Read-only mounts of the machine stay; nspawn's locks go to a /run of the namespace alone.
 const HOLD = `set -e
-directory=$1 image=$2; shift 2
+directory=$1 image=$2 containers=$3 options=$4; shift 4
 mount -t tmpfs -o mode=0755 tmpfs "$directory"
 mkdir "$directory/upper" "$directory/work" "$directory/root"
 mount -t overlay overlay -o "lowerdir=$image,upperdir=$directory/upper,workdir=$directory/work" "$directory/root"
 mount -t tmpfs -o mode=0755 tmpfs /run
+[ -z "$containers$options" ] || mkdir -p "$directory/root/var/lib/containers"
+[ -z "$containers" ] || { mkdir "$containers"; mount --bind "$containers" "$directory/root/var/lib/containers"; }
+[ -z "$options" ] || mount -t tmpfs -o "$options" tmpfs "$directory/root/var/lib/containers"
 for cgroup; do mkdir "$cgroup"; done
 echo ready
 set +e
@@ -43,16 +57,18 @@ for cgroup; do
   done
 done
 umount -l "$directory/root" "$directory"
+[ -z "$containers" ] || rm -rf --one-file-system "$containers"
 rmdir "$directory"
 `;
 
-export async function mountDisk(name: string, image: NodeImage): Promise<NodeDisk> {
+export async function mountDisk(name: string, image: NodeImage, { containers }: DiskOptions = {}): Promise<NodeDisk> {
   const directory = await mkdtemp(join(tmpdir(), `slipway-${name}-`));
   const cgroups = await cgroupsFor(basename(directory));
   if (cgroups.length === 0) throw refused('no cgroup hierarchy of version 2 is mounted here for writing');
+  const place = containers === undefined ? ['', ''] : await placeOfContainers(directory, containers.bytes);
   const child = spawn(
     'unshare',
-    ['--mount', '--propagation', 'private', 'sh', '-c', HOLD, 'hold', directory, image.directory, ...cgroups],
+    ['--mount', '--propagation', 'private', 'sh', '-c', HOLD, 'hold', directory, image.directory, ...place, ...cgroups],
     // A session of its own: Ctrl-C is for us, who then close its input.
     { detached: true, stdio: ['pipe', 'pipe', 'pipe'] },
   );
@@ -68,11 +84,25 @@ export async function mountDisk(name: string, image: NodeImage): Promise<NodeDis
     holder: child.pid ?? 0,
     root: join(directory, 'root'),
     cgroups,
+    async run(command) {
+      const enter = ['--mount', '--target', String(child.pid), ...command];
+      return (await promisify(execFile)('nsenter', enter, { maxBuffer: 16 << 20 })).stdout;
+    },
     async discard() {
       child.stdin.end();
       await exit;
     },
   };
+}
+
+const OVERLAY = 0x79_4c_76_30;
+const MEMORY_BYTES = 4 * 2 ** 30;
+
+/** A directory, or the options of a mount of memory: where /tmp is an overlay itself, as in most containers, it must be that. */
+async function placeOfContainers(directory: string, bytes?: number): Promise<[directory: string, options: string]> {
+  const isOverlay = (await statfs(directory)).type === OVERLAY;
+  if (bytes === undefined && !isOverlay) return [`${directory}.containers`, ''];
+  return ['', `mode=0755,size=${bytes ?? MEMORY_BYTES}`];
 }
 
 function refused(why: string): ToolsError {

@@ -15,8 +15,9 @@ import { unpackDebian, type DebianOptions } from '../debian/debian.ts';
 
 /** Debian 13: systemd 257. */
 const SUITE = 'trixie';
-/** Beside what is essential: an init, its bus, accounts, and the libraries of Node. */
-const PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'procps', 'passwd', 'libstdc++6', 'libatomic1'];
+/** Beside what is essential: an init, its bus, accounts, the libraries of Node, and what CRI-O runs containers with. */
+const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'procps', 'passwd', 'libstdc++6', 'libatomic1'];
+const PACKAGES = [...SYSTEM, 'conmon', 'crun'];
 /** Of no use to a machine that lives for a minute. */
 const LEFT_OUT = [
   ...['doc', 'man', 'locale', 'info'].map((name) => `usr/share/${name}`),

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ToolsError } from '../controlplane/errors.ts';
 import { unpackDebian, type DebianOptions } from '../debian/debian.ts';
 import { killAtOnce } from './cgroup.ts';
-import { mountDisk, type NodeDisk } from './disk.ts';
+import { mountDisk, type DiskOptions, type NodeDisk } from './disk.ts';
 import type { NodeImage } from './image.ts';
 
 export { resolveNodeImage, type NodeImage } from './image.ts';
@@ -24,12 +24,14 @@ export async function resolveNspawn(options: DebianOptions = {}): Promise<Nspawn
   return { path: join(directory, 'usr/bin/systemd-nspawn'), libraryPath };
 }
 
-export interface NodeOptions {
+export interface NodeOptions extends DiskOptions {
   name: string;
   image: NodeImage;
   nspawn: NspawnProgram;
   /** Files of this machine by their path on the node, which can only read them. */
   files?: Readonly<Record<string, string>>;
+  /** May do all that containers need. It could then change the network too, which is that of this machine. */
+  runsContainers?: boolean;
 }
 
 export interface Ran {
@@ -64,12 +66,17 @@ export interface SystemdNode {
 // With --keep-unit nspawn ends by this code when the node asks for a reboot, and starts nothing itself.
 const REBOOT = 133;
 const BOOT_MS = 30_000;
+const RIGHTS_FOR_CONTAINERS = [
+  '--capability=all',
+  '--drop-capability=CAP_SYS_MODULE',
+  '--system-call-filter=@keyring bpf',
+];
 const CONSOLE_CHARS = 100_000;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Makes the disk and starts nothing: what is to be there before the first boot can be put there. Call stop() in the end. */
 export async function makeNode(options: NodeOptions): Promise<SystemdNode> {
-  return new NspawnNode(options, await mountDisk(options.name, options.image));
+  return new NspawnNode(options, await mountDisk(options.name, options.image, options));
 }
 
 class NspawnNode implements SystemdNode {
@@ -162,7 +169,7 @@ class NspawnNode implements SystemdNode {
   }
 
   #start(): ChildProcess {
-    const { name, nspawn, files = {} } = this.#options;
+    const { name, nspawn, files = {}, runsContainers = false } = this.#options;
     const script =
       'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1/cgroup.procs"; shift; n=$((n - 1)); done; exec "$@"';
     const { holder, root, cgroups } = this.disk;
@@ -177,7 +184,8 @@ class NspawnNode implements SystemdNode {
     ];
     const ours = ['--console=pipe', '--link-journal=no', '--resolv-conf=off', '--timezone=off'];
     const binds = Object.entries(files).map(([onNode, here]) => `--bind-ro=${here}:${onNode}`);
-    const command = [...enter, nspawn.path, ...args, ...ours, ...binds];
+    const rights = runsContainers ? RIGHTS_FOR_CONTAINERS : [];
+    const command = [...enter, nspawn.path, ...args, ...ours, ...rights, ...binds];
     return spawn('sh', ['-c', script, 'start', String(cgroups.length), ...cgroups, ...command], {
       env: { PATH },
       detached: true,

@@ -1,3 +1,4 @@
+export { openDoor, type Door } from './door.ts';
 export {
   pushImage,
   pushIndex,

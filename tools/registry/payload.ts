@@ -24,6 +24,8 @@ export interface PayloadSpec {
   /** Of the platform, such as 4.22.0 or 4.22.0-okd-scos.1. */
   version: string;
   streams: readonly StreamSpec[];
+  /** What has nothing to do with an OS, by tag. Left out: some that are in no registry, so that who asks for them is found out. */
+  components?: Readonly<Record<string, string>>;
 }
 
 /** image-references as a release has it: an ImageStream of image.openshift.io/v1. */
@@ -55,7 +57,8 @@ const OS_SOURCE = 'https://github.com/openshift/os';
 const COMMIT = '2b6ac09e306e4b2fa293a887ef88196bfe6c3143';
 
 /** Builds a release and everything of it that has to do with operating systems, in `openshift/…` of the registry. */
-export async function pushPayload(registry: RegistryAccess, { version, streams }: PayloadSpec): Promise<Payload> {
+export async function pushPayload(registry: RegistryAccess, spec: PayloadSpec): Promise<Payload> {
+  const { version, streams, components = nowhere(registry) } = spec;
   const os = new Map<string, { osImage: string; osExtensionsImage: string | undefined }>();
   const tags: ImageTag[] = [];
   for (const stream of streams) {
@@ -71,7 +74,10 @@ export async function pushPayload(registry: RegistryAccess, { version, streams }
     kind: 'ImageStream',
     apiVersion: 'image.openshift.io/v1',
     metadata: { name: version },
-    spec: { lookupPolicy: { local: false }, tags: [...tags, ...others(registry)].sort(byName) },
+    spec: {
+      lookupPolicy: { local: false },
+      tags: [...tags, ...Object.entries(components).map(componentTag)].sort(byName),
+    },
   };
   const releaseImage = await pushRelease(registry, version, imageReferences);
   return { releaseImage, imageReferences, os };
@@ -149,15 +155,16 @@ function osAnnotations(stream: StreamSpec): Record<string, string> | undefined {
 const extensionsAnnotations = ({ withoutAnnotations = false }: StreamSpec): Record<string, string> | undefined =>
   withoutAnnotations ? undefined : built(OS_SOURCE);
 
-/** What has nothing to do with an OS. These images are in no registry: who asks for them is found out. */
-const others = ({ host }: RegistryAccess): ImageTag[] =>
-  ['cli', 'installer', 'machine-config-operator'].map((name, index) =>
-    tagOf(
+const nowhere = ({ host }: RegistryAccess): Record<string, string> =>
+  Object.fromEntries(
+    ['cli', 'installer', 'machine-config-operator'].map((name, index) => [
       name,
       `${host}/openshift/${name}@sha256:${String(index).repeat(64)}`,
-      built(`https://github.com/openshift/${name}`),
-    ),
+    ]),
   );
+
+const componentTag = ([name, image]: [string, string]): ImageTag =>
+  tagOf(name, image, built(`https://github.com/openshift/${name}`));
 
 const built = (source: string): Record<string, string> => ({
   'io.openshift.build.commit.id': COMMIT,

@@ -46,6 +46,16 @@ describe('inspect', () => {
     expect(server.paths.slice(2)).toEqual(['manifests/4.22']);
   });
 
+  it('has a shorter way to the layers alone', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using registry = clientOf([server]);
+    const image = await releaseImage();
+    server.put('4.22', image);
+    const layers = await registry.layers(`${server.host}/release@${image.manifest.digest}`);
+    expect(layers).toEqual(image.layers.map(descriptorOf));
+    expect(server.seen).toHaveLength(1);
+  });
+
   it('picks the platform out of an index, also out of one inside another', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = clientOf([server]);

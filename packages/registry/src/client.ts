@@ -57,6 +57,10 @@ export function createRegistry(options: RegistryOptions = {}, clock: Clock = sys
       const size = manifest.layers.reduce((sum, layer) => sum + layer.size, manifest.config.size);
       return { reference: `${name}@${named}`, digest, platform, labels, layers: manifest.layers, size };
     },
+    async layers(text, { signal } = {}) {
+      const { image, wanted } = open(text, signal);
+      return (await documents.manifestOf(image, wanted)).manifest.layers;
+    },
     async readFile(text, path, { signal, maxBytes }) {
       const { image, wanted } = open(text, signal);
       const { manifest } = await documents.manifestOf(image, wanted);

@@ -9,3 +9,4 @@ export type { Reference } from './reference.ts';
 export { parseRegistriesConf } from './registries-conf.ts';
 export type { RegistriesConf } from './registries-conf.ts';
 export type * from './registry.ts';
+export { mostSpecific } from './scope.ts';

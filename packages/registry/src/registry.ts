@@ -34,6 +34,8 @@ export interface RequestOptions {
 export interface Registry {
   /** Manifest and labels, kept by digest: asked for again it costs nothing. */
   inspect(reference: string, options?: RequestOptions): Promise<InspectedImage>;
+  /** The layers alone, from the lowest to the topmost: one request less than `inspect`, where only sizes are asked for. */
+  layers(reference: string, options?: RequestOptions): Promise<readonly Layer[]>;
   /** One file out of the layers, from the topmost down, no more of them than needed. Null: the image has no such file. */
   readFile(
     reference: string,

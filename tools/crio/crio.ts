@@ -1,0 +1,172 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { ToolsError } from '../controlplane/errors.ts';
+import { mountDisk, type NodeDisk } from '../nspawn/disk.ts';
+import type { NodeImage } from '../nspawn/image.ts';
+import type { CrioPrograms } from './build.ts';
+import { PROGRAMS, type CrioConfiguration } from './configuration.ts';
+import { prepareMachine } from './machine.ts';
+
+/** What a CRI-O is made from. Plain data. */
+export interface CrioParts {
+  programs: CrioPrograms;
+  image: NodeImage;
+}
+
+export interface CrioOptions extends CrioParts, CrioConfiguration {
+  /** Of the name of its directory; `crio` without it. */
+  name?: string;
+  /** Images lie in memory, and there is so much of it. Without it they lie on this machine's disk. */
+  storeBytes?: number;
+  /** Of the proxy and the like. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** CRI-O on a machine's disk without a systemd. It shares the network of this machine: 127.0.0.1 is the same. */
+export interface RunningCrio {
+  /** Of the machine, as a path for this process. */
+  readonly root: string;
+  readonly socket: string;
+  /** Of CRI-O; 0 while it is off. */
+  pid(): number;
+  /** Has it read its configuration again: resolves when the signal is sent, a moment before the new pins count. */
+  reload(): Promise<void>;
+  /** What it prints; what does not end with 0 is an error with what it said. */
+  crictl(args: readonly string[]): Promise<string>;
+  /** What CRI-O said so far. */
+  log(): string;
+  /** SIGKILL, as a crash; the images stay. */
+  kill(): Promise<void>;
+  /** Again, with the same images; resolves when it answers. */
+  start(): Promise<void>;
+  /** Ends it and removes everything. As often as you like. */
+  stop(): Promise<void>;
+}
+
+const READY_MS = 30_000;
+const LOG_CHARS = 1_000_000;
+
+/** Resolves when it answers. Call stop() in the end. */
+export async function startCrio(options: CrioOptions): Promise<RunningCrio> {
+  const { name = 'crio', image, storeBytes, programs } = options;
+  const disk = await mountDisk(name, image, { containers: storeBytes === undefined ? {} : { bytes: storeBytes } });
+  const machine = new CrioMachine(disk, programs, options.env ?? {});
+  try {
+    await prepareMachine(machine.root, options);
+    await disk.run(['sh', '-c', MOUNT, 'mount', disk.root, PROGRAMS, programs.crio, programs.pinns]);
+    await machine.start();
+    return machine;
+  } catch (error) {
+    await machine.stop();
+    throw error;
+  }
+}
+
+const MOUNT = `set -e
+root=$1 programs=$2; shift 2
+for part in proc sys dev; do mount --rbind "/$part" "$root/$part"; done
+for path; do
+  touch "$root$programs/$(basename "$path")"
+  mount --bind -o ro "$path" "$root$programs/$(basename "$path")"
+done
+`;
+
+/** Enters the cgroups, which end with the disk, before it becomes the program. */
+const ENTER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1/cgroup.procs"; shift; n=$((n - 1)); done; exec "$@"';
+
+class CrioMachine implements RunningCrio {
+  readonly root: string;
+  readonly socket: string;
+  readonly #disk: NodeDisk;
+  readonly #programs: CrioPrograms;
+  readonly #env: Readonly<Record<string, string>>;
+  #process: ChildProcess | undefined;
+  #exit: Promise<unknown> = Promise.resolve();
+  #log = '';
+
+  constructor(disk: NodeDisk, programs: CrioPrograms, env: Readonly<Record<string, string>>) {
+    this.root = join('/proc', String(disk.holder), 'root', disk.root);
+    this.socket = join(this.root, 'run/crio/crio.sock');
+    this.#disk = disk;
+    this.#programs = programs;
+    this.#env = env;
+  }
+
+  pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
+  async start(): Promise<void> {
+    if (this.#process !== undefined) return;
+    // A killed one leaves its socket.
+    await rm(this.socket, { force: true });
+    const { holder, root, cgroups } = this.#disk;
+    const enter = ['nsenter', '--mount', '--target', String(holder), 'chroot', root, join(PROGRAMS, 'crio')];
+    const child = spawn('sh', ['-c', ENTER, 'start', String(cgroups.length), ...cgroups, ...enter], {
+      env: { PATH: `${PROGRAMS}:/usr/sbin:/usr/bin:/sbin:/bin`, HOME: '/root', ...this.#env },
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#process = child;
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#log = (this.#log + text).slice(-LOG_CHARS);
+    });
+    this.#exit = once(child, 'close').then(
+      () => (this.#process = undefined),
+      () => (this.#process = undefined),
+    );
+    await this.#untilItAnswers();
+  }
+
+  async reload(): Promise<void> {
+    this.#process?.kill('SIGHUP');
+  }
+
+  async crictl(args: readonly string[]): Promise<string> {
+    const endpoint = `unix://${this.socket}`;
+    const all = ['--runtime-endpoint', endpoint, '--image-endpoint', endpoint, '--timeout', '600s', ...args];
+    return (await promisify(execFile)(this.#programs.crictl, all, { maxBuffer: 64 << 20 })).stdout;
+  }
+
+  log(): string {
+    return this.#log;
+  }
+
+  async kill(): Promise<void> {
+    this.#process?.kill('SIGKILL');
+    await this.#exit;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    await this.#disk.discard();
+  }
+
+  async #untilItAnswers(): Promise<void> {
+    const until = Date.now() + READY_MS;
+    while (!(await accepts(this.socket))) {
+      const isOff = this.#process === undefined;
+      if (!isOff && Date.now() < until) {
+        await delay(20);
+        continue;
+      }
+      const how = isOff ? 'ended' : `does not answer after ${READY_MS / 1000} s`;
+      throw new ToolsError('SLW_TOOLS_START_FAILED', `CRI-O ${how}; it said:\n${this.#log.slice(-2000)}`);
+    }
+  }
+}
+
+function accepts(path: string): Promise<boolean> {
+  const socket = connect(path);
+  return once(socket, 'connect')
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy());
+}
