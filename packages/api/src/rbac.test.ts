@@ -9,6 +9,7 @@ describe('what a daemon is permitted', () => {
   it.each([
     ['nodes', ['get', 'list', 'patch', 'watch']],
     ['machineconfigs', ['get']],
+    ['pinnedimagesets', ['get']],
     ['machineconfignodes', ['get', 'list', 'watch']],
     ['machineconfignodes/status', ['patch']],
     ['machineconfigurations', ['get', 'list', 'watch']],
@@ -18,7 +19,7 @@ describe('what a daemon is permitted', () => {
   });
 
   it('is that and no more', () => {
-    expect(new Set(rules.flatMap(({ resources }) => resources)).size).toBe(6);
+    expect(new Set(rules.flatMap(({ resources }) => resources)).size).toBe(7);
     expect(JSON.stringify(rules)).not.toContain('*');
   });
 

@@ -36,6 +36,8 @@ const ownKinds: Rule[] = [
   { apiGroups: [machineConfiguration], resources: ['machineconfigs'], verbs: ['get'] },
   { apiGroups: [machineConfiguration], resources: ['machineconfignodes'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [machineConfiguration], resources: ['machineconfignodes/status'], verbs: ['patch'] },
+  // By the names that its MachineConfigNode says: thousands of machines that watched them would all be told of every edit.
+  { apiGroups: [machineConfiguration], resources: ['pinnedimagesets'], verbs: ['get'] },
   { apiGroups: ['operator.openshift.io'], resources: ['machineconfigurations'], verbs: ['get', 'list', 'watch'] },
 ];
 

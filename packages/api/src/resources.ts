@@ -4,6 +4,7 @@ import type { Resource } from './kind.ts';
 import { machineConfigurationGroup } from './machineconfiguration/group.ts';
 import type { MachineConfigNode } from './machineconfiguration/machine-config-node.ts';
 import type { MachineConfig } from './machineconfiguration/machine-config.ts';
+import type { PinnedImageSet } from './machineconfiguration/pinned-image-set.ts';
 import type { MachineConfiguration } from './operator/machine-configuration.ts';
 
 export { nodes } from './core/kinds.ts';
@@ -30,5 +31,13 @@ export const machineConfigurations: Resource<MachineConfiguration> = {
   version: 'v1',
   kind: 'MachineConfiguration',
   plural: 'machineconfigurations',
+  namespaced: false,
+};
+
+export const pinnedImageSets: Resource<PinnedImageSet> = {
+  group: machineConfigurationGroup,
+  version: 'v1',
+  kind: 'PinnedImageSet',
+  plural: 'pinnedimagesets',
   namespaced: false,
 };

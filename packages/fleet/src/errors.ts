@@ -79,3 +79,10 @@ export const streamErrors = {
   SLW_STREAM_NO_DEFAULT: 'the default stream of the platform is not among the streams',
   SLW_STREAM_LIFECYCLE: 'what a release says of the life of a stream cannot be read',
 } as const;
+
+/** Codes of pinned images, as far as pools decide them. Those of a machine are the daemon's. */
+export const pinErrors = {
+  SLW_PIN_SET_MISSING: 'a pool names a PinnedImageSet that is not there',
+  SLW_PIN_TOO_MANY_SETS: 'a pool or a machine would have more PinnedImageSets than the API can hold',
+  SLW_PIN_MAX_PULLING: 'how many machines of a pool may pull at once cannot be read',
+} as const;

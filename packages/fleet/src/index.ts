@@ -97,3 +97,33 @@ export { streamOfPool, trackedBy } from './os-streams/pool-stream.ts';
 export { needsImageLabels, runsOf, type RunsEvidence, streamClassLabel, streamOfLabels } from './os-streams/runs.ts';
 export { streamsOf } from './os-streams/streams-of.ts';
 export { trackedAnnotations, type TrackedAnnotations, trackedOf } from './os-streams/tracked.ts';
+export {
+  type AssignedSet,
+  decodeAssignment,
+  encodeAssignment,
+  MOST_SETS,
+  type PinAssignment,
+} from './pinned-images/assignment.ts';
+export { formatBytes } from './pinned-images/byte-text.ts';
+export {
+  type Amount,
+  formatPinProgress,
+  parsePinProgress,
+  type PinProgress,
+  type SetProgress,
+} from './pinned-images/pin-progress.ts';
+export { amountOf, bytesOf, type SizedImage, type SizedLayer, spaceFor } from './pinned-images/space.ts';
+export { isMember } from './pool-of.ts';
+export { pinErrors } from './errors.ts';
+export { assignSets } from './pinned-images/assign.ts';
+export { holds, pinConditions, type PinNode, type PinPool, pinPoolOf, pinReportOf } from './pinned-images/pin-facts.ts';
+export {
+  addedSetsOf,
+  encodeAddedSets,
+  nextPoolSets,
+  setNamesOf,
+  takesSet,
+  tooManySets,
+} from './pinned-images/pool-sets.ts';
+export { poolPinsOf, type PoolPins } from './pinned-images/pool-status.ts';
+export { decodeSummary, encodeSummary, fails, type PinSummary, summaryOf } from './pinned-images/pool-summary.ts';

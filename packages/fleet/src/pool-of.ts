@@ -1,7 +1,7 @@
 // Which pool a node is in.
 import type { MachineConfigPool } from '@slipway/api';
 import type { poolErrors } from './errors.ts';
-import { matchesSelector } from './render/label-selector.ts';
+import { type LabelSelector, matchesSelector } from './render/label-selector.ts';
 
 export type ChosenPool =
   | { readonly ok: true; readonly pool: string }
@@ -10,7 +10,11 @@ export type ChosenPool =
 
 interface NodeIdentity {
   readonly name: string;
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Record<string, string>;
+}
+
+interface Labelled {
+  readonly metadata: { readonly labels?: Record<string, string> };
 }
 
 type Selecting = Pick<MachineConfigPool, 'metadata'> & { spec: Pick<MachineConfigPool['spec'], 'nodeSelector'> };
@@ -21,7 +25,9 @@ const worker = 'worker';
 
 /** A custom pool goes before worker, because its machines are workers first. The metadata of a Node is what it takes. */
 export function poolOf(node: NodeIdentity, pools: Iterable<Selecting>): ChosenPool {
-  const selecting = [...pools].filter((pool) => selects(pool, node)).map(({ metadata }) => metadata.name);
+  const selecting = [...pools]
+    .filter((pool) => isMember({ metadata: node }, pool))
+    .map(({ metadata }) => metadata.name);
   const custom = selecting.filter((name) => name !== worker && !controlPlane.includes(name)).sort();
   if (custom.length > 1) {
     return {
@@ -34,12 +40,16 @@ export function poolOf(node: NodeIdentity, pools: Iterable<Selecting>): ChosenPo
   return pool === undefined ? noPool(node) : { ok: true, pool };
 }
 
-/** An empty selector would select every machine there is: for a pool that is never meant. */
-function selects({ spec: { nodeSelector } }: Selecting, { labels = {} }: NodeIdentity): boolean {
-  const { matchLabels = {}, matchExpressions = [] } = nodeSelector ?? {};
-  if (Object.keys(matchLabels).length === 0 && matchExpressions.length === 0) return false;
-  return matchesSelector(nodeSelector, labels);
-}
+/**
+ * Whether the pool selects the node, though another may have it: a machine of a custom pool is a member of worker too. An empty
+ * selector would select every machine there is: for a pool that is never meant.
+ */
+export const isMember = ({ metadata: { labels } }: Labelled, { spec: { nodeSelector } }: Selecting): boolean =>
+  selectsSome(nodeSelector) && matchesSelector(nodeSelector, labels);
+
+/** An empty selector selects everything, as Kubernetes reads it. */
+export const selectsSome = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): boolean =>
+  Object.keys(matchLabels).length > 0 || matchExpressions.length > 0;
 
 function noPool({ name, labels = {} }: NodeIdentity): ChosenPool {
   const roles = Object.keys(labels).filter((label) => label.startsWith('node-role.kubernetes.io/'));

@@ -122,5 +122,14 @@ export const bootImageAdoptAnnotation = ours('boot-image-adopt');
 /** On the MachineConfiguration `cluster`: which resources fail to get their boot image, since when, as JSON. Written by the boot images controller. */
 export const bootImageFailuresAnnotation = ours('boot-image-failures');
 
+/** On a MachineConfigNode: the PinnedImageSets whose images the node shall hold, and whether it may pull now, as JSON. Written by the pinned images controller. */
+export const pinAssignmentAnnotation = ours('pinned-images');
+/** On a pool: the PinnedImageSets of its spec that the pinned images controller added, as JSON. Others are somebody's own. */
+export const addedImageSetsAnnotation = ours('pinned-image-sets-added');
+/** On a pool: how far its machines are with their pinned images, as JSON. Written by the pinned images controller, read for the status. */
+export const pinSummaryAnnotation = ours('pinned-images-status');
+/** On a pool, by people: how many of its machines may pull images to pin at once, such as `10` or `10%`. Without it all may. */
+export const maxPullingAnnotation = ours('pinned-images-max-pulling');
+
 /** The prefix that only rendered MachineConfigs have. */
 export const renderedPrefix = 'rendered-';

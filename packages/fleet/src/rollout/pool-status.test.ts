@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleStreams, tracked } from '../os-streams/sample.ts';
+import { poolPinsOf } from '../pinned-images/pool-status.ts';
 import { chooseNodes } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
 import { type PoolCondition, type PoolStatusInput, poolStatusOf, type PoolStreamInput } from './pool-status.ts';
@@ -258,5 +259,52 @@ describe('the OS image stream of a pool', () => {
     const status = statusOf(sampleNodes(3, updated));
     expect(status).toHaveProperty('osImageStream', undefined);
     expect(conditionOf(status, 'OSStreamDeprecated')).toBeUndefined();
+  });
+});
+
+describe('of a pool with pinned images, the status', () => {
+  const summary = {
+    generation: 6,
+    machines: 3,
+    updated: 1,
+    degraded: 0,
+    fullDisks: 0,
+    nodes: [],
+    problems: [],
+  };
+  const full = { name: 'worker-1', message: 'image x: SLW_PINNING_NO_SPACE', isDiskFull: true };
+
+  it('says how far its machines are', () => {
+    const status = statusOf(sampleNodes(3, updated), {}, { pins: poolPinsOf(summary) });
+    expect(status.poolSynchronizersStatus).toMatchObject([{ machineCount: 3, updatedMachineCount: 1 }]);
+    expect(conditionOf(status, 'PinnedImageSetsDegraded')).toMatchObject({ status: 'False', reason: 'AsExpected' });
+  });
+
+  it('names machines that fail, and is degraded for a full disk alone', () => {
+    const broken = { ...full, message: 'image x: SLW_PINNING_PULL', isDiskFull: false };
+    const failing = poolPinsOf({ ...summary, degraded: 1, nodes: [broken] });
+    const status = statusOf(sampleNodes(3, updated), {}, { pins: failing });
+    expect(conditionOf(status, 'PinnedImageSetsDegraded')).toMatchObject({
+      status: 'True',
+      reason: 'PrefetchFailed',
+      message: 'Node worker-1 is reporting: "image x: SLW_PINNING_PULL"',
+    });
+    expect(conditionOf(status, 'Degraded')).toMatchObject({ status: 'False', reason: 'AsExpected' });
+    const onFull = poolPinsOf({ ...summary, degraded: 1, fullDisks: 1, nodes: [full] });
+    expect(conditionOf(statusOf(sampleNodes(3, updated), {}, { pins: onFull }), 'Degraded')).toEqual({
+      type: 'Degraded',
+      status: 'True',
+      reason: 'PinnedImagesDiskFull',
+      message: 'Node worker-1 is reporting: "image x: SLW_PINNING_NO_SPACE"',
+    });
+  });
+
+  it('has none of it where there are no sets, or images are not pinned', () => {
+    const none = statusOf(sampleNodes(3, updated), {}, { pins: poolPinsOf(null) });
+    expect(none.poolSynchronizersStatus).toBeUndefined();
+    expect(conditionOf(none, 'PinnedImageSetsDegraded')).toMatchObject({ status: 'False' });
+    const off = statusOf(sampleNodes(3, updated));
+    expect(off.poolSynchronizersStatus).toBeUndefined();
+    expect(conditionOf(off, 'PinnedImageSetsDegraded')).toBeUndefined();
   });
 });

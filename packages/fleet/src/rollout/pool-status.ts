@@ -6,13 +6,21 @@ import { namesOf } from './name-list.ts';
 import { isFailing, isUnavailable } from './standing.ts';
 import { poolDeprecation } from '../os-streams/deprecation.ts';
 import type { Streams, TrackedStream } from '../os-streams/facts.ts';
+import type { PoolPins, PoolSynchronizer } from '../pinned-images/pool-status.ts';
 import { blockedDrains } from './summary.ts';
 import type { RolloutProblem } from './problem.ts';
 
 type Configuration = NonNullable<NonNullable<MachineConfigPool['status']>['configuration']>;
 
 export interface PoolCondition {
-  readonly type: 'Updated' | 'Updating' | 'NodeDegraded' | 'RenderDegraded' | 'Degraded' | 'OSStreamDeprecated';
+  readonly type:
+    | 'Updated'
+    | 'Updating'
+    | 'NodeDegraded'
+    | 'RenderDegraded'
+    | 'Degraded'
+    | 'OSStreamDeprecated'
+    | 'PinnedImageSetsDegraded';
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
@@ -23,6 +31,8 @@ export interface PoolStatus {
   readonly configuration?: Configuration;
   /** Undefined: it must not be there. */
   readonly osImageStream?: { readonly name: string } | undefined;
+  /** Undefined: it must not be there. */
+  readonly poolSynchronizersStatus?: readonly PoolSynchronizer[] | undefined;
   readonly machineCount: number;
   readonly updatedMachineCount: number;
   readonly readyMachineCount: number;
@@ -61,6 +71,8 @@ export interface PoolStatusInput {
   readonly problems?: readonly RolloutProblem[];
   /** Undefined: the cluster does not use streams. */
   readonly osStream?: PoolStreamInput | undefined;
+  /** Undefined: the cluster does not pin images. */
+  readonly pins?: PoolPins | undefined;
 }
 
 export function poolStatusOf(given: PoolStatusInput): PoolStatus {
@@ -73,10 +85,12 @@ export function poolStatusOf(given: PoolStatusInput): PoolStatus {
     observedGeneration: input.generation,
     ...(configuration !== undefined && { configuration }),
     osImageStream: stream === null ? undefined : { name: stream },
+    poolSynchronizersStatus: (input.pins?.synchronizers.length ?? 0) === 0 ? undefined : input.pins?.synchronizers,
     ...counts,
     conditions: [
       ...conditionsOf(input, isUpdated(counts) && decision.target !== null),
       ...streamConditions(input, stream),
+      ...pinConditions(input),
     ],
   };
 }
@@ -101,7 +115,16 @@ function streamConditions({ pool, osStream }: PoolStatusInput, runs: string | nu
   return [condition('OSStreamDeprecated', status === 'True', reason, message)];
 }
 
-type Counts = Omit<PoolStatus, 'observedGeneration' | 'configuration' | 'osImageStream' | 'conditions'>;
+function pinConditions({ pins }: PoolStatusInput): PoolCondition[] {
+  if (pins === undefined) return [];
+  const { reason, message } = pins.degraded;
+  return [condition('PinnedImageSetsDegraded', message !== '', reason, message)];
+}
+
+type Counts = Omit<
+  PoolStatus,
+  'observedGeneration' | 'configuration' | 'osImageStream' | 'poolSynchronizersStatus' | 'conditions'
+>;
 
 /** A machine that is cordoned is not ready, as everywhere in this status. */
 function countsOf(nodes: readonly NodeFacts[], target: string | null): Counts {
@@ -145,24 +168,40 @@ const reference = (name: string): Configuration => ({
 
 function conditionsOf(input: PoolStatusInput, updated: boolean): PoolCondition[] {
   const { decision, nodes, renderProblem } = input;
-  const degraded = nodes.filter(isFailing);
-  const nodeMessage = degradedMessage(degraded);
-  const renderMessage = renderProblem?.message ?? '';
-  const haltMessage = decision.phase === 'halted' ? decision.summary : '';
+  const failing = degradedMessage(nodes.filter(isFailing));
   return [
     updated
       ? condition('Updated', true, 'AllMachinesUpdated', updatedMessage(decision))
       : condition('Updated', false, 'NotAllMachinesUpdated', ''),
     updating(input, updated),
-    condition('NodeDegraded', degraded.length > 0, degraded.length > 0 ? 'MachinesFailed' : 'AsExpected', nodeMessage),
-    condition('RenderDegraded', renderProblem !== null, renderProblem?.reason ?? 'AsExpected', renderMessage),
+    condition('NodeDegraded', failing !== '', failing === '' ? 'AsExpected' : 'MachinesFailed', failing),
     condition(
-      'Degraded',
-      degraded.length > 0 || renderProblem !== null || haltMessage !== '',
-      degradedReason(degraded.length, input),
-      [renderMessage, haltMessage, nodeMessage].filter((part) => part !== '').join('; '),
+      'RenderDegraded',
+      renderProblem !== null,
+      renderProblem?.reason ?? 'AsExpected',
+      renderProblem?.message ?? '',
     ),
+    degradedBy(input, failing),
   ];
+}
+
+/** What of this holds is told together, and the first of it gives the reason. */
+function degradedBy({ renderProblem, decision, pins }: PoolStatusInput, failing: string): PoolCondition {
+  const findings: Problem[] = [
+    ...(renderProblem === null ? [] : [renderProblem]),
+    ...(decision.phase === 'halted' ? [{ reason: reasons.halted, message: decision.summary }] : []),
+    ...(failing === '' ? [] : [{ reason: 'MachinesFailed', message: failing }]),
+    ...(pins === undefined || pins.full.message === '' ? [] : [pins.full]),
+  ];
+  return condition(
+    'Degraded',
+    findings.length > 0,
+    findings[0]?.reason ?? 'AsExpected',
+    findings
+      .map(({ message }) => message)
+      .filter((part) => part !== '')
+      .join('; '),
+  );
 }
 
 /** The words that users know; a pool that is held at an old config also says why, and the way on. */
@@ -175,12 +214,6 @@ const condition = (type: PoolCondition['type'], holds: boolean, reason: string, 
   reason,
   message: message.slice(0, MAX_MESSAGE),
 });
-
-function degradedReason(failed: number, { renderProblem, decision }: PoolStatusInput): string {
-  if (renderProblem !== null) return renderProblem.reason;
-  if (decision.phase === 'halted') return reasons.halted;
-  return failed > 0 ? 'MachinesFailed' : 'AsExpected';
-}
 
 const MAX_MESSAGE = 4000;
 const MAX_NODES = 5;

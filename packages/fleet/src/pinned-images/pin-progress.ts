@@ -1,0 +1,149 @@
+// How far a node is with its images. It is told in the message of a condition, for people and for `slipway pin status`, which
+// reads it back: so both are here, and what one writes the other reads.
+import { bytePattern, formatBytes, parseBytes } from './byte-text.ts';
+
+export interface SetProgress {
+  readonly name: string;
+  readonly images: Amount;
+  /** Compressed, as they are transferred; null: not known yet. */
+  readonly bytes: Amount | null;
+}
+
+export interface Amount {
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface PinProgress {
+  readonly sets: readonly SetProgress[];
+  /** Of all sets together: what they share counts once. Null: not known yet. */
+  readonly bytes: Amount | null;
+  /** Over the last minute or so; null: nothing is being pulled, or it cannot be told yet. */
+  readonly bytesPerSecond: number | null;
+  /** Null: it cannot be told. */
+  readonly secondsLeft: number | null;
+  /** For people: what it waits for (a turn, a Ready node, a registry), '' for nothing. */
+  readonly waitsFor: string;
+  /** The last that went wrong, with the image and a code; '' for nothing. */
+  readonly lastError: string;
+  /** Of the file system that images are on; null: not known. */
+  readonly store: { readonly free: number; readonly size: number } | null;
+}
+
+/** The message of a condition holds 32,768 characters; a hundred sets with the longest names leave room for this. */
+const MAX_WAIT = 300;
+const MAX_ERROR = 1500;
+
+/** Several lines, the first of which says it all. Bytes are rounded, and texts shortened and put on one line. */
+export function formatPinProgress(progress: PinProgress): string {
+  const { sets, bytes, bytesPerSecond, secondsLeft, store } = progress;
+  const first = [
+    sets.length === 1 ? '1 set' : `${sets.length} sets`,
+    ...(bytes === null ? [] : [amountText(bytes)]),
+    ...(bytesPerSecond === null ? [] : [`${formatBytes(bytesPerSecond)}/s`]),
+    ...(secondsLeft === null ? [] : [`${durationText(secondsLeft)} left`]),
+  ];
+  return [
+    first.join(', '),
+    ...sets.map(setLine),
+    ...textLine(labels.waitsFor, progress.waitsFor, MAX_WAIT),
+    ...textLine(labels.lastError, progress.lastError, MAX_ERROR),
+    ...(store === null ? [] : [`${labels.store}: ${formatBytes(store.free)} free of ${formatBytes(store.size)}`]),
+  ].join('\n');
+}
+
+const labels = { waitsFor: 'Waits for', lastError: 'Last error', store: 'Image store' } as const;
+
+function setLine({ name, images, bytes }: SetProgress): string {
+  const counted = `- ${name}: ${images.done} of ${images.total} images`;
+  return bytes === null ? counted : `${counted}, ${amountText(bytes)}`;
+}
+
+/** Only what is all there says so. */
+const amountText = ({ done, total }: Amount): string =>
+  done >= total
+    ? `${formatBytes(total, 'up')} of ${formatBytes(total, 'up')}`
+    : `${formatBytes(done)} of ${formatBytes(total, 'up')}`;
+
+function textLine(label: string, text: string, most: number): string[] {
+  const line = oneLine(text);
+  if (line === '') return [];
+  return [
+    `${label}: ${
+      line.length <= most
+        ? line
+        : `${line
+            .slice(0, most - 1)
+            .toWellFormed()
+            .trimEnd()}…`
+    }`,
+  ];
+}
+
+const oneLine = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+
+function durationText(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
+  if (hours > 0) return `${hours}h${minutes}m${whole % 60}s`;
+  return minutes > 0 ? `${minutes}m${whole % 60}s` : `${whole}s`;
+}
+
+const amountPattern = `(${bytePattern}) of (${bytePattern})`;
+const durationPattern = String.raw`(?:(\d+)h)?(?:(\d+)m)?(\d+)s`;
+const firstLine = new RegExp(
+  String.raw`^(\d{1,3}) sets?(?:, ${amountPattern})?(?:, (${bytePattern})/s)?(?:, ${durationPattern} left)?$`,
+);
+const setPattern = new RegExp(
+  String.raw`^- ([a-z0-9.-]{1,253}): (\d{1,6}) of (\d{1,6}) images(?:, ${amountPattern})?$`,
+);
+const storePattern = new RegExp(`^${labels.store}: (${bytePattern}) free of (${bytePattern})$`);
+const MAX_MESSAGE = 32_768;
+
+/** Null: not what formatPinProgress writes. */
+export function parsePinProgress(message: string): PinProgress | null {
+  if (message.length > MAX_MESSAGE) return null;
+  const [head = '', ...lines] = message.split('\n');
+  const match = firstLine.exec(head);
+  if (match === null) return null;
+  const [, count, done, total, rate, hours, minutes, seconds] = match;
+  const sets = lines.map(setOf).filter((set) => set !== null);
+  if (sets.length !== Number(count)) return null;
+  return {
+    sets,
+    bytes: amountIn(done, total),
+    bytesPerSecond: rate === undefined ? null : parseBytes(rate),
+    secondsLeft: seconds === undefined ? null : Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds),
+    waitsFor: textIn(lines, labels.waitsFor),
+    lastError: textIn(lines, labels.lastError),
+    store: storeIn(lines),
+  };
+}
+
+function setOf(line: string): SetProgress | null {
+  const [, name, imagesDone, imagesTotal, done, total] = setPattern.exec(line) ?? [];
+  if (name === undefined) return null;
+  return {
+    name,
+    images: { done: Number(imagesDone), total: Number(imagesTotal) },
+    bytes: amountIn(done, total),
+  };
+}
+
+const amountIn = (done: string | undefined, total: string | undefined): Amount | null =>
+  done === undefined || total === undefined ? null : { done: parseBytes(done), total: parseBytes(total) };
+
+const textIn = (lines: readonly string[], label: string): string =>
+  lines.find((line) => line.startsWith(`${label}: `))?.slice(label.length + 2) ?? '';
+
+function storeIn(lines: readonly string[]): PinProgress['store'] {
+  for (const line of lines) {
+    const [, free, size] = storePattern.exec(line) ?? [];
+    if (free !== undefined && size !== undefined) return { free: parseBytes(free), size: parseBytes(size) };
+  }
+  return null;
+}

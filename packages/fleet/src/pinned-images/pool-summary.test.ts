@@ -1,0 +1,189 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PinNode } from './pin-facts.ts';
+import { poolPinsOf } from './pool-status.ts';
+import { decodeSummary, encodeSummary, type PinSummary, summaryOf } from './pool-summary.ts';
+import { byName, samplePinNode, samplePinPool, sampleReport, sampleSet, sampleTold } from './sample.ts';
+
+const release = sampleSet('release', 2);
+const worker = samplePinPool('worker', [release]);
+const told = sampleTold([release]);
+const done = (name: string): PinNode => samplePinNode(name, { told, reported: sampleReport({ release: 2 }) });
+const pulling = (name: string): PinNode => samplePinNode(name, { told, reported: sampleReport({ release: 1 }) });
+const failing = (name: string, failure: string): PinNode =>
+  samplePinNode(name, { told, reported: sampleReport({ release: null }, 'release'), failure });
+const sum = (nodes: readonly PinNode[], pool = worker, pools = byName(pool)) => summaryOf(pool, nodes, pools);
+
+describe('how far the machines of a pool are', () => {
+  it('counts those that hold every set, those that fail, and all', () => {
+    const nodes = [done('a'), done('b'), pulling('c'), failing('d', 'SLW_PINNING_PULL: no such image')];
+    expect(sum(nodes)).toEqual({
+      generation: 7,
+      machines: 4,
+      updated: 2,
+      degraded: 1,
+      fullDisks: 0,
+      nodes: [{ name: 'd', message: 'SLW_PINNING_PULL: no such image', isDiskFull: false }],
+      problems: [],
+    });
+  });
+
+  it('is not told of a pool without sets', () => {
+    expect(sum([done('a')], samplePinPool('worker', []))).toBeNull();
+  });
+
+  it.each<[string, PinNode]>([
+    ['holds the set of before', pulling('a')],
+    ['was not told of the set', { ...done('a'), told: null }],
+    [
+      'was told of one of that name that was deleted',
+      { ...done('a'), told: sampleTold([sampleSet('release', 2, 'old')]) },
+    ],
+    ['says nothing', samplePinNode('a', { told })],
+  ])('does not count a machine that %s', (_, node) => {
+    expect(sum([node])).toMatchObject({ machines: 1, updated: 0, degraded: 0 });
+  });
+
+  it('counts one that is ahead of what we have seen of the set', () => {
+    expect(sum([samplePinNode('a', { told, reported: sampleReport({ release: 3 }) })])).toMatchObject({ updated: 1 });
+  });
+
+  it('counts only machines of the pool', () => {
+    expect(sum([done('a'), { ...done('b'), pools: ['infra'] }])).toMatchObject({ machines: 1 });
+  });
+
+  it('counts a machine of two pools as failing where the sets that fail are', () => {
+    const app = sampleSet('app');
+    const infra = samplePinPool('infra', [app]);
+    const pools = byName(worker, infra);
+    const node = samplePinNode('n1', {
+      pools: ['worker', 'infra'],
+      told: sampleTold([app, release]),
+      reported: sampleReport({ app: null, release: 2 }, 'app'),
+      failure: 'SLW_PINNING_PULL: no such image',
+    });
+    expect(sum([node], worker, pools)).toMatchObject({ updated: 1, degraded: 0 });
+    expect(sum([node], infra, pools)).toMatchObject({ updated: 0, degraded: 1 });
+    const atLarge = { ...node, reported: sampleReport({ app: 1, release: 2 }) };
+    expect(sum([atLarge], worker, pools)).toMatchObject({ updated: 0, degraded: 1 });
+  });
+
+  it('names the first ten of those that fail, full disks before the others', () => {
+    const nodes = Array.from({ length: 12 }, (_, index) => failing(`n${10 + index}`, 'SLW_PINNING_PULL: gone'));
+    const summary = sum([...nodes, failing('z', 'SLW_PINNING_NO_SPACE: image x:\n no space left')]);
+    expect(summary).toMatchObject({ degraded: 13, fullDisks: 1 });
+    expect(summary?.nodes.map(({ name }) => name)).toEqual(['z', ...nodes.slice(0, 9).map(({ name }) => name)]);
+    expect(summary?.nodes[0]).toEqual({
+      name: 'z',
+      message: 'SLW_PINNING_NO_SPACE: image x: no space left',
+      isDiskFull: true,
+    });
+  });
+
+  it('names what of the pool itself is wrong', () => {
+    const pool = samplePinPool('worker', [], { missing: ['a', 'b', 'c', 'd'], maxPulling: 'all' });
+    expect(sum([], pool)?.problems).toEqual([
+      { code: 'SLW_PIN_SET_MISSING', message: expect.stringContaining('found none named a, b, c and 1 more') },
+      { code: 'SLW_PIN_MAX_PULLING', message: expect.stringContaining('"all"') },
+    ]);
+    const many = (prefix: string) => Array.from({ length: 80 }, (_, index) => sampleSet(`${prefix}${index}`));
+    const crowded = byName(samplePinPool('worker', many('w')), samplePinPool('infra', many('i')));
+    const node = samplePinNode('n1', { pools: ['worker', 'infra'] });
+    expect(summaryOf(samplePinPool('worker', many('w')), [node], crowded)?.problems).toEqual([
+      { code: 'SLW_PIN_TOO_MANY_SETS', message: expect.stringMatching(/^Node n1: .*worker and infra.*found 160/) },
+    ]);
+  });
+
+  it('reads as it was written, and stays small', () => {
+    fc.assert(
+      fc.property(summary, (each) => {
+        const text = encodeSummary(each);
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(8000);
+        const read = decodeSummary(text);
+        expect(read).toEqual({ ...each, nodes: each.nodes.slice(0, read?.nodes.length) });
+      }),
+    );
+  });
+
+  it.each([
+    '',
+    'null',
+    '{}',
+    JSON.stringify({ ...sum([done('a')]), updated: 2 }),
+    JSON.stringify({ ...sum([done('a')]), fullDisks: 1 }),
+    JSON.stringify({ ...sum([done('a')]), machines: -1 }),
+    JSON.stringify({ ...sum([done('a')]), nodes: ['a'] }),
+    JSON.stringify({ ...sum([done('a')]), problems: [{ code: 1 }] }),
+  ])('is not read out of %s', (text) => expect(decodeSummary(text)).toBeNull());
+});
+
+const text = (most: number) => fc.string({ unit: 'binary', maxLength: most }).map((each) => each.toWellFormed());
+const summary: fc.Arbitrary<PinSummary> = fc
+  .tuple(
+    fc.nat(1000),
+    fc.nat(1000),
+    fc.array(fc.record({ name: text(63), message: text(400), isDiskFull: fc.boolean() }), { maxLength: 10 }),
+    fc.array(fc.record({ code: fc.constant('SLW_PIN_SET_MISSING' as const), message: text(150) }), { maxLength: 3 }),
+  )
+  .map(([updated, waiting, nodes, problems]) => ({
+    generation: 7,
+    machines: updated + waiting + nodes.length,
+    updated,
+    degraded: nodes.length,
+    fullDisks: nodes.filter(({ isDiskFull }) => isDiskFull).length,
+    nodes,
+    problems,
+  }));
+
+describe('what the status of a pool says', () => {
+  it('of machines that get on', () => {
+    expect(poolPinsOf(sum([done('a'), pulling('b')]))).toEqual({
+      synchronizers: [
+        {
+          poolSynchronizerType: 'PinnedImageSets',
+          machineCount: 2,
+          updatedMachineCount: 1,
+          readyMachineCount: 1,
+          availableMachineCount: 2,
+          unavailableMachineCount: 0,
+          observedGeneration: 7,
+        },
+      ],
+      degraded: { reason: 'AsExpected', message: '' },
+      full: { reason: 'AsExpected', message: '' },
+    });
+  });
+
+  it('of machines that fail, by name and with what they say', () => {
+    const nodes = Array.from({ length: 12 }, (_, index) => failing(`n${10 + index}`, 'gone'));
+    const { degraded, full } = poolPinsOf(sum(nodes));
+    expect(degraded).toEqual({
+      reason: 'PrefetchFailed',
+      message: expect.stringMatching(/^Node n10 is reporting: "gone", Node n11 .*, and 2 more nodes$/),
+    });
+    expect(full.message).toBe('');
+  });
+
+  it('of a full disk, for which the pool itself is degraded', () => {
+    const { degraded, full, synchronizers } = poolPinsOf(
+      sum([done('a'), failing('b', 'image x: disk full (SLW_PINNING_NO_SPACE)'), failing('c', 'gone')]),
+    );
+    expect(degraded.message).toContain('Node c');
+    expect(full).toEqual({
+      reason: 'PinnedImagesDiskFull',
+      message: 'Node b is reporting: "image x: disk full (SLW_PINNING_NO_SPACE)"',
+    });
+    expect(synchronizers[0]).toMatchObject({ availableMachineCount: 1, unavailableMachineCount: 2 });
+  });
+
+  it('of a set that is not there', () => {
+    expect(poolPinsOf(sum([], samplePinPool('worker', [], { missing: ['a'] }))).degraded).toEqual({
+      reason: 'PinnedImageSetsInvalid',
+      message: expect.stringMatching(/named a\. .*\[SLW_PIN_SET_MISSING\]$/),
+    });
+  });
+
+  it('of nothing', () => {
+    expect(poolPinsOf(null)).toMatchObject({ synchronizers: [], degraded: { message: '' } });
+  });
+});

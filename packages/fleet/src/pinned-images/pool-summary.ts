@@ -1,0 +1,151 @@
+// How far the machines of a pool are with their images: left in an annotation of the pool for whoever derives its status.
+import { setsOf } from './assign.ts';
+import { MOST_SETS } from './assignment.ts';
+import { holds, type PinNode, type PinPool } from './pin-facts.ts';
+import type { PinProblem } from './pin-problem.ts';
+import { maxPullingProblem } from './turns.ts';
+
+export interface PinSummary {
+  /** Of the pool that it is about. */
+  readonly generation: number;
+  readonly machines: number;
+  /** Hold every set of the pool, and do not fail. */
+  readonly updated: number;
+  readonly degraded: number;
+  /** Of the degraded ones. */
+  readonly fullDisks: number;
+  /** The first of the degraded ones by name; those with a full disk before the others. */
+  readonly nodes: readonly DegradedNode[];
+  readonly problems: readonly PinProblem[];
+}
+
+export interface DegradedNode {
+  readonly name: string;
+  readonly message: string;
+  readonly isDiskFull: boolean;
+}
+
+const MOST_NODES = 10;
+const MOST_PROBLEMS = 5;
+const MOST_LETTERS = 300;
+const MAX_BYTES = 8000;
+
+/** Null: the pool has no sets, and there is nothing to say. */
+export function summaryOf(
+  pool: PinPool,
+  nodes: readonly PinNode[],
+  pools: ReadonlyMap<string, PinPool>,
+  found: readonly PinProblem[] = [],
+): PinSummary | null {
+  if (pool.sets.length === 0 && pool.missing.length === 0 && found.length === 0) return null;
+  const members = nodes.filter((node) => node.pools.includes(pool.name));
+  const degraded = members.flatMap((node) => (fails(node, pool) ? [degradedOf(node)] : []));
+  return {
+    generation: pool.generation,
+    machines: members.length,
+    updated: members.filter((node) => !fails(node, pool) && pool.sets.every((set) => holds(node, set))).length,
+    degraded: degraded.length,
+    fullDisks: degraded.filter(({ isDiskFull }) => isDiskFull).length,
+    nodes: degraded.sort(fullFirst).slice(0, MOST_NODES),
+    problems: [
+      ...found,
+      ...[missingProblem(pool), maxPullingProblem(pool), crowdedProblem(members, pools)].filter(
+        (each) => each !== null,
+      ),
+    ].slice(0, MOST_PROBLEMS),
+  };
+}
+
+/** Whether a machine fails because of this pool: because of sets of this one, or for a reason that is of no set. */
+export function fails({ failure, reported }: PinNode, { sets }: PinPool): boolean {
+  if (failure === null) return false;
+  const failing = [...reported].filter(([, { isFailing }]) => isFailing).map(([name]) => name);
+  return failing.length === 0 || sets.some(({ name }) => failing.includes(name));
+}
+
+const degradedOf = ({ name, failure }: PinNode): DegradedNode => ({
+  name,
+  message: oneLine(failure ?? '')
+    .slice(0, MOST_LETTERS)
+    .toWellFormed(),
+  isDiskFull: failure !== null && diskFull.test(failure),
+});
+
+/** The code by which a daemon says so. */
+const diskFull = /\bSLW_PINNING_NO_SPACE\b/;
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+const fullFirst = (a: DegradedNode, b: DegradedNode): number =>
+  Number(b.isDiskFull) - Number(a.isDiskFull) || (a.name < b.name ? -1 : 1);
+
+function missingProblem({ name, missing }: PinPool): PinProblem | null {
+  if (missing.length === 0) return null;
+  const shown = missing.slice(0, 3).join(', ') + (missing.length > 3 ? ` and ${missing.length - 3} more` : '');
+  return {
+    code: 'SLW_PIN_SET_MISSING',
+    message: `MachineConfigPool ${name}: spec.pinnedImageSets: expected PinnedImageSets that are there, found none named ${shown}. Make it, or take the name out of the pool`,
+  };
+}
+
+function crowdedProblem(members: readonly PinNode[], pools: ReadonlyMap<string, PinPool>): PinProblem | null {
+  const crowded = members
+    .map((node) => ({ node, leftOut: setsOf(node, pools).leftOut }))
+    .filter(({ leftOut }) => leftOut > 0);
+  const [first] = crowded.sort((a, b) => (a.node.name < b.node.name ? -1 : 1));
+  if (first === undefined) return null;
+  const others = crowded.length > 1 ? ` (and ${crowded.length - 1} more nodes)` : '';
+  return {
+    code: 'SLW_PIN_TOO_MANY_SETS',
+    message: `Node ${first.node.name}${others}: expected at most ${MOST_SETS} PinnedImageSets of the pools ${first.node.pools.join(' and ')} together, found ${MOST_SETS + first.leftOut}: the last ${first.leftOut} by name are left out. Put the images into fewer sets, a set holds 500`,
+  };
+}
+
+/** Machines are left out until it is short enough: all annotations of an object share 256 KiB. */
+export function encodeSummary(summary: PinSummary): string {
+  for (let nodes = summary.nodes; ; nodes = nodes.slice(0, -1)) {
+    const text = JSON.stringify({ ...summary, nodes, problems: summary.problems.map(shortened) });
+    if (nodes.length === 0 || new TextEncoder().encode(text).length <= MAX_BYTES) return text;
+  }
+}
+
+const shortened = ({ code, message }: PinProblem): PinProblem => ({
+  code,
+  message: message.slice(0, 2 * MOST_LETTERS).toWellFormed(),
+});
+
+/** Null: not what a controller wrote. */
+export function decodeSummary(text: string): PinSummary | null {
+  if (text.length > 2 * MAX_BYTES) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isSummary(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const counts = ['generation', 'machines', 'updated', 'degraded', 'fullDisks'] as const;
+
+function isSummary(value: unknown): value is PinSummary {
+  if (!isObject(value) || !counts.every((field) => isCount(value[field]))) return false;
+  const { machines, updated, degraded, fullDisks, nodes, problems } = value;
+  return (
+    Number(updated) + Number(degraded) <= Number(machines) &&
+    Number(fullDisks) <= Number(degraded) &&
+    Array.isArray(nodes) &&
+    nodes.every(isDegradedNode) &&
+    Array.isArray(problems) &&
+    problems.every(isProblem)
+  );
+}
+
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+const isDegradedNode = (value: unknown): value is DegradedNode =>
+  isObject(value) &&
+  typeof value['name'] === 'string' &&
+  typeof value['message'] === 'string' &&
+  typeof value['isDiskFull'] === 'boolean';
+const isProblem = (value: unknown): value is PinProblem =>
+  isObject(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';

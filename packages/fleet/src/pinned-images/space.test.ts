@@ -1,0 +1,64 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { amountOf, bytesOf, type SizedImage, spaceFor } from './space.ts';
+
+const GiB = 1024 ** 3;
+const image = (...layers: readonly [digest: string, size: number][]): SizedImage => ({
+  layers: layers.map(([digest, size]) => ({ digest, size })),
+});
+
+describe('the bytes of images', () => {
+  it('count a layer once, whoever shares it', () => {
+    expect(bytesOf([image(['base', 100], ['a', 1]), image(['base', 100], ['b', 2]), image(['b', 2])])).toBe(103);
+  });
+
+  it('are there for an image that is not, where another brought its layers', () => {
+    const base = image(['base', 100], ['a', 1]);
+    expect(amountOf([base, image(['base', 100], ['b', 2])], [base])).toStrictEqual({ done: 101, total: 103 });
+  });
+
+  it('of images that nobody wants are not progress', () => {
+    expect(amountOf([image(['a', 1])], [image(['z', 50])])).toStrictEqual({ done: 0, total: 1 });
+  });
+
+  it('are no more for several sets together than for each alone, and no less than for the largest', () => {
+    const size = (digest: string): number => digest.charCodeAt(0);
+    const images = fc.array(
+      fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), { maxLength: 5 }).map((digests) => ({
+        layers: digests.map((digest) => ({ digest, size: size(digest) })),
+      })),
+      { maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(images, images, images, (first, second, present) => {
+        const both = bytesOf([...first, ...second]);
+        expect(both).toBeLessThanOrEqual(bytesOf(first) + bytesOf(second));
+        expect(both).toBeGreaterThanOrEqual(Math.max(bytesOf(first), bytesOf(second)));
+        const { done, total } = amountOf(first, present);
+        expect(total).toBe(bytesOf(first));
+        expect(done).toBeLessThanOrEqual(total);
+        expect(amountOf(first, [...present, ...first])).toStrictEqual({ done: total, total });
+        expect(amountOf(first, [...present, ...second]).done).toBeGreaterThanOrEqual(done);
+      }),
+    );
+  });
+});
+
+describe('whether images fit', () => {
+  it.each([
+    ['twice their bytes beside 2 GiB of a large disk', 10 * GiB, { free: 22 * GiB, size: 100 * GiB }, true],
+    ['not a byte less', 10 * GiB, { free: 22 * GiB - 1, size: 100 * GiB }, false],
+    ['a tenth of a small disk', 4 * GiB, { free: 9 * GiB, size: 10 * GiB }, true],
+    ['a tenth of a small disk, and not a byte less', 4 * GiB, { free: 9 * GiB - 1, size: 10 * GiB }, false],
+    ['nothing is missing', 0, { free: 0, size: 10 * GiB }, true],
+    ['a full disk', 1, { free: 0, size: 10 * GiB }, false],
+  ])('%s', (_, missing, store, fits) => expect(spaceFor(missing, store).fits).toBe(fits));
+
+  it('is told with what is needed and what there is', () => {
+    expect(spaceFor(5 * GiB, { free: 6 * GiB, size: 100 * GiB })).toStrictEqual({
+      fits: false,
+      needed: 10 * GiB,
+      usable: 4 * GiB,
+    });
+  });
+});
