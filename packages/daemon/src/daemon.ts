@@ -2,11 +2,14 @@
 import { type Client, type ControllerDef, done, type Log, type Metrics, type Recorder } from '@slipway/kube';
 import { createDirectoryWatcher } from './drift/directory-watcher.ts';
 import type { Host } from './host/host.ts';
-import { type JoinedDaemon, startMachineDaemon } from './machine-daemon.ts';
+import { type JoinedDaemon, type MachineDaemonOptions, startMachineDaemon } from './machine-daemon.ts';
 import { daemonSources, seenBy } from './node-sources.ts';
+import { createPinMetrics } from './pinning/pin-metrics.ts';
+import type { Pinner } from './pinning/pinner.ts';
+import { pinningSources, pinsSeenBy } from './pinning/pinning-sources.ts';
 import { createDaemonMetrics } from './report/metrics.ts';
 
-export interface DaemonOptions {
+export interface DaemonOptions extends Pick<MachineDaemonOptions, 'pinSpreadMs' | 'pinNow'> {
   readonly host: Host;
   /** Where the machine's disk is mounted. */
   readonly root: string;
@@ -17,7 +20,8 @@ export interface DaemonOptions {
 }
 
 export interface Daemon {
-  controller(client: Client, events: Recorder): ControllerDef;
+  /** One for its config, one for its images: neither waits for the other. */
+  controllers(client: Client, events: Recorder): readonly ControllerDef[];
   stop(): Promise<void>;
 }
 
@@ -27,14 +31,18 @@ export async function startDaemon({ root, metrics, ...options }: DaemonOptions):
     ...options,
     watcher: createDirectoryWatcher({ root }),
     metrics: createDaemonMetrics(metrics),
+    pinMetrics: createPinMetrics(metrics),
   });
   return {
-    controller: (client, events) => controllerOf(options.nodeName, daemon.join({ client, events })),
+    controllers(client, events) {
+      const joined = daemon.join({ client, events });
+      return [configController(options.nodeName, joined), pinningController(options.nodeName, joined.pinner)];
+    },
     stop: () => daemon.stop(),
   };
 }
 
-function controllerOf(nodeName: string, joined: JoinedDaemon): ControllerDef {
+function configController(nodeName: string, joined: JoinedDaemon): ControllerDef {
   return {
     name: 'daemon',
     ...daemonSources({ node: nodeName }),
@@ -43,5 +51,14 @@ function controllerOf(nodeName: string, joined: JoinedDaemon): ControllerDef {
       const seen = seenBy(read, nodeName);
       return seen === null ? done() : joined.step(seen, signal);
     },
+  };
+}
+
+function pinningController(nodeName: string, pinner: Pinner): ControllerDef {
+  return {
+    name: 'pinning',
+    ...pinningSources({ node: nodeName }),
+    listen: (wake) => pinner.listen(() => wake(nodeName)),
+    reconcile: (_, { read, signal }) => pinner.step(pinsSeenBy(read, nodeName), signal),
   };
 }

@@ -18,6 +18,14 @@ export const daemonErrors = {
   SLW_DAEMON_DRIFT: 'the machine is not what its config says',
   SLW_DAEMON_NO_CONFIG: 'nothing says which config the machine has',
   SLW_DAEMON_CLUSTER_OLDER: 'the cluster asks for an older config than the disk has, without knowing of that one',
+  SLW_DAEMON_SPACE: 'the images of an update would not fit on the disk',
+  SLW_PINNING_SET: 'what a node is to pin is missing, or cannot be read',
+  SLW_PINNING_SIZES: 'the registry does not say how large an image is',
+  SLW_PINNING_WOULD_NOT_FIT: 'the images that are still missing would not fit on the disk',
+  SLW_PINNING_NO_SPACE: 'the disk got full while images were pulled',
+  SLW_PINNING_PULL: 'the container runtime could not pull an image',
+  SLW_PINNING_RUNTIME: 'the container runtime does not answer',
+  SLW_PINNING_NOT_PINNED: 'the container runtime does not keep what its configuration tells it to keep',
 } as const;
 
 export type DaemonErrorCode = keyof typeof daemonErrors;

@@ -9,6 +9,7 @@ export type { FileSystem } from './host/file-system.ts';
 export type { Host } from './host/host.ts';
 export { createRealHost } from './host/real-host.ts';
 export { makeSimulatedMachine } from './host/simulated/machine.ts';
+export { setRuntimeBehaviour } from './host/simulated/runtime-state.ts';
 export { bootSimulatedMachine, createSimulatedHost } from './host/simulated/simulated-host.ts';
 export { writeFirstDisk } from './host/simulated/simulated-ignition.ts';
 export type { NodeAccess } from './machine-daemon.ts';

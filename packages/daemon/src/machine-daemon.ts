@@ -9,6 +9,9 @@ import { type DriftWatch, watchDrift } from './drift/watch-drift.ts';
 import type { Host } from './host/host.ts';
 import { type LocalNode, openLocalNode } from './local-node.ts';
 import { createNodeLoop, type NodeLoop } from './node-loop.ts';
+import { createPinCluster } from './pinning/pin-cluster.ts';
+import type { PinMetrics } from './pinning/pin-metrics.ts';
+import { createPinner, type Pinner } from './pinning/pinner.ts';
 import type { DaemonMetrics } from './report/metrics.ts';
 import { createReporter } from './report/reporter.ts';
 import type { Seen } from './seen.ts';
@@ -20,6 +23,11 @@ export interface MachineDaemonOptions {
   readonly programVersion: string;
   readonly log: Log;
   readonly metrics: DaemonMetrics;
+  readonly pinMetrics: PinMetrics;
+  /** Machines that are told of the same images begin within this time, each at its own moment; left out: 10 seconds. */
+  readonly pinSpreadMs?: number;
+  /** The clock that pinning waits by, in milliseconds that only grow; left out: that of this process. */
+  readonly pinNow?: () => number;
 }
 
 export interface MachineDaemon {
@@ -39,6 +47,8 @@ export interface JoinedDaemon {
   step(seen: Seen, signal: AbortSignal): Promise<Next>;
   /** `wake` is called when drift was found, healed, or is gone. Returns the way to stop listening. */
   listen(wake: () => void): () => void;
+  /** What it does about pinned images: beside its steps, and not in turn with them. */
+  readonly pinner: Pinner;
 }
 
 /** Ends what an earlier run was cut off in, and watches the machine from then on. */
@@ -46,6 +56,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
   const { host, nodeName, programVersion, log, metrics } = options;
   metrics.runsOn(await host.os.describe());
   let loop: NodeLoop | null = null;
+  let pinner: Pinner | null = null;
   let drifted = '';
   let onDrift: ((report: DriftReport) => void) | null = null;
   const onStep = async (step: UpdateStep): Promise<void> => {
@@ -81,7 +92,17 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
       const joined = createNodeLoop({ host, local, client, reporter, metrics, drift, log, recovered });
       loop = joined;
       const setPolicy = policySetter(watch, log);
+      pinner = createPinner({
+        host,
+        cluster: createPinCluster(client, nodeName),
+        nodeName,
+        log: log.child({ part: 'pinning' }),
+        metrics: options.pinMetrics,
+        ...(options.pinSpreadMs !== undefined && { spreadMs: options.pinSpreadMs }),
+        ...(options.pinNow !== undefined && { now: options.pinNow }),
+      });
       return {
+        pinner,
         step(seen, signal) {
           setPolicy(seen);
           return joined.step(seen, signal);
@@ -97,7 +118,10 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
         },
       };
     },
-    stop: () => watch.close(),
+    async stop() {
+      await pinner?.stop();
+      await watch.close();
+    },
   };
 }
 

@@ -248,7 +248,14 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     }
     const prepared = await prepareUpdate(
       { current, target, settings, isForced: forced, isPrepared },
-      { host, local, client, log, signal },
+      {
+        host,
+        local,
+        client,
+        log,
+        signal,
+        onDownload: (plan, download) => tell({ phase: 'preparing', update: scopeOf(plan), download }, seen),
+      },
     );
     refusals.note(question, prepared);
     if (prepared.type !== 'ready') log.warn({ problem: prepared.problem }, 'an update is not begun');

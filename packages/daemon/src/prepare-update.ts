@@ -8,6 +8,7 @@ import { describeDrifts } from './drift/drift.ts';
 import type { Host, OSChange } from './host/host.ts';
 import { imagesOf } from './host/os/change-steps.ts';
 import type { LocalNode } from './local-node.ts';
+import { prefetch } from './prefetch.ts';
 import { type Problem, problemOf } from './problem.ts';
 import { readConfig } from './read-config.ts';
 import type { StoredConfig } from './stored-config.ts';
@@ -18,6 +19,8 @@ export interface Preparation {
   readonly client: Client;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** What is downloaded for this plan, and how far that is. */
+  readonly onDownload: (plan: UpdatePlan, text: string) => Promise<void>;
 }
 
 export interface WantedUpdate {
@@ -58,7 +61,7 @@ export async function prepareUpdate(wanted: WantedUpdate, parts: Preparation): P
   if (obstacle !== undefined) return { type: 'refused', cause: 'machine', problem: together(obstacle, others) };
   if (wanted.isPrepared) return { type: 'ready', target, plan };
   const change = osChangeOf(plan.changes, current.spec, target.spec);
-  return (change && (await download(change, parts))) ?? { type: 'ready', target, plan };
+  return (change && (await download(change, plan, parts))) ?? { type: 'ready', target, plan };
 }
 
 function drifted(current: StoredConfig, drifts: Parameters<typeof describeDrifts>[1]): Prepared {
@@ -78,10 +81,11 @@ function together({ code, message }: Problem, others: readonly Problem[]): Probl
 }
 
 /** Before a drain: a node is not empty while it downloads. */
-async function download(change: OSChange, { host, log, signal }: Preparation): Promise<Prepared | null> {
+async function download(change: OSChange, plan: UpdatePlan, parts: Preparation): Promise<Prepared | null> {
+  const onProgress = (text: string): Promise<void> => parts.onDownload(plan, text);
   try {
-    const { booted } = await host.os.state();
-    await host.os.prefetch(imagesOf({ booted, change }), (progress) => log.info({ progress }, 'downloading'), signal);
+    const { booted } = await parts.host.os.state();
+    await prefetch(imagesOf({ booted, change }), { ...parts, onProgress });
     return null;
   } catch (error) {
     return { type: 'refused', cause: 'download', problem: problemOf(error) };

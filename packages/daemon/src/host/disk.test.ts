@@ -10,6 +10,7 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  statfsSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -40,6 +41,23 @@ beforeEach(() => {
 });
 
 afterEach(() => rmSync(outside, { recursive: true }));
+
+describe('the space of a disk', () => {
+  it('is that of the file system that a directory is on, or will be', async () => {
+    const { bavail, blocks, bsize } = statfsSync(root);
+    const { freeBytes, sizeBytes } = await disk.space('/var/home');
+    expect(sizeBytes).toBe(blocks * bsize);
+    expect(Math.abs(freeBytes - bavail * bsize)).toBeLessThan(sizeBytes / 10);
+    expect((await disk.space('/var/lib/containers/storage')).sizeBytes).toBe(sizeBytes);
+  });
+
+  it('is found through links as the machine itself would', async () => {
+    symlinkSync('/proc', join(root, 'var/elsewhere'));
+    // Not that of the computer, which has no blocks at all.
+    expect((await disk.space('/var/elsewhere')).sizeBytes).toBe((await disk.space('/')).sizeBytes);
+    await expect(disk.space('/var/../../x')).rejects.toMatchObject({ code: 'SLW_DAEMON_PATH' });
+  });
+});
 
 describe('the way to a path', () => {
   it('goes through links among the parents as the machine itself would', async () => {

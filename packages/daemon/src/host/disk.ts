@@ -18,14 +18,16 @@ import {
   readSync,
   renameSync,
   rmdirSync,
+  statfsSync,
   symlinkSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
+import { posix } from 'node:path';
 import { promisify } from 'node:util';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem, Found, NewFile } from './file-system.ts';
-import { createMachinePaths, O_PATH } from './machine-path.ts';
+import type { FileSystem, Found, NewFile, Space } from './file-system.ts';
+import { createMachinePaths, type MachinePaths, O_PATH } from './machine-path.ts';
 import { hasSelinux, makeWithLabel, readLabel } from './selinux-label.ts';
 import { ofMachine, systemErrorCode } from './system-error.ts';
 
@@ -47,6 +49,8 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
     read: (path, limit) => told('read', path, () => atPath(path, (place) => readWhole(place, path, limit))),
     list: (path) =>
       told('list', path, () => orNothing([], () => atDirectory(path, (place) => readdirSync(place).toSorted()))),
+
+    space: (path) => told('ask for the space at', path, () => spaceAt(path, atDirectory)),
 
     createFile: (path, file) =>
       told('create', path, () => {
@@ -142,6 +146,12 @@ function found(place: string): Found {
   if (stats.isDirectory()) return { kind: 'directory', mode, uid, gid };
   if (!stats.isFile()) return { kind: 'other' };
   return { kind: 'file', mode, uid, gid, size: stats.size, inode: stats.ino, changedMs: stats.ctimeMs };
+}
+
+function spaceAt(path: string, atDirectory: MachinePaths['atDirectory']): Space {
+  const space = orNothing(undefined, () => atDirectory(path, (place) => statfsSync(place)));
+  if (space === undefined) return spaceAt(posix.dirname(path), atDirectory);
+  return { freeBytes: space.bavail * space.bsize, sizeBytes: space.blocks * space.bsize };
 }
 
 function readWhole(place: string, path: string, limit: number): Uint8Array {

@@ -23,6 +23,13 @@ export type Found =
   /** A device, a socket, a pipe. */
   | { readonly kind: 'other' };
 
+/** Of a whole file system. */
+export interface Space {
+  /** Without what is set aside for root. */
+  readonly freeBytes: number;
+  readonly sizeBytes: number;
+}
+
 export interface NewFile extends Owners {
   readonly bytes: Uint8Array;
   readonly mode: number;
@@ -38,6 +45,8 @@ export interface FileSystem {
   read(path: string, limit: number): Promise<Uint8Array>;
   /** Names in a directory, sorted; none where there is no such directory. A link that leads to one is followed. */
   list(path: string): Promise<string[]>;
+  /** Of the file system that a directory is on, or would be: where there is none yet, that of the nearest one above. */
+  space(path: string): Promise<Space>;
 
   /** Only where nothing is yet; mode and owners are right before the first byte is in it. Not on the disk until synced. */
   createFile(path: string, file: NewFile): Promise<void>;

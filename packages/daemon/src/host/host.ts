@@ -1,5 +1,6 @@
 // What the daemon does to a machine: one interface, for real hosts and for the simulated one.
 import type { Owner } from '@slipway/fleet';
+import type { ContainerRuntime, ImageStore } from './container-runtime.ts';
 import type { FileSystem, Owners } from './file-system.ts';
 
 export interface Host {
@@ -9,6 +10,7 @@ export interface Host {
   readonly systemd: Systemd;
   readonly os: OperatingSystem;
   readonly accounts: Accounts;
+  readonly containers: ContainerRuntime;
   /** Another one after every boot. */
   bootId(): Promise<string>;
   /** Resolves when the machine has taken the request; it then goes down at any moment. Asking twice is harmless. */
@@ -79,6 +81,10 @@ export interface OperatingSystem {
   state(): Promise<OSState>;
   /** undefined: the machine does not say. */
   fips(): Promise<boolean | undefined>;
+  /** Those of the images that `prefetch` would download: none where the OS downloads for itself, when it changes. */
+  missing(images: readonly string[]): Promise<readonly string[]>;
+  /** The file system that `prefetch` downloads to. */
+  store(): Promise<ImageStore>;
   /** Downloads what `stage` will need, and changes nothing else. An image that is there already costs nothing. */
   prefetch(images: readonly string[], onProgress: (progress: Progress) => void, signal: AbortSignal): Promise<void>;
   /** For the next boot, from the booted deployment on: what was staged before is discarded. Doing it again is the same. */

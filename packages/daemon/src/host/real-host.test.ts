@@ -170,6 +170,34 @@ describe('a password', () => {
   });
 });
 
+describe('the container runtime', () => {
+  const { signal } = new AbortController();
+
+  it('reads its configuration again by systemd', async () => {
+    await (await open()).containers.reload(signal);
+    expect(lines().at(-1)).toBe('systemctl reload -- crio.service');
+  });
+
+  it('that does not run is one that does not answer', async () => {
+    const { containers } = await open();
+    answers.push(['systemctl reload', { status: 1, stderr: 'crio.service is not active, cannot reload.' }]);
+    await expect(containers.reload(signal)).rejects.toMatchObject({
+      code: 'SLW_PINNING_RUNTIME',
+      message: expect.stringMatching(/configuration again.*crio.service is not active/),
+    });
+    const socket = join(root, 'run/crio/crio.sock');
+    await expect(containers.images(signal)).rejects.toMatchObject({
+      code: 'SLW_PINNING_RUNTIME',
+      message: expect.stringContaining(`does not answer at ${socket}`),
+    });
+  });
+
+  it('is not blamed where it is systemd that does not answer', async () => {
+    answers.push(['systemctl reload', { status: 1, stderr: 'Failed to connect to bus: Connection refused' }]);
+    await expect((await open()).containers.reload(signal)).rejects.toMatchObject({ code: 'SLW_DAEMON_SYSTEMD' });
+  });
+});
+
 describe('what the kernel says', () => {
   it('is that of the machine', async () => {
     const host = await open();

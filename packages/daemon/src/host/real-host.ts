@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { DaemonError } from '../errors.ts';
 import { noSuchUser, readAccounts, SHADOW } from './account-files.ts';
+import { type CrioOptions, createCrio } from './cri/cri-o.ts';
 import { createDisk } from './disk.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Accounts, Host } from './host.ts';
@@ -10,6 +11,7 @@ import { createRunner, type Run, shorten } from './run-command.ts';
 
 const SHORT_MS = 60_000;
 const REBOOT_UNIT = 'slipway-reboot';
+const CRIO_UNIT = 'crio.service';
 /** The kernel's, whatever directory the machine's root is mounted at. */
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
@@ -20,6 +22,8 @@ export interface RealHostOptions {
   readonly run?: Run;
   readonly os?: OSOptions;
   readonly settle?: NonNullable<RealSystemdOptions['settle']>;
+  /** A container runtime elsewhere than where machines have it. */
+  readonly containers?: Partial<Pick<CrioOptions, 'socket' | 'reload'>>;
 }
 
 export async function createRealHost(options: RealHostOptions): Promise<Host> {
@@ -27,12 +31,14 @@ export async function createRealHost(options: RealHostOptions): Promise<Host> {
   const files = createDisk({ root });
   const { kind, os } = await openOS({ files, run, ...options.os });
   const finalizes = (await files.lookAt('/run/ostree-booted')) !== null;
+  const systemd = createRealSystemd({ files, run, ...(settle && { settle }) });
   return {
     kind,
     files,
     os,
-    systemd: createRealSystemd({ files, run, ...(settle && { settle }) }),
+    systemd,
     accounts: realAccounts(files, run),
+    containers: createCrio({ root, files, reload: () => systemd.reload(CRIO_UNIT), ...options.containers }),
     bootId: async () => (await readFile(BOOT_ID, 'utf8')).trim(),
     reboot: (why) => reboot(run, why, finalizes),
   };

@@ -3,12 +3,21 @@
 import { type ControllerDef, done, type Log, type Next } from '@slipway/kube';
 import { createDirectoryWatcher, type DirectoryWatcher } from '../drift/directory-watcher.ts';
 import type { Host } from '../host/host.ts';
-import { type JoinedDaemon, type MachineDaemon, type NodeAccess, startMachineDaemon } from '../machine-daemon.ts';
+import {
+  type JoinedDaemon,
+  type MachineDaemon,
+  type MachineDaemonOptions,
+  type NodeAccess,
+  startMachineDaemon,
+} from '../machine-daemon.ts';
 import { daemonSources, seenBy } from '../node-sources.ts';
+import type { PinMetrics } from '../pinning/pin-metrics.ts';
+import type { PinSeen } from '../pinning/pinner.ts';
+import { pinningSources, pinsSeenBy } from '../pinning/pinning-sources.ts';
 import type { DaemonMetrics } from '../report/metrics.ts';
 import type { Seen } from '../seen.ts';
 
-export interface ManyDaemonsOptions {
+export interface ManyDaemonsOptions extends Pick<MachineDaemonOptions, 'pinSpreadMs'> {
   readonly programVersion: string;
   readonly log: Log;
   /** By the node's own identity. */
@@ -26,7 +35,8 @@ export interface StartedMachine {
 }
 
 export interface ManyDaemons {
-  readonly controller: ControllerDef;
+  /** One for configs, one for images: neither waits for the other. */
+  readonly controllers: readonly ControllerDef[];
   /** As the boot of that machine does it. */
   start(machine: StartedMachine): Promise<void>;
   /** As its shutdown does it; resolves when a step that was under way has ended. */
@@ -38,9 +48,9 @@ export interface ManyDaemons {
 const USUAL_WORKERS = 32;
 
 export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
-  const { programVersion, accessOf, watchesDisks, workers = USUAL_WORKERS } = options;
+  const { programVersion, accessOf, watchesDisks, workers = USUAL_WORKERS, pinSpreadMs } = options;
   const running = new Map<string, Running>();
-  let wake: (nodeName: string) => void = () => {};
+  const [configs, pins] = [createWaking(), createWaking()];
 
   async function stop(nodeName: string): Promise<void> {
     const found = running.get(nodeName);
@@ -49,32 +59,46 @@ export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
   }
 
   return {
-    controller: {
-      name: 'daemons',
-      ...daemonSources({ nodeNames: () => [...running.keys()] }),
-      workers,
-      listen(wakeUp) {
-        wake = wakeUp;
-        return () => {
-          wake = () => {};
-        };
+    controllers: [
+      {
+        name: 'daemons',
+        ...daemonSources({ nodeNames: () => [...running.keys()] }),
+        workers,
+        listen: configs.listen,
+        async reconcile(nodeName, { read, signal }) {
+          const seen = seenBy(read, nodeName);
+          // A machine that is down does nothing, and one that was never here is none of ours.
+          return seen === null ? done() : (running.get(nodeName)?.step(seen, signal) ?? done());
+        },
       },
-      async reconcile(nodeName, { read, signal }) {
-        const seen = seenBy(read, nodeName);
-        // A machine that is down does nothing, and one that was never here is none of ours.
-        return seen === null ? done() : (running.get(nodeName)?.step(seen, signal) ?? done());
+      {
+        name: 'pinning',
+        ...pinningSources('all'),
+        workers,
+        listen: pins.listen,
+        async reconcile(nodeName, { read, signal }) {
+          return running.get(nodeName)?.pin(pinsSeenBy(read, nodeName), signal) ?? done();
+        },
       },
-    },
+    ],
     async start({ nodeName, host, root }) {
       await stop(nodeName);
       const watcher = watchesDisks ? createDirectoryWatcher({ root }) : noWatches;
       const log = options.log.child({ node: nodeName });
-      const daemon = await startMachineDaemon({ host, watcher, nodeName, programVersion, log, metrics: unmeasured });
-      running.set(
+      const daemon = await startMachineDaemon({
+        host,
+        watcher,
         nodeName,
-        runningOf(daemon, daemon.join(accessOf(nodeName)), () => wake(nodeName)),
-      );
-      wake(nodeName);
+        programVersion,
+        log,
+        metrics: unmeasured,
+        pinMetrics: unmeasuredPins,
+        ...(pinSpreadMs !== undefined && { pinSpreadMs }),
+      });
+      const wakes = { step: () => configs.wake(nodeName), pin: () => pins.wake(nodeName) };
+      running.set(nodeName, runningOf(daemon, daemon.join(accessOf(nodeName)), wakes));
+      wakes.step();
+      wakes.pin();
     },
     stop,
     async stopAll() {
@@ -85,22 +109,53 @@ export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
 
 interface Running {
   step(seen: Seen, signal: AbortSignal): Promise<Next>;
+  pin(seen: PinSeen, signal: AbortSignal): Promise<Next>;
   stop(): Promise<void>;
 }
 
-function runningOf(daemon: MachineDaemon, joined: JoinedDaemon, wake: () => void): Running {
-  const stopListening = joined.listen(wake);
-  let under: Promise<unknown> = Promise.resolve();
+interface Wakes {
+  readonly step: () => void;
+  readonly pin: () => void;
+}
+
+function runningOf(daemon: MachineDaemon, joined: JoinedDaemon, wakes: Wakes): Running {
+  const { pinner } = joined;
+  const listening = [joined.listen(wakes.step), pinner.listen(wakes.pin)];
+  const under = new Set<Promise<unknown>>();
+  const known = (step: Promise<Next>): Promise<Next> => {
+    const ended = step
+      .catch(() => {})
+      .finally(() => {
+        under.delete(ended);
+      });
+    under.add(ended);
+    return step;
+  };
   return {
-    step(seen, signal) {
-      const step = joined.step(seen, signal);
-      under = step.catch(() => {});
-      return step;
-    },
+    step: (seen, signal) => known(joined.step(seen, signal)),
+    pin: (seen, signal) => known(pinner.step(seen, signal)),
     async stop() {
-      stopListening();
-      await under;
+      for (const stopListening of listening) stopListening();
+      await Promise.all(under);
       await daemon.stop();
+    },
+  };
+}
+
+interface Waking {
+  readonly wake: (nodeName: string) => void;
+  readonly listen: (wake: (nodeName: string) => void) => () => void;
+}
+
+function createWaking(): Waking {
+  let listener: (nodeName: string) => void = () => {};
+  return {
+    wake: (nodeName) => listener(nodeName),
+    listen(wake) {
+      listener = wake;
+      return () => {
+        listener = () => {};
+      };
     },
   };
 }
@@ -115,3 +170,5 @@ const unmeasured: DaemonMetrics = {
   rebootFailed: () => {},
   drifted: () => {},
 };
+
+const unmeasuredPins: PinMetrics = { observe: () => {}, pulled: () => {} };

@@ -142,6 +142,20 @@ describe('the conditions of a MachineConfigNode', () => {
     expect(conditionsOf(givenUp, idle, later)).toBe(givenUp);
   });
 
+  it('say how far the download is, before a node is drained', () => {
+    const downloading = { ...at('preparing', withReboot), download: '0 of 1 images, 0 B of 900 MB' };
+    const list = after(idle, downloading);
+    expect(named(list, 'ImagePulledFromRegistry')).toMatchObject({
+      status: 'Unknown',
+      message: 'The image of the operating system is being downloaded: 0 of 1 images, 0 B of 900 MB',
+    });
+    expect(named(list, 'UpdatePrepared')?.message).toMatch(/downloaded: 0 of 1 images, 0 B of 900 MB$/);
+    expect(named(after(idle, downloading, at('draining', withReboot)), 'ImagePulledFromRegistry')).toMatchObject({
+      status: 'True',
+      message: 'The image of the operating system is on the machine',
+    });
+  });
+
   it('after an update none of its steps is so any more, but what was done can still be read', () => {
     const there = { ...idle, currentConfig: 'rendered-worker-2', desiredConfig: 'rendered-worker-2' };
     const list = after(idle, at('resumed', withReboot), there);

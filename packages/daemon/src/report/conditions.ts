@@ -172,10 +172,16 @@ function stepCondition(step: Step, snapshot: NodeSnapshot, old: Condition | unde
   if (step.type === 'Drained' && phase === 'draining' && drainBlocked !== '') {
     return { type: step.type, status: 'False', reason: drainIsBlocked, message: drainBlocked };
   }
-  return duringUpdate(step, update, phase, snapshot.problem);
+  return withDownload(duringUpdate(step, update, phase, snapshot.problem), snapshot);
 }
 
 const drainIsBlocked = 'DrainBlocked';
+
+/** Of the steps that a node is in while it prepares. */
+function withDownload(condition: Update, { phase, download = '' }: NodeSnapshot): Update {
+  if (phase !== 'preparing' || condition.status !== 'Unknown' || download === '') return condition;
+  return { ...condition, message: `${condition.message}: ${download}` };
+}
 
 /** When all is over, the steps are none that the node is in; what they last said is kept, as the past that it is. */
 function afterUpdate({ type }: Step, old: Condition | undefined): Update | null {

@@ -59,6 +59,8 @@ export interface NodeSnapshot {
   readonly desiredDrain: string | null;
   /** In the phase `draining`: what the drain waits for, in the controller's words; '' or left out: nothing special. */
   readonly drainBlocked?: string;
+  /** In the phase `preparing`: how far the download is, for people; '' or left out: nothing is downloaded. */
+  readonly download?: string;
   readonly irreconcilable: readonly Irreconcilable[];
 }
 

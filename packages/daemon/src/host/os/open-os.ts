@@ -23,6 +23,8 @@ export interface OSOptions {
 const SHORT_MS = 60_000;
 const PULL_SECRET = '/var/lib/kubelet/config.json';
 const OSTREE_SECRET = '/run/ostree/auth.json';
+/** What podman pulls goes there. */
+const CONTAINERS = '/var/lib/containers';
 
 export async function openOS(
   options: OSOptions & { readonly files: FileSystem; readonly run: Run },
@@ -80,7 +82,9 @@ async function lendPullSecret(files: FileSystem): Promise<void> {
   await files.makeLink(OSTREE_SECRET, { ...ownOwners(), target: PULL_SECRET });
 }
 
-function sameForAll(files: FileSystem, podman: Podman): Pick<OperatingSystem, 'describe' | 'fips' | 'prefetch'> {
+type SameForAll = Pick<OperatingSystem, 'describe' | 'fips' | 'missing' | 'store' | 'prefetch'>;
+
+function sameForAll(files: FileSystem, podman: Podman): SameForAll {
   return {
     describe: () => describeOS(files),
 
@@ -88,6 +92,10 @@ function sameForAll(files: FileSystem, podman: Podman): Pick<OperatingSystem, 'd
       const text = await readFile('/proc/sys/crypto/fips_enabled', 'utf8').catch(() => undefined);
       return text === undefined ? undefined : text.trim() === '1';
     },
+
+    missing: (images) => podman.missing(images),
+
+    store: async () => ({ path: CONTAINERS, ...(await files.space(CONTAINERS)) }),
 
     async prefetch(images, onProgress, signal) {
       for (const image of images) await podman.pull(image, onProgress, signal);

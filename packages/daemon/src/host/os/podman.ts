@@ -11,6 +11,8 @@ const CONTAINER = 'slipway-extensions';
 export interface Podman {
   /** False also where there is no podman. */
   hasImage(image: string): Promise<boolean>;
+  /** Those that `pull` would pull. */
+  missing(images: readonly string[]): Promise<readonly string[]>;
   /** Where there is no podman, nothing happens: the OS tool pulls for itself, if later. */
   pull(image: string, onProgress: (progress: Progress) => void, signal?: AbortSignal): Promise<void>;
   /** All of an image's files, into a directory of the machine that is there. */
@@ -26,6 +28,12 @@ export function createPodman({ files, run, attempt }: { files: FileSystem; run: 
 
   return {
     hasImage,
+
+    async missing(images) {
+      if (!(await isThere())) return [];
+      const there = await Promise.all(images.map(hasImage));
+      return images.filter((_, index) => there[index] === false);
+    },
 
     async pull(image, onProgress, signal) {
       if (!(await isThere())) return onProgress({ text: `There is no podman: ${image} is pulled when the OS changes` });

@@ -11,6 +11,7 @@ import { readText } from '../read-text.ts';
 import { removeUnfinished, replaceFile } from '../replace-file.ts';
 import { readState, writeState } from './machine-state.ts';
 import { createSimulatedOS } from './simulated-os.ts';
+import { createSimulatedRuntime } from './simulated-runtime.ts';
 import { createSimulatedSystemd } from './simulated-systemd.ts';
 
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -27,12 +28,14 @@ export interface SimulatedHostOptions {
 export function createSimulatedHost(options: SimulatedHostOptions): Host {
   const files = options.files ?? createDisk({ root: options.root });
   const owners = ownOwners();
+  const systemd = createSimulatedSystemd(files, owners);
   return {
     kind: 'simulated',
     files,
-    systemd: createSimulatedSystemd(files, owners),
+    systemd,
     os: createSimulatedOS(files, owners),
     accounts: simulatedAccounts(files, owners),
+    containers: createSimulatedRuntime({ files, owners, reload: () => systemd.reload('crio.service') }),
     bootId: async () => (await readState(files)).bootId,
     async reboot() {
       await bootSimulatedMachine(files, 'shut down in order');

@@ -16,11 +16,11 @@ export type Change =
   | { readonly operation: 'setMode'; readonly path: string; readonly mode: number }
   | { readonly operation: 'setOwners'; readonly path: string; readonly owners: Owners };
 
-export type Look = { readonly operation: 'lookAt' | 'read' | 'list'; readonly path: string };
+export type Look = { readonly operation: 'lookAt' | 'read' | 'list' | 'space'; readonly path: string };
 
 export type Call = Change | Look;
 
-const LOOKS: ReadonlySet<string> = new Set(['lookAt', 'read', 'list']);
+const LOOKS: ReadonlySet<string> = new Set(['lookAt', 'read', 'list', 'space']);
 
 export function isChange(call: Call): call is Change {
   return !LOOKS.has(call.operation);
@@ -35,6 +35,7 @@ export function aroundCalls(files: FileSystem, around: Around): FileSystem {
     lookAt: (path) => around({ operation: 'lookAt', path }, () => files.lookAt(path)),
     read: (path, limit) => around({ operation: 'read', path }, () => files.read(path, limit)),
     list: (path) => around({ operation: 'list', path }, () => files.list(path)),
+    space: (path) => around({ operation: 'space', path }, () => files.space(path)),
     createFile: (path, file) => change({ operation: 'createFile', path, file }),
     overwrite: (path, offset, bytes) => change({ operation: 'overwrite', path, offset, bytes }),
     syncFile: (path) => change({ operation: 'syncFile', path }),

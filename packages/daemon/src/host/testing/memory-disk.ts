@@ -37,6 +37,8 @@ type Directory = Extract<Inode, { kind: 'directory' }>;
 
 const MOST_LINKS = 40;
 const ALL_BITS = 0o7777;
+/** It never gets full. */
+const SPACE = { freeBytes: 50e9, sizeBytes: 100e9 };
 
 export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = () => {}): FileSystem {
   const { inodes } = image;
@@ -146,6 +148,10 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
     list: settle((path) => {
       const number = walk(path, checked(path));
       return number === undefined ? [] : [...directoryOf(number).names.keys()].toSorted();
+    }),
+    space: settle((path) => {
+      checked(path);
+      return SPACE;
     }),
     createFile: settle((path, { bytes, mode, uid, gid }) =>
       add(path, { kind: 'file', bytes: new Uint8Array(bytes), mode: mode & ALL_BITS, uid, gid, changed: ++clock }),

@@ -1,0 +1,203 @@
+// The client on a real gRPC server, whose answers are bytes written by the numbers of the interface. That CRI-O means the same by
+// them is tested on CRI-O itself.
+import { status } from '@grpc/grpc-js';
+import protobuf from 'protobufjs/light.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DaemonError } from '../../errors.ts';
+import { ownOwners } from '../own-owners.ts';
+import { emptyImage } from '../testing/disk-image.ts';
+import { createMemoryDisk } from '../testing/memory-disk.ts';
+import { connect } from './connection.ts';
+import { createCrio, type Crio } from './cri-o.ts';
+import { methods } from './messages.ts';
+import { type GrpcServer, startGrpcServer } from './testing/grpc-server.ts';
+
+const IMAGE = `quay.example/team/app@sha256:${'a'.repeat(64)}`;
+const { Reader, Writer } = protobuf;
+const { signal } = new AbortController();
+
+let server: GrpcServer;
+let crio: Crio;
+
+beforeEach(async () => {
+  server = await startGrpcServer();
+  const disk = createMemoryDisk(emptyImage(ownOwners()));
+  const files = { ...disk, space: async (path: string) => ({ freeBytes: path.length, sizeBytes: 1000 }) };
+  crio = createCrio({ root: '/', files, socket: server.socket, reload: async () => {} });
+});
+afterEach(async () => {
+  await crio.close();
+  await server.remove();
+});
+
+const bytes = (write: (writer: protobuf.Writer) => void): Buffer => {
+  const writer = new Writer();
+  write(writer);
+  return Buffer.from(writer.finish());
+};
+const text = (field: number, value: string) => bytes((writer) => writer.uint32((field << 3) | 2).string(value));
+const inside = (field: number, ...parts: Buffer[]) =>
+  bytes((writer) => writer.uint32((field << 3) | 2).bytes(Buffer.concat(parts)));
+const number = (field: number, value: number) => bytes((writer) => writer.uint32(field << 3).uint64(value));
+
+/** Field by field, as bytes. */
+function fieldsOf(message: Uint8Array): [field: number, value: Buffer][] {
+  const reader = Reader.create(message);
+  const fields: [number, Buffer][] = [];
+  while (reader.pos < reader.len) fields.push([reader.uint32() >>> 3, Buffer.from(reader.bytes())]);
+  return fields;
+}
+
+describe('images', () => {
+  it('are told with all that is known of them, and what else a runtime sends is passed over', async () => {
+    const image = inside(
+      1,
+      text(1, 'id-1'),
+      text(2, 'quay.example/team/app:v1'),
+      text(3, IMAGE),
+      number(4, 5_000_000_000),
+      inside(5, number(1, 1001)),
+      text(6, 'somebody'),
+      inside(7, text(1, 'spec')),
+      number(8, 1),
+      text(99, 'of a later version'),
+    );
+    const bare = inside(1, text(1, 'id-2'));
+    server.answers.ListImages = (_, answer) => answer(null, Buffer.concat([image, bare]));
+    expect(await crio.images(signal)).toEqual([
+      { id: 'id-1', digests: [IMAGE], tags: ['quay.example/team/app:v1'], isPinned: true, size: 5_000_000_000 },
+      { id: 'id-2', digests: [], tags: [], isPinned: false, size: 0 },
+    ]);
+  });
+
+  it('are none where there are none', async () => {
+    server.answers.ListImages = (_, answer) => answer(null, Buffer.alloc(0));
+    expect(await crio.images(signal)).toEqual([]);
+  });
+
+  it('in bytes that are no such message are no images', async () => {
+    server.answers.ListImages = (_, answer) => answer(null, Buffer.from([0x0a, 0xff]));
+    await expect(crio.images(signal)).rejects.toMatchObject({ code: 'SLW_PINNING_RUNTIME' });
+  });
+
+  it('are not taken by the ton', async () => {
+    server.answers.ListImages = (_, answer) => answer(null, inside(1, text(1, 'x'.repeat(10_000))));
+    const connection = connect(server.socket, 5000);
+    const listed = connection.call(methods.listImages, {}, { withinMs: null, signal });
+    await expect(listed).rejects.toThrow(/larger than max/i);
+    connection.close();
+  });
+});
+
+describe('the runtime', () => {
+  it('says who it is', async () => {
+    const said = [text(1, '0.1.0'), text(2, 'cri-o'), text(3, '1.34.0'), text(4, 'v1')];
+    server.answers.Version = (_, answer) => answer(null, Buffer.concat(said));
+    expect(await crio.describe(signal)).toBe('cri-o 1.34.0');
+  });
+
+  it('says where images are, and the disk how much space is there', async () => {
+    const path = '/var/lib/containers/storage/overlay-images';
+    const used = inside(1, number(1, 123), inside(2, text(1, path)), inside(3, number(1, 4567)));
+    server.answers.ImageFsInfo = (_, answer) => answer(null, used);
+    expect(await crio.store(signal)).toEqual({ path, freeBytes: path.length, sizeBytes: 1000 });
+    server.answers.ImageFsInfo = (_, answer) => answer(null, Buffer.alloc(0));
+    await expect(crio.store(signal)).rejects.toMatchObject({
+      code: 'SLW_PINNING_RUNTIME',
+      message: expect.stringContaining('it named no file system'),
+    });
+  });
+
+  it('that does not know the interface is not the right one', async () => {
+    await expect(crio.images(signal)).rejects.toMatchObject({
+      code: 'SLW_PINNING_RUNTIME',
+      message: expect.stringMatching(/Expected CRI-O/),
+    });
+  });
+
+  it('that does not answer in time is not waited for', async () => {
+    server.answers.ListImages = () => {};
+    const connection = connect(server.socket);
+    await expect(connection.call(methods.listImages, {}, { withinMs: 50, signal })).rejects.toMatchObject({ code: 4 });
+    connection.close();
+  });
+
+  it('is found again when it is back', async () => {
+    const images = () => crio.images(signal).catch((error: unknown) => error);
+    server.answers.ListImages = (_, answer) => answer(null, Buffer.alloc(0));
+    expect(await images()).toEqual([]);
+    await server.stop();
+    expect(await images()).toMatchObject({ code: 'SLW_PINNING_RUNTIME' });
+    expect(await images()).toMatchObject({
+      code: 'SLW_PINNING_RUNTIME',
+      message: expect.stringContaining(`to list its images: connect ENOENT ${server.socket}. Expected`),
+    });
+    await server.start();
+    await expect.poll(images).toEqual([]);
+  });
+});
+
+describe('a pull', () => {
+  it('names the image, and gives the credentials of its registry', async () => {
+    let request = Buffer.alloc(0);
+    server.answers.PullImage = (call, answer) => {
+      request = Buffer.from(call.request);
+      answer(null, text(1, IMAGE));
+    };
+    await crio.pull(IMAGE, { username: 'me', password: 'hunter2' }, signal);
+    expect(fieldsOf(request)).toEqual([
+      [1, text(1, IMAGE)],
+      [2, Buffer.concat([text(1, 'me'), text(2, 'hunter2')])],
+    ]);
+    await crio.pull(IMAGE, null, signal);
+    expect(fieldsOf(request).map(([field]) => field)).toEqual([1]);
+  });
+
+  it('that is refused says why, and not the password', async () => {
+    server.answers.PullImage = (_, answer) =>
+      answer({
+        code: status.UNKNOWN,
+        details: 'Requesting bearer token: invalid username/password me:hunter2: unauthorized',
+      });
+    const pulled = crio.pull(IMAGE, { username: 'me', password: 'hunter2' }, signal);
+    const error: unknown = await pulled.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DaemonError);
+    expect(error).toMatchObject({
+      code: 'SLW_PINNING_PULL',
+      message: expect.stringMatching(/unauthorized.*pull secret/),
+    });
+    expect(String(error)).not.toContain('hunter2');
+  });
+
+  it('that fills the disk says so', async () => {
+    server.answers.PullImage = (_, answer) =>
+      answer({ code: status.UNKNOWN, details: 'write /x: no space left on device' });
+    await expect(crio.pull(IMAGE, null, signal)).rejects.toMatchObject({ code: 'SLW_PINNING_NO_SPACE' });
+  });
+
+  it('that is called off ends at once, also in the runtime', async () => {
+    const asked = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    server.answers.PullImage = (call) => {
+      call.on('cancelled', () => ended.resolve());
+      asked.resolve();
+    };
+    const controller = new AbortController();
+    const why = new Error('enough');
+    const pulled = crio.pull(IMAGE, null, controller.signal).catch((error: unknown) => error);
+    await asked.promise;
+    controller.abort(why);
+    expect(await pulled).toBe(why);
+    await ended.promise;
+    await expect(crio.pull(IMAGE, null, controller.signal)).rejects.toBe(why);
+  });
+
+  it('during which the runtime dies is not the fault of the image', async () => {
+    const asked = Promise.withResolvers<void>();
+    server.answers.PullImage = () => asked.resolve();
+    const pulled = crio.pull(IMAGE, null, signal).catch((error: unknown) => error);
+    await asked.promise;
+    await server.stop();
+    expect(await pulled).toMatchObject({ code: 'SLW_PINNING_RUNTIME' });
+  });
+});

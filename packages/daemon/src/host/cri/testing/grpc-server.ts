@@ -1,0 +1,80 @@
+// A real gRPC server on a socket of its own, that answers with bytes: so that what a client makes of them is not held against the
+// same description of messages, and bytes can be wrong.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
+
+export type Answer = (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) => void;
+
+export interface GrpcServer {
+  readonly socket: string;
+  /** By the last part of their path; may be changed while it runs. */
+  readonly answers: Partial<Record<'Version' | 'ListImages' | 'ImageFsInfo' | 'PullImage', Answer>>;
+  /** Connections are cut in the middle of whatever they do. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+const PATHS = {
+  Version: '/runtime.v1.RuntimeService/Version',
+  ListImages: '/runtime.v1.ImageService/ListImages',
+  ImageFsInfo: '/runtime.v1.ImageService/ImageFsInfo',
+  PullImage: '/runtime.v1.ImageService/PullImage',
+} as const;
+
+const asTheyAre = (bytes: Buffer): Buffer => bytes;
+
+export async function startGrpcServer(): Promise<GrpcServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'slipway-cri-'));
+  const socket = join(directory, 'crio.sock');
+  const answers: GrpcServer['answers'] = {};
+  let server: Server | undefined;
+
+  async function start(): Promise<void> {
+    const next = new Server();
+    for (const [name, path] of Object.entries(PATHS)) {
+      const method = {
+        path,
+        requestStream: false,
+        responseStream: false,
+        requestSerialize: asTheyAre,
+        requestDeserialize: asTheyAre,
+        responseSerialize: asTheyAre,
+        responseDeserialize: asTheyAre,
+      };
+      const handle: Answer = (call, answer) => {
+        const given = Object.entries(answers).find(([key]) => key === name)?.[1];
+        if (given === undefined) answer({ code: status.UNIMPLEMENTED, details: `no ${name} here` });
+        else given(call, answer);
+      };
+      next.addService({ [name]: method }, { [name]: handle });
+    }
+    await new Promise<void>((resolve, reject) => {
+      next.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
+        error === null ? resolve() : reject(error),
+      );
+    });
+    server = next;
+  }
+
+  async function stop(): Promise<void> {
+    server?.forceShutdown();
+    server = undefined;
+    // As when a runtime is killed, or has ended in order: it makes the socket anew.
+    await rm(socket, { force: true });
+  }
+
+  await start();
+  return {
+    socket,
+    answers,
+    start,
+    stop,
+    async remove() {
+      await stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,94 @@
+// What a simulated container runtime has, and how it behaves: two files of its machine, so that a test or a person can change both
+// from outside while the daemon runs.
+import { posix } from 'node:path';
+import { DaemonError } from '../../errors.ts';
+import type { FileSystem, Owners } from '../file-system.ts';
+import { makeDirectories } from '../make-directories.ts';
+import { ownOwners } from '../own-owners.ts';
+import { readText } from '../read-text.ts';
+import { replaceFile } from '../replace-file.ts';
+
+export interface RuntimeBehaviour {
+  /** Of every pull; null: it takes no time. */
+  readonly bytesPerSecond: number | null;
+  /** Of the disk that images are on. */
+  readonly storeBytes: number;
+  /** It does not answer. */
+  readonly isDown: boolean;
+  /** What it says to the pull of an image whose name has this in it. */
+  readonly refused: Readonly<Record<string, string>>;
+}
+
+const USUAL: RuntimeBehaviour = { bytesPerSecond: null, storeBytes: 120e9, isDown: false, refused: {} };
+
+const BEHAVIOUR = '/var/lib/slipway-simulated/container-runtime.json';
+const IMAGES = '/var/lib/slipway-simulated/images.json';
+/** Gone with the next boot: a runtime that starts reads its configuration. */
+const PINNED = '/run/slipway-simulated/pinned-images.json';
+const MOST_BYTES = 8 * 1024 * 1024;
+
+export async function readBehaviour(files: FileSystem): Promise<RuntimeBehaviour> {
+  const value = await readJson(files, BEHAVIOUR);
+  if (value === undefined) return USUAL;
+  const behaviour = { ...USUAL, ...(typeof value === 'object' ? value : {}) };
+  if (isBehaviour(behaviour)) return behaviour;
+  throw unreadable(BEHAVIOUR);
+}
+
+/** What is left out is as usual. */
+export const setRuntimeBehaviour = (files: FileSystem, behaviour: Partial<RuntimeBehaviour>): Promise<void> =>
+  writeJson(files, ownOwners(), BEHAVIOUR, behaviour);
+
+/** By name. */
+export const readImages = async (files: FileSystem): Promise<readonly string[]> =>
+  (await readNames(files, IMAGES)) ?? [];
+export const writeImages = (files: FileSystem, owners: Owners, images: readonly string[]): Promise<void> =>
+  writeJson(files, owners, IMAGES, images);
+
+/** Names, or beginnings of them with a `*`; undefined: the runtime has not been asked since the machine is up. */
+export const readPinned = (files: FileSystem): Promise<readonly string[] | undefined> => readNames(files, PINNED);
+export const writePinned = (files: FileSystem, owners: Owners, pinned: readonly string[]): Promise<void> =>
+  writeJson(files, owners, PINNED, pinned);
+
+async function readNames(files: FileSystem, path: string): Promise<readonly string[] | undefined> {
+  const value = await readJson(files, path);
+  if (value === undefined) return undefined;
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value;
+  throw unreadable(path);
+}
+
+async function readJson(files: FileSystem, path: string): Promise<unknown> {
+  const text = await readText(files, path, MOST_BYTES);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unreadable(path);
+  }
+}
+
+async function writeJson(files: FileSystem, owners: Owners, path: string, value: unknown): Promise<void> {
+  await makeDirectories(files, posix.dirname(path), owners);
+  const bytes = Buffer.from(`${JSON.stringify(value, undefined, 1)}\n`);
+  // No more careful than a runtime that loses its last image in a power cut: the daemon pulls it again.
+  await replaceFile(files, path, { ...owners, bytes, mode: 0o644 }, { sync: false });
+}
+
+function isBehaviour(value: Record<keyof RuntimeBehaviour, unknown>): value is RuntimeBehaviour {
+  const { bytesPerSecond, storeBytes, isDown, refused } = value;
+  return (
+    (bytesPerSecond === null || (typeof bytesPerSecond === 'number' && bytesPerSecond > 0)) &&
+    typeof storeBytes === 'number' &&
+    typeof isDown === 'boolean' &&
+    typeof refused === 'object' &&
+    refused !== null &&
+    Object.values(refused).every((said) => typeof said === 'string')
+  );
+}
+
+function unreadable(path: string): DaemonError {
+  return new DaemonError(
+    'SLW_DAEMON_HOST',
+    `${path} of the simulated machine cannot be read: expected the JSON that Slipway writes there. Remove the file.`,
+  );
+}

@@ -1,0 +1,97 @@
+// The sets that a node is assigned, as the cluster has them. Each is got once for every change of it, and not watched.
+import type { PinnedImageSet } from '@slipway/api';
+import type { AssignedSet } from '@slipway/fleet';
+import { isKubeError } from '@slipway/kube';
+import type { Problem } from '../problem.ts';
+import { addAttempt, type Attempts, isFailed } from './attempts.ts';
+import { soonest } from './next-work.ts';
+import type { PinCluster } from './pin-cluster.ts';
+import { readSet, type WantedSet } from './wanted-set.ts';
+
+export interface AssignedSets {
+  /** By name, those that are known. */
+  readonly wanted: readonly WantedSet[];
+  /** The others, by name. */
+  readonly unknown: ReadonlySet<string>;
+  readonly problems: readonly { readonly set: string; readonly problem: Problem }[];
+  /** When those are asked for again; null: all are known. */
+  readonly retryAt: number | null;
+}
+
+export interface SetReader {
+  read(assigned: readonly AssignedSet[], signal: AbortSignal): Promise<AssignedSets>;
+}
+
+interface Known {
+  /** What the assignment said when it was asked for. */
+  readonly asked: string;
+  readonly set: WantedSet;
+}
+
+export interface SetReaderOptions {
+  readonly cluster: Pick<PinCluster, 'findSet'>;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+const AT_ONCE = 5;
+
+export function createSetReader({ cluster, now, random }: SetReaderOptions): SetReader {
+  const known = new Map<string, Known>();
+  const attempts = new Map<string, Attempts>();
+
+  async function get(assigned: AssignedSet, signal: AbortSignal): Promise<void> {
+    const { name } = assigned;
+    const outcome = await ask(name, signal);
+    if (outcome.ok) {
+      known.set(name, { asked: versionOf(assigned), set: outcome.set });
+      attempts.delete(name);
+    } else attempts.set(name, addAttempt(attempts.get(name) ?? null, outcome.problem, now(), random()));
+  }
+
+  async function ask(name: string, signal: AbortSignal): Promise<ReturnType<typeof readSet>> {
+    let found: PinnedImageSet | undefined;
+    try {
+      found = await cluster.findSet(name, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isKubeError(error)) throw error;
+      const message = `PinnedImageSet ${name} cannot be read: ${error.message}`;
+      return { ok: false, problem: { code: 'SLW_PINNING_SET', message } };
+    }
+    return readSet(name, found);
+  }
+
+  /** An object that is newer than the assignment says is the one to go by: that follows. */
+  function isNews(assigned: AssignedSet): boolean {
+    const found = known.get(assigned.name);
+    if (found === undefined) return true;
+    const { uid, generation } = found.set;
+    return found.asked !== versionOf(assigned) && (uid !== assigned.uid || generation < assigned.generation);
+  }
+
+  return {
+    async read(assigned, signal) {
+      forgetOthers(known, assigned);
+      forgetOthers(attempts, assigned);
+      const due = assigned.filter((set) => isNews(set) && (attempts.get(set.name)?.notBefore ?? 0) <= now());
+      for (let at = 0; at < due.length; at += AT_ONCE) {
+        await Promise.all(due.slice(at, at + AT_ONCE).map((set) => get(set, signal)));
+      }
+      const names = assigned.map(({ name }) => name);
+      return {
+        wanted: names.flatMap((name) => known.get(name)?.set ?? []),
+        unknown: new Set(names.filter((name) => !known.has(name))),
+        problems: [...attempts].filter(([, tried]) => isFailed(tried)).map(([set, { problem }]) => ({ set, problem })),
+        retryAt: soonest([...attempts.values()].map(({ notBefore }) => notBefore)),
+      };
+    },
+  };
+}
+
+const versionOf = ({ uid, generation }: AssignedSet): string => `${uid} ${generation}`;
+
+function forgetOthers(map: Map<string, unknown>, assigned: readonly AssignedSet[]): void {
+  const names = new Set(assigned.map(({ name }) => name));
+  for (const name of map.keys()) if (!names.has(name)) map.delete(name);
+}

@@ -1,0 +1,116 @@
+import { parse } from 'smol-toml';
+import { describe, expect, it } from 'vitest';
+import type { FileSystem } from '../host/file-system.ts';
+import { ownOwners } from '../host/own-owners.ts';
+import { readText } from '../host/read-text.ts';
+import { makeSimulatedMachine } from '../host/simulated/machine.ts';
+import { bootSimulatedMachine } from '../host/simulated/simulated-host.ts';
+import { readImages } from '../host/simulated/runtime-state.ts';
+import { copyImage, type DiskImage, emptyImage } from '../host/testing/disk-image.ts';
+import { createFaultyDisk, type Fault } from '../host/testing/faults.ts';
+import { createMemoryDisk } from '../host/testing/memory-disk.ts';
+import { DROP_IN, dropInOf } from './drop-in.ts';
+import { readPinMemory } from './pin-memory.ts';
+import { isComplete } from './pins.ts';
+import { assign, conditionOf, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
+import { setOf } from './testing/sample-sets.ts';
+import type { WantedSet } from './wanted-set.ts';
+
+const before = [setOf('s', ['a', 'b'], 1), setOf('u', ['f'])];
+const after = [setOf('s', ['b', 'c', 'd'], 2), setOf('t', ['d', 'e'])];
+const never = new AbortController().signal;
+
+/** A machine that has pinned `before`. */
+async function pinnedMachine(): Promise<{ image: DiskImage; world: PinWorld }> {
+  const image = emptyImage(ownOwners());
+  const files = createMemoryDisk(image);
+  await makeSimulatedMachine(files);
+  const world = createPinWorld();
+  assign(world, before);
+  await startPinMachine(files, world).settle();
+  return { image, world };
+}
+
+const changes = [
+  { name: 'other sets', wanted: after, change: (world: PinWorld) => assign(world, after) },
+  { name: 'no set any more', wanted: [], change: (world: PinWorld) => assign(world, []) },
+  {
+    name: 'where nothing is asked of the node',
+    wanted: [],
+    change(world: PinWorld) {
+      world.assignment = null;
+    },
+  },
+];
+
+const faults: { name: string; fault: Fault; atLeast: number }[] = [
+  { name: 'before the call', fault: { kind: 'stop', when: 'before' }, atLeast: 5 },
+  { name: 'half way', fault: { kind: 'stop', when: 'half way' }, atLeast: 1 },
+  { name: 'after the call', fault: { kind: 'stop', when: 'after' }, atLeast: 5 },
+];
+
+const named = (text: string | undefined): string[] => {
+  if (text === undefined) return [];
+  const { crio } = parse(text) as { crio: { image: { pinned_images: string[] } } };
+  return crio.image.pinned_images;
+};
+
+/** The law at any moment: what CRI-O is told to keep is what whole sets need, each of which is there. */
+async function judge(files: FileSystem, wanted: readonly WantedSet[]): Promise<void> {
+  const text = await readText(files, DROP_IN, 1_000_000);
+  const present = new Set(await readImages(files));
+  const possible = [...before, ...wanted].filter((set) => isComplete(set, present));
+  const pins = new Set(named(text));
+  const whole = possible.filter(({ images }) => images.every((image) => pins.has(image)));
+  expect([...pins].filter((pin) => !whole.some(({ images }) => images.includes(pin)))).toEqual([]);
+  // Nothing of a set that is wanted is given up before the next one is there.
+  for (const old of before.filter(({ name }) => wanted.some((set) => set.name === name))) {
+    expect(whole.some(({ name }) => name === old.name)).toBe(true);
+  }
+  expect(await readPinMemory(files)).toSatisfy((memory: unknown) => memory !== null || wanted.length === 0);
+}
+
+interface Killing {
+  readonly image: DiskImage;
+  readonly world: PinWorld;
+  readonly wanted: readonly WantedSet[];
+  readonly fault: Fault;
+  readonly at: number;
+}
+
+/** False: it was through before. */
+async function killAndGoOn({ image, world, wanted, fault, at }: Killing): Promise<boolean> {
+  const disk = createMemoryDisk(copyImage(image));
+  const faulty = createFaultyDisk(disk, { at, of: 'changes', fault });
+  await Promise.race([startPinMachine(faulty.files, world).settle(), faulty.stopped]);
+  if (faulty.hit() === undefined) return false;
+  await judge(disk, wanted);
+
+  // Every third time the whole machine goes down with it.
+  if (at % 3 === 2) await bootSimulatedMachine(disk, 'power cut');
+  const machine = startPinMachine(disk, world);
+  await machine.settle();
+  await judge(disk, wanted);
+  expect((await readText(disk, DROP_IN, 1_000_000)) ?? null).toBe(dropInOf(wanted));
+  const pinned = (await machine.host.containers.images(never)).filter(({ isPinned }) => isPinned);
+  const all = new Set(wanted.flatMap(({ images }) => images));
+  expect(new Set(pinned.flatMap(({ digests }) => digests))).toEqual(all);
+  expect(conditionOf(world, 'Progressing')?.status).toBe('False');
+  expect(world.status.pinnedImageSets ?? []).toEqual(
+    wanted.map(({ name, generation }) => ({ name, desiredGeneration: generation, currentGeneration: generation })),
+  );
+  return true;
+}
+
+describe.each(changes)('a daemon that is killed while it brings its pins to $name', ({ change, wanted }) => {
+  it.each(faults)('$name, at any change of the disk, goes on where it stood', async ({ fault, atLeast }) => {
+    const { image, world } = await pinnedMachine();
+    let at = 0;
+    for (; ; at += 1) {
+      const own: PinWorld = { ...world, sets: new Map(world.sets) };
+      change(own);
+      if (!(await killAndGoOn({ image, world: own, wanted, fault, at }))) break;
+    }
+    expect(at).toBeGreaterThan(atLeast);
+  });
+});

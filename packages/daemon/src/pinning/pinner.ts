@@ -1,0 +1,256 @@
+// Keeps the images that the cluster wants on this machine, pulled and pinned. Every step looks at what there is and begins what can
+// be begun; pulls go on between steps, so that news is heard at once and an update of the machine waits for nothing here.
+import type { MachineConfigNode } from '@slipway/api';
+import { pinAssignmentAnnotation } from '@slipway/api/names';
+import { decodeAssignment, type PinAssignment } from '@slipway/fleet';
+import { again, done, type Log, type Next } from '@slipway/kube';
+import type { Host } from '../host/host.ts';
+import type { Problem } from '../problem.ts';
+import { type AssignedSets, createSetReader } from './assigned-sets.ts';
+import { asForeseen, isOutage } from './failure.ts';
+import { openImageSizes } from './image-sizes.ts';
+import { createLocalImages, LOOK_EVERY_MS, MEASURE_EVERY_MS } from './local-images.ts';
+import { createNews } from './news.ts';
+import { missingImages, soonest } from './next-work.ts';
+import { isWell, type NodeCondition } from './node-condition.ts';
+import type { PinCluster } from './pin-cluster.ts';
+import { createPinKeeper } from './pin-keeper.ts';
+import type { PinMetrics } from './pin-metrics.ts';
+import { type PinProblem, problemOfAll } from './pin-problem.ts';
+import { emptySnapshot, type PinSnapshot, snapshotOf } from './pin-snapshot.ts';
+import { createPinTeller } from './pin-teller.ts';
+import { openPinsInForce } from './pins-in-force.ts';
+import { createPulling, type Pulled } from './pulling.ts';
+import { addSample, rateOf, type Sample } from './rate.ts';
+import { isLong, watchRuntime } from './runtime-outage.ts';
+import { openSizeSource } from './size-source.ts';
+import { startDelayMs } from './start-delay.ts';
+
+export interface PinnerOptions {
+  readonly host: Pick<Host, 'files' | 'containers'> & { readonly os: Pick<Host['os'], 'store'> };
+  readonly cluster: PinCluster;
+  readonly nodeName: string;
+  readonly log: Log;
+  readonly metrics: PinMetrics;
+  /** Machines begin within this time, each at its own moment. */
+  readonly spreadMs?: number;
+  /** Milliseconds of a clock that only grows. */
+  readonly now?: () => number;
+  readonly random?: () => number;
+}
+
+/** What the cluster says, at one moment. */
+export interface PinSeen {
+  readonly machineConfigNode: Pick<MachineConfigNode, 'metadata'> | undefined;
+  readonly node: NodeCondition;
+}
+
+export interface Pinner {
+  /** Never two at once. */
+  step(seen: PinSeen, signal: AbortSignal): Promise<Next>;
+  /** `wake` is called when a step has something to do. Returns the way to stop listening. */
+  listen(wake: () => void): () => void;
+  /** Ends what is under way; the next start goes on with it. */
+  stop(): Promise<void>;
+}
+
+const SPREAD_MS = 10_000;
+/** A record that is made anew has no assignment for a moment: what is pinned is not given up for that. */
+const LET_GO_MS = 10_000;
+
+const NOTHING_PULLED: Pulled = { waitsFor: '', wakeAt: null, problems: [], lastError: '' };
+
+export function createPinner(options: PinnerOptions): Pinner {
+  const { host, cluster, nodeName, log, metrics, spreadMs = SPREAD_MS } = options;
+  const { now = () => performance.now(), random = Math.random } = options;
+  const images = createLocalImages(host.containers, now);
+  const runtime = watchRuntime(now, random);
+  const sets = createSetReader({ cluster, now, random });
+  const teller = createPinTeller({ cluster, log, now, random });
+  const news = createNews();
+  let opening: ReturnType<typeof open> | null = null;
+  let assigned = '';
+  let startsAt = 0;
+  let pulled = NOTHING_PULLED;
+  let samples: readonly Sample[] = [];
+  let unassignedSince: number | null = null;
+  let isRoomTold = false;
+
+  async function open() {
+    const sizes = await openImageSizes(host.files);
+    const inForce = await openPinsInForce(host);
+    const source = openSizeSource(host);
+    const pulling = createPulling({
+      host,
+      images,
+      sizes,
+      source,
+      runtime,
+      metrics,
+      log,
+      now,
+      random,
+      onNews: news.tell,
+    });
+    const keeper = createPinKeeper({ inForce, images, log, now, random });
+    return { sizes, inForce, keeper, pulling };
+  }
+  type Parts = Awaited<ReturnType<typeof open>>;
+
+  async function opened(): Promise<Parts> {
+    opening ??= open();
+    try {
+      return await opening;
+    } catch (error) {
+      opening = null;
+      throw error;
+    }
+  }
+
+  async function follow(assignment: PinAssignment, key: string, node: NodeCondition, signal: AbortSignal) {
+    const parts = await opened();
+    if (assignment.sets.length === 0 && !parts.inForce.isOurs()) return tellRoom(key, signal);
+    unassignedSince = null;
+    await parts.inForce.claim();
+    if (assigned !== JSON.stringify(assignment.sets)) {
+      assigned = JSON.stringify(assignment.sets);
+      startsAt = now() + startDelayMs(nodeName, spreadMs);
+      parts.pulling.startAnew();
+    }
+    const read = await sets.read(assignment.sets, signal);
+    await atRuntime(async () => {
+      if (runtime.outage() !== null || images.nextLookAt() <= now()) await images.look(signal);
+      runtime.answered();
+      if (images.isMeasureDue()) await images.measure(signal);
+      await parts.keeper.keep({ ...read, isWell: isWell(node) }, signal);
+      pulled = await parts.pulling.advance({ ...assignment, wanted: read.wanted, node, startsAt }, signal);
+    }, signal);
+    const tellAt = isKnown() ? await teller.tell(key, snapshot(parts, read), signal) : null;
+    const wakes = [tellAt, read.retryAt, ...localWakes(parts)].filter((at) => at !== null);
+    return again(Math.max(1, (soonest(wakes) ?? now() + LOOK_EVERY_MS) - now()));
+  }
+
+  /** Right after a boot the runtime is not up yet: that says nothing of the images. */
+  function isKnown(): boolean {
+    const outage = runtime.outage();
+    return images.seen() !== null || (outage !== null && isLong(outage, now()));
+  }
+
+  /** It has never pinned anything: its runtime, if there is one, is left alone. */
+  async function tellRoom(key: string, signal: AbortSignal): Promise<Next> {
+    const room = await host.os.store().catch((error: unknown) => {
+      log.debug({ err: error }, 'how much room there is for images is not known');
+      return null;
+    });
+    const tellAt = room === null ? null : await teller.tell(key, emptySnapshot(room), signal);
+    isRoomTold ||= room !== null && tellAt === null;
+    return again(Math.max(1, Math.min(tellAt ?? Infinity, now() + MEASURE_EVERY_MS) - now()));
+  }
+
+  function localWakes({ keeper }: Parts): (number | null)[] {
+    const outage = runtime.outage();
+    return outage === null
+      ? [images.nextLookAt(), pulled.wakeAt, keeper.retryAt()]
+      : [Math.max(outage.notBefore, now())];
+  }
+
+  /** Where the runtime does not answer, all that needs it waits. */
+  async function atRuntime(act: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const outage = runtime.outage();
+    if (outage !== null && now() < outage.notBefore) return;
+    try {
+      await act();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isOutage(error)) throw error;
+      if (outage === null)
+        log.warn({ problem: error.message }, 'the container runtime does not answer; it is waited for');
+      runtime.note({ code: error.code, message: error.message });
+    }
+  }
+
+  function snapshot({ inForce, keeper, sizes }: Parts, read: AssignedSets): PinSnapshot {
+    const store = images.store();
+    const outage = runtime.outage();
+    const present = images.present();
+    const found = snapshotOf({
+      ...read,
+      pinned: inForce.pinned(),
+      present,
+      sizes,
+      problems: [...problemsOf(read, keeper.problem()), ...pulled.problems],
+      bytesPerSecond: rateOf(samples, now()),
+      waitsFor: outage === null ? pulled.waitsFor : 'the container runtime to answer',
+      lastError: pulled.lastError,
+      store: store && { free: store.freeBytes, size: store.sizeBytes },
+    });
+    const { bytes } = found.progress;
+    if (bytes !== null) samples = addSample(samples, { at: now(), bytes: bytes.done });
+    const missing = missingImages(read.wanted, present).length;
+    const all = missingImages(read.wanted, new Set()).length;
+    const failed = pulled.problems.filter(({ key, code }) => key !== code).length;
+    metrics.observe({ present: all - missing, missing, failed, bytes });
+    return found;
+  }
+
+  function problemsOf({ wanted, unknown, problems }: AssignedSets, notPinned: Problem | null): PinProblem[] {
+    const outage = runtime.outage();
+    const names = [...wanted.map(({ name }) => name), ...unknown];
+    const ofAll = [outage !== null && isLong(outage, now()) ? outage.problem : null, notPinned];
+    return [
+      ...problems.map(({ set, problem }) => ({ ...problem, key: `${problem.code} ${set}`, sets: [set] })),
+      ...ofAll.flatMap((problem) => (problem === null ? [] : [problemOfAll(problem, names)])),
+    ];
+  }
+
+  /** Nothing is asked of this node: what was pinned because it was asked is let go. */
+  async function letGo(signal: AbortSignal): Promise<Next> {
+    const { inForce, pulling } = await opened();
+    if (!inForce.isOurs()) {
+      if (isRoomTold) await teller.tellNothing(signal);
+      isRoomTold = false;
+      return done();
+    }
+    unassignedSince ??= now();
+    const rest = unassignedSince + LET_GO_MS - now();
+    if (rest > 0) return again(rest);
+    await pulling.stop();
+    await atRuntime(async () => {
+      if (inForce.pinned().length > 0 || !(await inForce.isSettled([]))) await inForce.put([], signal);
+    }, signal);
+    const outage = runtime.outage();
+    if (outage !== null) return again(Math.max(1, outage.notBefore - now()));
+    await teller.tellNothing(signal);
+    await inForce.forget();
+    [assigned, pulled] = ['', NOTHING_PULLED];
+    metrics.observe({ present: 0, missing: 0, failed: 0, bytes: null });
+    log.info('nothing is pinned any more');
+    return done();
+  }
+
+  async function step({ machineConfigNode, node }: PinSeen, signal: AbortSignal): Promise<Next> {
+    // Without a record nobody knows what is wanted: the controller makes it, and until then all stays.
+    if (machineConfigNode === undefined) return done();
+    const { uid, annotations } = machineConfigNode.metadata;
+    const text = annotations?.[pinAssignmentAnnotation];
+    if (text === undefined) return letGo(signal);
+    const assignment = decodeAssignment(text);
+    if (assignment === null) {
+      log.warn({ annotation: pinAssignmentAnnotation }, 'what this node is to pin cannot be read; all stays as it is');
+      return done();
+    }
+    return follow(assignment, `${uid} ${text}`, node, signal);
+  }
+
+  return {
+    step: (seen, signal) =>
+      step(seen, signal).catch((error: unknown) => {
+        throw asForeseen(error);
+      }),
+    listen: (wake) => news.listen(wake),
+    async stop() {
+      const parts = await opening?.catch(() => null);
+      await parts?.pulling.stop();
+    },
+  };
+}

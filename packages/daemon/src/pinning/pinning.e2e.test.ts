@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  crdOf,
+  machineConfigNodeKind,
+  machineConfigNodes,
+  nodes,
+  pinnedImageSetKind,
+  pinnedImageSets,
+} from '@slipway/api';
+import { pinAssignmentAnnotation } from '@slipway/api/names';
+import { encodeAssignment } from '@slipway/fleet';
+import {
+  type Client,
+  createClient,
+  createManager,
+  createMetrics,
+  createRecorder,
+  createTransport,
+  isKubeError,
+  loadKubeconfig,
+  type Manager,
+  type Metrics,
+  type Resource,
+  silentLog,
+} from '@slipway/kube';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { type Daemon, startDaemon } from '../daemon.ts';
+import { createDisk } from '../host/disk.ts';
+import type { FileSystem } from '../host/file-system.ts';
+import { readText } from '../host/read-text.ts';
+import { makeSimulatedMachine } from '../host/simulated/machine.ts';
+import { createSimulatedHost } from '../host/simulated/simulated-host.ts';
+import { DROP_IN } from './drop-in.ts';
+import { imageOf } from './testing/sample-sets.ts';
+
+const crds: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+const waiting = { timeout: 20_000, interval: 50 };
+
+let client: Client;
+let counted: Client;
+let writes: string[];
+let name: string;
+let root: string;
+let files: FileSystem;
+let daemon: Daemon;
+let metrics: Metrics;
+let manager: Manager;
+
+beforeAll(async () => {
+  client = createClient(createTransport(await loadKubeconfig([inject('kubeconfig')])));
+  for (const kind of [machineConfigNodeKind, pinnedImageSetKind]) {
+    await client.create(crds, crdOf(kind)).catch((error: unknown) => {
+      if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
+    });
+  }
+  await vi.waitFor(() => client.list(machineConfigNodes).next(), waiting);
+  await vi.waitFor(() => client.list(pinnedImageSets).next(), waiting);
+});
+afterAll(() => client.transport.close());
+
+beforeEach(async () => {
+  name = `pinning-${randomBytes(4).toString('hex')}`;
+  writes = [];
+  const seen = new Set<object>();
+  counted = client.guarded((attempt) => {
+    if (!seen.has(attempt)) writes.push(`${attempt.verb} ${attempt.resource.kind} ${attempt.subresource ?? ''}`);
+    seen.add(attempt);
+  });
+  await client.create(nodes, { metadata: { name } });
+  const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+  await client.patch(nodes, { name }, { type: 'merge', body: ready }, {}, { subresource: 'status' });
+  await client.create(machineConfigNodes, {
+    metadata: { name },
+    spec: { node: { name }, pool: { name: 'worker' }, configVersion: { desired: 'rendered-worker-1' } },
+  });
+  root = await mkdtemp(join(tmpdir(), 'slipway-pinning-'));
+  files = createDisk({ root });
+  await makeSimulatedMachine(files);
+  metrics = createMetrics();
+  const log = silentLog();
+  const host = createSimulatedHost({ root });
+  daemon = await startDaemon({ host, root, nodeName: name, programVersion: 'test', log, metrics, pinSpreadMs: 0 });
+  const events = createRecorder(client, { component: 'machine-config-daemon', log });
+  const controllers = daemon.controllers(counted, events).filter((controller) => controller.name === 'pinning');
+  manager = createManager({ client: counted, controllers, events, log, metrics });
+  manager.start();
+});
+afterEach(async () => {
+  await manager.stop();
+  await daemon.stop();
+  await client.delete(nodes, { name }, {});
+  await client.delete(machineConfigNodes, { name }, {});
+  await rm(root, { recursive: true });
+});
+
+const makeSet = (words: readonly string[], set = name) =>
+  client.create(pinnedImageSets, {
+    metadata: { name: set },
+    spec: { pinnedImages: words.map((word) => ({ name: imageOf(word) })) },
+  });
+
+/** As the controller does it. */
+async function assign(...names: string[]): Promise<void> {
+  const found = await Promise.all(names.map((set) => client.get(pinnedImageSets, { name: set })));
+  const sets = found.map(({ metadata }) => ({
+    name: metadata.name,
+    uid: metadata.uid,
+    generation: metadata.generation ?? 1,
+  }));
+  const text = encodeAssignment({ sets, mayPull: true, parallel: 3 });
+  const body = { metadata: { annotations: { [pinAssignmentAnnotation]: text } } };
+  await client.patch(machineConfigNodes, { name }, { type: 'merge', body }, {});
+}
+
+const status = async () => (await client.get(machineConfigNodes, { name })).status;
+const condition = async (type: string) => (await status())?.conditions?.find((each) => each.type === type);
+const isThrough = () =>
+  vi.waitFor(async () => {
+    const progressing = await condition('PinnedImageSetsProgressing');
+    expect(progressing).toMatchObject({ status: 'False', reason: 'AsExpected' });
+    expect(progressing?.message).not.toBe('');
+  }, waiting);
+const dropIn = () => readText(files, DROP_IN, 1_000_000);
+
+describe('the daemon of a node with pinned images', () => {
+  it('pulls and pins what it is told, in three writes of its status at most, and lets go of it', async () => {
+    await makeSet(['a', 'b', 'c']);
+    await assign(name);
+    await isThrough();
+    expect(await dropIn()).toContain(imageOf('c'));
+    expect((await status())?.pinnedImageSets).toEqual([{ name, desiredGeneration: 1, currentGeneration: 1 }]);
+    expect(writes.filter((write) => write === 'patch MachineConfigNode status').length).toBeLessThanOrEqual(3);
+    expect(await metrics.registry.metrics()).toContain('slipway_pinned_images{state="present"} 3');
+    expect(await metrics.registry.metrics()).toContain('slipway_pin_pulls_total{result="ok"} 3');
+
+    await assign();
+    await vi.waitFor(async () => expect(await status()).not.toHaveProperty('pinnedImageSets'), waiting);
+    expect(await dropIn()).toBeUndefined();
+    await client.delete(pinnedImageSets, { name }, {});
+  });
+
+  it('follows a set that was deleted and made again, whose generations begin anew', async () => {
+    await makeSet(['a']);
+    const spec = { pinnedImages: [{ name: imageOf('b') }] };
+    await client.patch(pinnedImageSets, { name }, { type: 'merge', body: { spec } }, {});
+    await assign(name);
+    await isThrough();
+    expect((await status())?.pinnedImageSets).toEqual([{ name, desiredGeneration: 2, currentGeneration: 2 }]);
+
+    await client.delete(pinnedImageSets, { name }, {});
+    await makeSet(['d']);
+    await assign(name);
+    await vi.waitFor(async () => {
+      expect((await status())?.pinnedImageSets).toEqual([{ name, desiredGeneration: 1, currentGeneration: 1 }]);
+    }, waiting);
+    expect(await dropIn()).toContain(imageOf('d'));
+    await client.delete(pinnedImageSets, { name }, {});
+  });
+});

@@ -1,0 +1,193 @@
+// A simulated machine with a daemon that pins, a cluster in memory, and a clock that is set on by hand.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MachineConfigNode, PinnedImageSet } from '@slipway/api';
+import { pinAssignmentAnnotation } from '@slipway/api/names';
+import { encodeAssignment, type PinAssignment } from '@slipway/fleet';
+import { silentLog } from '@slipway/kube';
+import type { FileSystem } from '../../host/file-system.ts';
+import type { Host } from '../../host/host.ts';
+import { createSimulatedHost } from '../../host/simulated/simulated-host.ts';
+import type { PinCluster } from '../pin-cluster.ts';
+import type { PinMetrics } from '../pin-metrics.ts';
+import { pinStatusOf } from '../pin-status.ts';
+import { createPinner, type Pinner } from '../pinner.ts';
+import type { WantedSet } from '../wanted-set.ts';
+
+type Status = NonNullable<MachineConfigNode['status']>;
+
+export interface PinWorld {
+  readonly sets: Map<string, PinnedImageSet>;
+  assignment: PinAssignment | null;
+  node: { isReady: boolean; hasDiskPressure: boolean };
+  /** What the cluster was told. */
+  status: Status;
+  /** Every write of it. */
+  writes: number;
+  /** Every request for a set. */
+  gets: number;
+  /** Thrown by every request. */
+  isAway: Error | null;
+  now: number;
+}
+
+export function createPinWorld(): PinWorld {
+  return {
+    sets: new Map(),
+    assignment: null,
+    node: { isReady: true, hasDiskPressure: false },
+    status: {},
+    writes: 0,
+    gets: 0,
+    isAway: null,
+    now: 1_000_000,
+  };
+}
+
+/** As the controller does it. */
+export function assign(world: PinWorld, sets: readonly WantedSet[], more: Partial<PinAssignment> = {}): void {
+  world.sets.clear();
+  for (const set of sets) world.sets.set(set.name, objectOf(set));
+  const assigned = sets.map(({ name, uid, generation }) => ({ name, uid, generation }));
+  world.assignment = {
+    mayPull: true,
+    parallel: 2,
+    ...more,
+    sets: assigned.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+const objectOf = ({ name, uid, generation, images }: WantedSet): PinnedImageSet => ({
+  apiVersion: 'machineconfiguration.openshift.io/v1',
+  kind: 'PinnedImageSet',
+  metadata: { name, uid, generation },
+  spec: { pinnedImages: images.map((image) => ({ name: image })) },
+});
+
+export interface PinMachine {
+  readonly host: Host;
+  readonly pinner: Pinner;
+  /** Pulls that were begun. */
+  pulls(): readonly string[];
+  reloads(): number;
+  /** One step, and what it has begun. Returns when the next one is due without any news; null: never. */
+  step(): Promise<number | null>;
+  /** Steps and sets the clock on until there is nothing to do for a minute. */
+  settle(): Promise<void>;
+  /** Steps and sets the clock on until this holds. */
+  until(holds: () => boolean | Promise<boolean>): Promise<void>;
+}
+
+const MOST_STEPS = 500;
+const IDLE_MS = 60_000;
+
+/** The daemon starts. */
+export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine {
+  const host = createSimulatedHost({ root: '/', files });
+  const pulls: string[] = [];
+  const state = { underWay: 0, reloads: 0, isWoken: false };
+  const containers: Host['containers'] = {
+    ...host.containers,
+    async pull(image, credential, signal) {
+      pulls.push(image);
+      state.underWay += 1;
+      try {
+        await host.containers.pull(image, credential, signal);
+      } finally {
+        state.underWay -= 1;
+      }
+    },
+    async reload(signal) {
+      state.reloads += 1;
+      await host.containers.reload(signal);
+    },
+  };
+  const pinner = createPinner({
+    host: { ...host, files, containers },
+    cluster: clusterOf(world),
+    nodeName: 'worker-1',
+    log: silentLog(),
+    metrics: noMetrics,
+    spreadMs: 0,
+    now: () => world.now,
+    random: () => 0.5,
+  });
+  pinner.listen(() => {
+    state.isWoken = true;
+  });
+
+  /** Until a step has something to do, or nothing is under way that could lead to it. */
+  async function waitForNews(): Promise<void> {
+    do await nextTurn();
+    while (!state.isWoken && state.underWay > 0);
+    await nextTurn();
+  }
+
+  async function step(): Promise<number | null> {
+    state.isWoken = false;
+    const next = await pinner.step(seenIn(world), new AbortController().signal);
+    await waitForNews();
+    if (state.isWoken) return 0;
+    return next.type === 'done' ? null : next.afterMs;
+  }
+
+  async function until(holds: (dueMs: number | null) => boolean | Promise<boolean>): Promise<void> {
+    for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+      const due = await step();
+      if (await holds(due)) return;
+      world.now += due ?? IDLE_MS;
+    }
+    throw new Error(`not after ${MOST_STEPS} steps; the cluster was told: ${JSON.stringify(world.status)}`);
+  }
+
+  return {
+    host,
+    pinner,
+    pulls: () => pulls,
+    reloads: () => state.reloads,
+    step,
+    settle: () => until((due) => due === null || due >= IDLE_MS - 1),
+    until,
+  };
+}
+
+function seenIn({ assignment, node }: PinWorld): Parameters<Pinner['step']>[0] {
+  const annotations = assignment === null ? {} : { [pinAssignmentAnnotation]: encodeAssignment(assignment) };
+  return { machineConfigNode: { metadata: { name: 'worker-1', uid: 'uid', annotations } }, node };
+}
+
+/** Takes no generation that goes back, as the API server does. */
+function clusterOf(world: PinWorld): PinCluster {
+  const answer = <T>(act: () => T): Promise<T> => {
+    if (world.isAway !== null) return Promise.reject(world.isAway);
+    return Promise.resolve(act());
+  };
+  return {
+    findSet: (name) =>
+      answer(() => {
+        world.gets += 1;
+        return world.sets.get(name);
+      }),
+    report: (snapshot) =>
+      answer(() => {
+        const { first, last } = pinStatusOf({ status: world.status }, snapshot, new Date());
+        for (const status of [first, last]) {
+          if (status === null) continue;
+          const { conditions, pinnedImageSets } = status;
+          const next: Status = {
+            conditions: conditions.map(({ reason = '', message = '', ...rest }) =>
+              Object.assign(rest, { reason, message }),
+            ),
+            ...(pinnedImageSets !== null && { pinnedImageSets: [...pinnedImageSets] }),
+          };
+          if (JSON.stringify(next) === JSON.stringify(world.status)) continue;
+          world.status = next;
+          world.writes += 1;
+        }
+      }),
+  };
+}
+
+const noMetrics: PinMetrics = { observe: () => {}, pulled: () => {} };
+
+export const conditionOf = ({ status }: PinWorld, type: 'Progressing' | 'Degraded') =>
+  status.conditions?.find((condition) => condition.type === `PinnedImageSets${type}`);

@@ -1,0 +1,75 @@
+// Does the same for many images, so many at once. What is under way goes on however often the list of what is to be done is given
+// anew: a large image takes longer than any step of the daemon.
+
+export type Outcome = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
+
+export interface Workers {
+  /** In place of all that has not begun yet. */
+  give(images: readonly string[], atOnce: number): void;
+  /** Those under way that are not among these are ended. Nobody hears how. */
+  endAllBut(images: ReadonlySet<string>): void;
+  underWay(): number;
+  /** To be begun, or under way. */
+  busy(): boolean;
+  /** Resolves when nothing is under way any more. */
+  stop(): Promise<void>;
+}
+
+export interface WorkersOptions {
+  readonly work: (image: string, signal: AbortSignal) => Promise<void>;
+  readonly onEnd: (image: string, outcome: Outcome) => void;
+}
+
+interface Running {
+  readonly abort: AbortController;
+  readonly ended: Promise<void>;
+}
+
+export function createWorkers({ work, onEnd }: WorkersOptions): Workers {
+  const running = new Map<string, Running>();
+  let waiting: string[] = [];
+  let most = 0;
+
+  function begin(): void {
+    while (running.size < most) {
+      const image = waiting.shift();
+      if (image === undefined) return;
+      const abort = new AbortController();
+      running.set(image, { abort, ended: carryOut(image, abort.signal) });
+    }
+  }
+
+  async function carryOut(image: string, signal: AbortSignal): Promise<void> {
+    let outcome: Outcome;
+    try {
+      await work(image, signal);
+      outcome = { ok: true };
+    } catch (error) {
+      outcome = { ok: false, error };
+    }
+    running.delete(image);
+    // What came to its end all the same is worth to know.
+    if (outcome.ok || !signal.aborted) onEnd(image, outcome);
+    begin();
+  }
+
+  function end(those: (image: string) => boolean): void {
+    for (const [image, { abort }] of running) if (those(image)) abort.abort(new Error('it is not wanted any more'));
+  }
+
+  return {
+    give(images, atOnce) {
+      waiting = images.filter((image) => !running.has(image));
+      most = atOnce;
+      begin();
+    },
+    endAllBut: (images) => end((image) => !images.has(image)),
+    underWay: () => running.size,
+    busy: () => running.size + waiting.length > 0,
+    async stop() {
+      waiting = [];
+      end(() => true);
+      await Promise.all([...running.values()].map(({ ended }) => ended));
+    },
+  };
+}
