@@ -40,7 +40,11 @@ export { drainController, type DrainOptions } from './drain/drain.ts';
 export { osStreamsControllers } from './os-streams/controllers.ts';
 export { discoverStreams } from './os-streams/discover-streams.ts';
 export type { Discovery, Found, SourceReading, StreamNote } from './os-streams/discovery.ts';
-export { readImageReferences } from './os-streams/image-references.ts';
+export {
+  imageReferencesPath,
+  MOST_BYTES as MOST_REFERENCES_BYTES,
+  readImageReferences,
+} from './os-streams/image-references.ts';
 export { nextStreamObject } from './os-streams/next-stream-object.ts';
 export type { OsStreamsOptions } from './os-streams/options.ts';
 export { readSources } from './os-streams/read-sources.ts';
@@ -92,3 +96,4 @@ export {
   type StoredTemplate,
   templatesOf,
 } from './boot-images/infrastructure-templates.ts';
+export { pinnedImagesControllers, type PinnedImagesOptions } from './pinned-images/controllers.ts';

@@ -16,6 +16,7 @@ import {
   isControlPlanePool,
   isUnavailable,
   poolFactsOf,
+  poolPinsOf,
   poolStatusOf,
   type RolloutDecision,
 } from '@slipway/fleet';
@@ -34,6 +35,7 @@ import { fleetNodes } from '../fleet-nodes.ts';
 import { listenToGates, usesStreams } from '../os-streams/gate.ts';
 import { poolStreamInput } from '../os-streams/pool-stream-input.ts';
 import { everyPool, osImageStreamSource } from '../os-streams/stream-reads.ts';
+import { pinsImages, pinSummaryOf } from '../pinned-images/gate.ts';
 import { renderedMachineConfigs } from '../render/sources.ts';
 import { createFleetViews, type FleetView } from './fleet-view.ts';
 import { createFreshness, type Freshness } from '../freshness.ts';
@@ -47,7 +49,7 @@ export interface RolloutOptions {
   /** The node that this program runs on: the last one to change. */
   readonly ownNode?: string | undefined;
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
-  /** With the gate OSStreams on, the status says which stream a pool is on. Left out: it is off. */
+  /** With OSStreams on, the status says which stream a pool is on; with PinnedImages, how far its images are. Left out: they are off. */
   readonly gates?: Gates | undefined;
 }
 
@@ -184,6 +186,7 @@ async function step(pool: Pool, view: FleetView, parts: Parts): Promise<Next> {
     previous: pool.status?.configuration,
     problems,
     osStream: usesStreams(parts.gates) ? poolStreamInput(pool, context.read) : undefined,
+    pins: pinsImages(parts.gates) ? poolPinsOf(pinSummaryOf(pool)) : undefined,
   });
   measured?.observe(pool.metadata.name, status);
   return nextLook(decision, await parts.status.write(pool, status, context), now);

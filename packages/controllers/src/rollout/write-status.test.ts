@@ -61,8 +61,36 @@ describe('the status of a pool', () => {
     expect(mergeStatus({ ...next, osImageStream: { name: 'rhel-9' } }, wanted, later)).not.toBeNull();
   });
 
+  it('loses what is said of pinned images when images are not pinned any more', () => {
+    const degraded = { type: 'PinnedImageSetsDegraded', status: 'False', reason: 'AsExpected', message: '' } as const;
+    const counts = {
+      poolSynchronizerType: 'PinnedImageSets',
+      machineCount: 3,
+      updatedMachineCount: 1,
+      readyMachineCount: 1,
+      availableMachineCount: 3,
+      unavailableMachineCount: 0,
+      observedGeneration: 4,
+    } as const;
+    const pinning = {
+      ...wanted,
+      poolSynchronizersStatus: [counts],
+      conditions: [...wanted.conditions, degraded],
+    };
+    const before = mergeStatus(undefined, pinning, now) ?? {};
+    expect(before).toMatchObject({ poolSynchronizersStatus: [counts] });
+    expect(mergeStatus(before, pinning, later)).toBeNull();
+    const further = { ...pinning, poolSynchronizersStatus: [{ ...counts, updatedMachineCount: 2 }] };
+    expect(mergeStatus(before, further, later)).toMatchObject({
+      poolSynchronizersStatus: [{ updatedMachineCount: 2 }],
+    });
+    const next = mergeStatus(before, wanted, later) ?? {};
+    expect(next.conditions?.map(({ type }) => type)).toEqual(['Updated', 'Updating']);
+    expect(statusPatch(before, next)).toMatchObject({ poolSynchronizersStatus: null });
+  });
+
   it('keeps conditions that it knows nothing of', () => {
-    const other = { type: 'PinnedImageSetsDegraded', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const other = { type: 'PoolSynchronizerDegraded', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
     expect(mergeStatus({ conditions: [other] }, wanted, now)?.conditions).toContainEqual(other);
   });
 });

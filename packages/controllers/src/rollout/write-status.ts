@@ -14,8 +14,10 @@ export interface StatusWriter {
 
 const fieldManager = 'slipway-rollout';
 const BETWEEN_MS = 1000;
-/** The only one that is there at some times and not at others: while streams are used. */
-const STREAM_CONDITION = 'OSStreamDeprecated';
+/** Those that are there at some times and not at others: while a feature is used. */
+const AT_TIMES: ReadonlySet<string> = new Set(['OSStreamDeprecated', 'PinnedImageSetsDegraded']);
+/** Fields likewise. */
+const PASSING = ['osImageStream', 'poolSynchronizersStatus'] as const;
 
 export function createStatusWriter(onWritten: (pool: Stored<MachineConfigPool>) => void): StatusWriter {
   const writtenAt = new Map<string, number>();
@@ -46,14 +48,19 @@ export function createStatusWriter(onWritten: (pool: Stored<MachineConfigPool>) 
 
 /** The fields that are ours, as they shall be; null: they are. Conditions of other jobs stay. */
 export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus, now: Date): StoredStatus | null {
-  const hasStream = wanted.conditions.some(({ type }) => type === STREAM_CONDITION);
+  const said = new Set<string>(wanted.conditions.map(({ type }) => type));
   const old = (before?.conditions ?? [])
     .filter(isCondition)
-    .filter(({ type }) => hasStream || type !== STREAM_CONDITION);
+    .filter(({ type }) => said.has(type) || !AT_TIMES.has(type));
   const conditions = wanted.conditions.reduce<readonly Condition[]>((list, each) => setCondition(list, each, now), old);
-  const { osImageStream, ...rest } = wanted;
-  const next = { ...rest, ...(osImageStream !== undefined && { osImageStream }), conditions: [...conditions] };
-  const isSame = Object.entries({ osImageStream, ...next }).every(([field, value]) =>
+  const { osImageStream, poolSynchronizersStatus, ...rest } = wanted;
+  const next = {
+    ...rest,
+    ...(osImageStream !== undefined && { osImageStream }),
+    ...(poolSynchronizersStatus !== undefined && { poolSynchronizersStatus: [...poolSynchronizersStatus] }),
+    conditions: [...conditions],
+  };
+  const isSame = Object.entries({ osImageStream, poolSynchronizersStatus, ...next }).every(([field, value]) =>
     isEqual(before?.[field as keyof StoredStatus], value),
   );
   return isSame ? null : next;
@@ -61,8 +68,8 @@ export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus
 
 /** A merge patch would leave what the old configuration has and the new one has not, such as the sources of a held one. */
 export function statusPatch(before: StoredStatus | undefined, next: StoredStatus): object {
-  const isStreamGone = before?.osImageStream !== undefined && next.osImageStream === undefined;
-  const patch = { ...next, ...(isStreamGone && { osImageStream: null }) };
+  const passed = PASSING.filter((field) => before?.[field] !== undefined && next[field] === undefined);
+  const patch = { ...next, ...Object.fromEntries(passed.map((field) => [field, null])) };
   if (next.configuration === undefined) return patch;
   const gone = Object.keys(before?.configuration ?? {}).map((field) => [field, null]);
   return { ...patch, configuration: { ...Object.fromEntries(gone), ...next.configuration } };

@@ -1,0 +1,313 @@
+import { maxPullingAnnotation, type MachineConfigPool, pinnedImageSets, roleLabel } from '@slipway/api';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  imageNamed,
+  type PinsCluster,
+  type Running,
+  type RunWish,
+  startPinsCluster,
+  until,
+} from './testing/pins-cluster.ts';
+
+let cluster: PinsCluster;
+const running: Running[] = [];
+const run = (wish?: RunWish): Running => {
+  const started = cluster.run(wish);
+  running.push(started);
+  return started;
+};
+const stopAll = async (): Promise<void> => {
+  for (const each of running.splice(0)) await each.stop();
+};
+
+beforeAll(async () => {
+  cluster = await startPinsCluster();
+});
+afterEach(async () => {
+  await stopAll();
+  await cluster.clear();
+});
+afterAll(() => cluster?.stop());
+
+const setsOf = ({ spec }: MachineConfigPool): string[] | undefined => spec.pinnedImageSets?.map(({ name }) => name);
+const untilSets = (pool: string, ...names: string[]) =>
+  until(async () => expect(setsOf(await cluster.pool(pool)) ?? []).toEqual(names));
+const toldOf = async (node: string) => (await cluster.told(node))?.sets.map(({ name }) => name);
+const untilTold = (node: string, ...names: string[]) => until(async () => expect(await toldOf(node)).toEqual(names));
+const counts = (machineCount: number, updatedMachineCount: number, unavailableMachineCount = 0) => ({
+  poolSynchronizerType: 'PinnedImageSets',
+  machineCount,
+  updatedMachineCount,
+  readyMachineCount: updatedMachineCount,
+  availableMachineCount: machineCount - unavailableMachineCount,
+  unavailableMachineCount,
+});
+const untilCounts = (pool: string, expected: ReturnType<typeof counts>) =>
+  until(async () => expect((await cluster.pool(pool)).status?.poolSynchronizersStatus).toMatchObject([expected]));
+const isCounted = async (): Promise<boolean> =>
+  (await cluster.pool('worker')).status?.poolSynchronizersStatus !== undefined && (await cluster.told('n1')) !== null;
+const untilCondition = (pool: string, type: string, expected: object) =>
+  until(async () => {
+    const found = (await cluster.pool(pool)).status?.conditions?.find((each) => each.type === type);
+    expect(found).toMatchObject(expected);
+  });
+
+describe('the sets of a pool', () => {
+  it('come and go by their labels, and those that a person named stay', async () => {
+    await cluster.addPool('worker', { pinnedImageSets: [{ name: 'mine' }] });
+    await cluster.addPool('master');
+    await cluster.addSet('mine', 'nobody');
+    await cluster.addSet('app', 'worker');
+    run();
+    await untilSets('worker', 'mine', 'app');
+    await cluster.addSet('release', 'worker');
+    await untilSets('worker', 'mine', 'app', 'release');
+    await cluster.client.patch(
+      pinnedImageSets,
+      { name: 'app' },
+      { type: 'merge', body: { metadata: { labels: { [roleLabel]: 'master' } } } },
+      {},
+    );
+    await untilSets('worker', 'mine', 'release');
+    await untilSets('master', 'app');
+    await cluster.removeSet('release');
+    await until(async () => expect(setsOf(await cluster.pool('worker'))).toEqual(['mine']));
+  });
+
+  it('that are not there are named in the status, until somebody makes them', async () => {
+    await cluster.addPool('worker', { pinnedImageSets: [{ name: 'mine' }] });
+    run();
+    await untilCondition('worker', 'PinnedImageSetsDegraded', {
+      status: 'True',
+      reason: 'PinnedImageSetsInvalid',
+      message: expect.stringMatching(/MachineConfigPool worker.*mine.*\[SLW_PIN_SET_MISSING\]/),
+    });
+    await cluster.addSet('mine', 'nobody');
+    await untilCondition('worker', 'PinnedImageSetsDegraded', { status: 'False', reason: 'AsExpected' });
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    ['without images', [], /should have at least 1 items/],
+    ['with an image by tag', ['registry.example.com/team/app:latest'], /must name the image by digest/],
+    ['with an image twice', [imageNamed('a'), imageNamed('a')], /Duplicate value/],
+    ['with an image that has a short digest', ['registry.example.com/team/app@sha256:abc'], /must name the image by/],
+    ['with a host that is none', [`app@sha256:${'0'.repeat(64)}`], /must begin with host/],
+    ['with 501 images', Array.from({ length: 501 }, (_, index) => imageNamed(`i${index}`)), /at most 500 items/],
+  ])('%s are refused', async (_, images, why) => {
+    const set = { metadata: { name: 'bad' }, spec: { pinnedImages: images.map((name) => ({ name })) } };
+    await expect(cluster.client.create(pinnedImageSets, set)).rejects.toThrow(why);
+  });
+
+  it('hold 500 images', async () => {
+    const images = Array.from({ length: 500 }, (_, index) => `i${index}`);
+    expect((await cluster.addSet('large', 'worker', images)).spec.pinnedImages).toHaveLength(500);
+  });
+});
+
+describe('a machine', () => {
+  it('is told of the sets of all its pools, and of what becomes of them', async () => {
+    await cluster.addPool('worker');
+    await cluster.addPool('infra');
+    await cluster.addPool('master');
+    const app = await cluster.addSet('app', 'infra');
+    await cluster.addSet('release', 'worker');
+    await cluster.addNode('n1', 'worker', 'infra');
+    await cluster.addNode('n2', 'worker');
+    await cluster.addNode('n3', 'master');
+    run();
+    await untilTold('n1', 'app', 'release');
+    await untilTold('n2', 'release');
+    expect(await cluster.told('n1')).toMatchObject({
+      sets: [{ uid: app.metadata.uid, generation: 1 }, { generation: 1 }],
+      mayPull: true,
+      parallel: 5,
+    });
+    expect(await cluster.told('n3')).toMatchObject({ sets: [] });
+    await cluster.addSet('control-plane', 'master');
+    await until(async () => expect(await cluster.told('n3')).toMatchObject({ parallel: 2 }));
+    await cluster.editSet('release', ['release', 'more']);
+    await until(async () => expect(await cluster.told('n2')).toMatchObject({ sets: [{ generation: 2 }] }));
+    await cluster.removeSet('app');
+    await untilTold('n1', 'release');
+    await cluster.removeSet('control-plane');
+    await untilTold('n3');
+  });
+
+  it('is told once of sets that are made at once, and of nothing while nothing changes', async () => {
+    await cluster.addPool('worker');
+    for (const name of ['n1', 'n2']) await cluster.addNode(name, 'worker');
+    const { writes } = run();
+    await until(() => expect(writes.filter((write) => write.includes('MachineConfigNode'))).toHaveLength(2));
+    await Promise.all(['a', 'b', 'c'].map((name) => cluster.addSet(name, 'worker')));
+    await untilTold('n1', 'a', 'b', 'c');
+    await untilTold('n2', 'a', 'b', 'c');
+    expect(writes.filter((write) => write === 'patch MachineConfigNode n1').length).toBeLessThanOrEqual(2);
+    await untilCounts('worker', counts(2, 0));
+    const before = writes.length;
+    // Something that concerns nobody, and that the controllers have seen when this machine is told.
+    await cluster.says('n1', { sets: { a: null, b: null, c: null } });
+    await cluster.addNode('n3', 'worker');
+    await untilTold('n3', 'a', 'b', 'c');
+    await untilCounts('worker', counts(3, 0));
+    expect(writes.slice(before).filter((write) => write.startsWith('patch MachineConfigNode'))).toEqual([
+      'patch MachineConfigNode n3',
+    ]);
+  });
+
+  it('is first to let go a set that was deleted and made again, and never counts for having had the old one', async () => {
+    await cluster.addPool('worker');
+    await cluster.addSet('release', 'worker');
+    await cluster.addNode('n1', 'worker');
+    run();
+    await untilTold('n1', 'release');
+    await cluster.obeys('n1');
+    await untilCounts('worker', counts(1, 1));
+    const updated: (number | undefined)[] = [];
+    const look = async (): Promise<void> => {
+      updated.push((await cluster.pool('worker')).status?.poolSynchronizersStatus?.[0]?.updatedMachineCount);
+    };
+    await cluster.removeSet('release');
+    const remade = await cluster.addSet('release', 'worker', ['other']);
+    await untilTold('n1');
+    await untilCounts('worker', counts(1, 0));
+    await look();
+    await cluster.obeys('n1');
+    await until(async () => {
+      await look();
+      expect(await cluster.told('n1')).toMatchObject({ sets: [{ uid: remade.metadata.uid, generation: 1 }] });
+    });
+    await look();
+    expect(updated.every((count) => count === 0)).toBe(true);
+    await cluster.obeys('n1');
+    await untilCounts('worker', counts(1, 1));
+  });
+
+  it('waits for its turn where its pool lets only so many pull', async () => {
+    await cluster.addPool('worker');
+    await cluster.patchPool('worker', { metadata: { annotations: { [maxPullingAnnotation]: '1' } } });
+    await cluster.addSet('release', 'worker');
+    for (const name of ['n1', 'n2', 'n3']) await cluster.addNode(name, 'worker');
+    run();
+    const turns = (...names: string[]) =>
+      until(async () => {
+        const pulling: string[] = [];
+        for (const name of ['n1', 'n2', 'n3']) {
+          const told = await cluster.told(name);
+          expect(told?.sets).toHaveLength(1);
+          if (told?.mayPull === true) pulling.push(name);
+        }
+        expect(pulling).toEqual(names);
+      });
+    await turns('n1');
+    await cluster.obeys('n1');
+    await turns('n1', 'n2');
+    await cluster.says('n2', { sets: { release: null }, failing: ['release'], failure: 'SLW_PINNING_PULL: gone' });
+    await turns('n1', 'n3');
+    await cluster.obeys('n3');
+    await turns('n1', 'n2', 'n3');
+  });
+});
+
+describe('the status of a pool', () => {
+  it('says how far its machines are, and names those that fail', async () => {
+    await cluster.addPool('worker');
+    await cluster.addSet('release', 'worker');
+    for (const name of ['n1', 'n2', 'n3']) await cluster.addNode(name, 'worker');
+    const { metrics } = run();
+    await untilTold('n3', 'release');
+    await untilCounts('worker', counts(3, 0));
+    await cluster.obeys('n1');
+    await untilCounts('worker', counts(3, 1));
+    const pull = { sets: { release: null }, failing: ['release'], failure: 'SLW_PINNING_PULL: image app: unknown' };
+    await cluster.says('n2', pull);
+    await untilCondition('worker', 'PinnedImageSetsDegraded', {
+      status: 'True',
+      reason: 'PrefetchFailed',
+      message: 'Node n2 is reporting: "SLW_PINNING_PULL: image app: unknown"',
+    });
+    await untilCounts('worker', counts(3, 1, 1));
+    await untilCondition('worker', 'Degraded', { status: 'False' });
+    await cluster.says('n3', { ...pull, failure: 'SLW_PINNING_NO_SPACE: image app: no space left on device' });
+    await untilCondition('worker', 'Degraded', {
+      status: 'True',
+      reason: 'PinnedImagesDiskFull',
+      message: 'Node n3 is reporting: "SLW_PINNING_NO_SPACE: image app: no space left on device"',
+    });
+    await untilCounts('worker', counts(3, 1, 2));
+    expect(await metrics()).toContain('slipway_pinned_image_nodes{pool="worker",state="degraded"} 2');
+    await cluster.obeys('n2', 'n3');
+    await untilCounts('worker', counts(3, 3));
+    for (const type of ['Degraded', 'PinnedImageSetsDegraded'])
+      await untilCondition('worker', type, { status: 'False', reason: 'AsExpected' });
+  });
+
+  it('says nothing of images before the gate is on, and all goes when it is turned off', async () => {
+    await cluster.addPool('worker', { pinnedImageSets: [{ name: 'mine' }] });
+    await cluster.addSet('mine', 'nobody');
+    await cluster.addSet('release', 'worker');
+    await cluster.addNode('n1', 'worker');
+    const { turn, writes } = run({ gate: false });
+    await untilCondition('worker', 'Updated', { type: 'Updated' });
+    expect((await cluster.pool('worker')).status).not.toHaveProperty('poolSynchronizersStatus');
+    expect(writes.filter((write) => write === 'patch MachineConfigPool worker')).toEqual([]);
+    turn(true);
+    await untilSets('worker', 'mine', 'release');
+    await untilTold('n1', 'mine', 'release');
+    await untilCounts('worker', counts(1, 0));
+    turn(false);
+    await untilSets('worker', 'mine');
+    await until(async () => {
+      const { metadata, status } = await cluster.pool('worker');
+      expect(Object.keys(metadata.annotations ?? {}).filter((name) => name.includes('pinned-image'))).toEqual([]);
+      expect(status).not.toHaveProperty('poolSynchronizersStatus');
+      expect(status?.conditions?.map(({ type }) => type)).not.toContain('PinnedImageSetsDegraded');
+      expect(await cluster.told('n1')).toBeNull();
+    });
+    turn(true);
+    await untilTold('n1', 'mine', 'release');
+  });
+});
+
+describe('the controllers', () => {
+  it('write nothing without a precondition, and another takes over where one that led has stopped', async () => {
+    await cluster.addPool('worker');
+    await cluster.addSet('release', 'worker');
+    await cluster.addNode('n1', 'worker');
+    const first = run({ elected: true });
+    await until(() => expect(first.leads()).toBe(true));
+    const second = run({ elected: true });
+    await untilTold('n1', 'release');
+    await cluster.obeys('n1');
+    await untilCounts('worker', counts(1, 1));
+    await first.stop();
+    await cluster.addSet('app', 'worker');
+    await untilTold('n1', 'app', 'release');
+    expect(second.leads()).toBe(true);
+    second.turn(false);
+    await until(async () => expect(await cluster.told('n1')).toBeNull());
+    await untilSets('worker');
+    expect(first.log() + second.log()).not.toMatch(/SLW_KUBE_NO_PRECONDITION|this is a bug/);
+  });
+
+  it('that are killed between any two of their writes go on where they stood', async () => {
+    let deaths = 0;
+    for (let isKilled = true; isKilled; deaths += isKilled ? 1 : 0) {
+      await cluster.addPool('worker');
+      await cluster.addSet('release', 'worker');
+      await cluster.addNode('n1', 'worker');
+      const dying = run({ writesLeft: deaths });
+      const isDead = (): boolean => dying.log().includes('the process is dead');
+      await until(async () => expect(isDead() || (await isCounted())).toBe(true));
+      isKilled = isDead();
+      await stopAll();
+      run();
+      await untilTold('n1', 'release');
+      await cluster.obeys('n1');
+      await untilCounts('worker', counts(1, 1));
+      await stopAll();
+      await cluster.clear();
+    }
+    // The MachineConfigNode and what it is told, the sets of the pool, its summary and its status.
+    expect(deaths).toBeGreaterThanOrEqual(5);
+  });
+});
