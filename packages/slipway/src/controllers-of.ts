@@ -8,6 +8,7 @@ import {
   type FirstBootSettings,
   machineConfigNodesController,
   osStreamsControllers,
+  pinnedImagesControllers,
   provisioningControllers,
   registryWith,
   remoteContentController,
@@ -103,5 +104,6 @@ export function controllersOf(
       metrics,
       canary: settings.bootImageCanary,
     }),
+    ...pinnedImagesControllers({ gates, metrics }),
   ];
 }

@@ -85,7 +85,7 @@ async function serve(
 ): Promise<void> {
   const client = createClient(transport);
   const events = createRecorder(client, { component: 'machine-config-daemon', log, metrics });
-  const manager = createManager({ client, controllers: [daemon.controller(client, events)], events, log, metrics });
+  const manager = createManager({ client, controllers: daemon.controllers(client, events), events, log, metrics });
   const probes = await serveProbes({ ...options.probes, metrics, ready: manager.ready, live: manager.live });
   manager.start();
   try {

@@ -23,6 +23,8 @@ export const commandErrors = {
   SLW_CLI_STREAM: 'a pool cannot be brought to an OS image stream as things are',
   SLW_CLI_NO_MACHINES: 'the cluster has nothing of that name that makes machines, or several such things',
   SLW_CLI_BOOT_IMAGE: 'a boot image cannot be restored or released as things are',
+  SLW_CLI_PIN_IMAGES: 'the images to pin cannot be used as they are given',
+  SLW_CLI_PIN_POOL: 'no PinnedImageSet can be made for the pool as it is',
   SLW_CLI_REFUSED: 'the controller refused what was asked of a pool',
   SLW_IGNITION_INPUT: 'a file or a flag of an ignition command cannot be used',
 } as const;

@@ -8,6 +8,7 @@ import { explainCommand } from './explain/command.ts';
 import { historyCommand } from './history/command.ts';
 import { ignitionCommand } from './ignition/command.ts';
 import { installCommand } from './install-command.ts';
+import { pinCommand } from './pin/command.ts';
 import { planCommand } from './plan/command.ts';
 import { renderCommand } from './render/command.ts';
 import { cancelCommand, pauseCommand, resumeCommand, rollbackCommand } from './rollout/command.ts';
@@ -37,6 +38,7 @@ const program = new Command('slipway')
   .addCommand(whyCommand())
   .addCommand(streamsCommand())
   .addCommand(bootImagesCommand())
+  .addCommand(pinCommand())
   .addCommand(historyCommand())
   .addCommand(pauseCommand())
   .addCommand(resumeCommand())
@@ -58,6 +60,7 @@ Examples:
   slipway status --watch                          how far every pool and node is, and what it waits for
   slipway streams migrate infra rhel-10 --dry-run what another OS for a pool means
   slipway bootimages                              which image new machines boot, and why
+  slipway pin release IMAGE --pool worker         the images of an upgrade onto every worker, before it
   slipway render -f fleet/ --pool worker          a pool’s configuration from manifests, without a cluster
 
 Every error ends with a code in brackets; docs/errors.md says what to do about each.`,

@@ -2,21 +2,14 @@
 import { machineConfigNodes, machineConfigPools, machineConfigurations, nodes } from '@slipway/api';
 import { createInformer, type Transport } from '@slipway/kube';
 import { byName, type FleetNow, machineConfigurationName, slimNode } from './fleet-now.ts';
-
-export interface WatchedFleet {
-  /** Resolves when everything was read once. */
-  readonly synced: Promise<unknown>;
-  now(): FleetNow;
-  /** Why it may be behind, for people; null while all watches stand. */
-  problem(): string | null;
-}
+import type { Followed } from './follow.ts';
 
 export interface WatchOptions {
   readonly signal: AbortSignal;
   readonly onChange: () => void;
 }
 
-export function watchFleet(transport: Transport, { signal, onChange }: WatchOptions): WatchedFleet {
+export function watchFleet(transport: Transport, { signal, onChange }: WatchOptions): Followed<FleetNow> {
   // A person waits in front of it.
   const shared = { longestBackoffMs: 5000, onProblem: onChange } as const;
   const pools = createInformer(transport, { resource: machineConfigPools, ...shared });

@@ -76,7 +76,7 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
   };
   const manager = createManager({
     client,
-    controllers: [daemons.controller, standInKubelet(kubelets), standInPods(kubelets), standInBudgets],
+    controllers: [...daemons.controllers, standInKubelet(kubelets), standInPods(kubelets), standInBudgets],
     events: createRecorder(client, { component: 'slipway-simulation', log, metrics }),
     log,
     metrics,

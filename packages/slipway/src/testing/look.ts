@@ -1,6 +1,7 @@
 // The commands that only look at a cluster, in the process of a test: starting one for each costs a second.
 import { bootImagesCommand } from '../bootimages/command.ts';
 import { historyCommand } from '../history/command.ts';
+import { pinCommand } from '../pin/command.ts';
 import { statusCommand } from '../status/command.ts';
 import { streamsCommand } from '../streams/command.ts';
 import { whyCommand } from '../why/command.ts';
@@ -12,6 +13,7 @@ const commands = {
   history: historyCommand,
   streams: streamsCommand,
   bootimages: bootImagesCommand,
+  pin: pinCommand,
 } as const;
 
 export const look = (kubeconfig: string, command: keyof typeof commands, ...args: string[]): Promise<Ran> =>

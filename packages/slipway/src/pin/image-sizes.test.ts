@@ -1,0 +1,55 @@
+import { type Layer, RegistryError } from '@slipway/registry';
+import { describe, expect, it } from 'vitest';
+import { ProblemList } from '../problem-list.ts';
+import { imageSizes } from './image-sizes.ts';
+
+const found = (digest: string): Layer[] => [{ digest, mediaType: '', size: 1 }];
+const images = Array.from({ length: 50 }, (_, index) => `image-${index}`);
+
+async function problemsOf(asking: Promise<unknown>): Promise<readonly { code: string; message: string }[]> {
+  const error: unknown = await asking.catch((failure: unknown) => failure);
+  return error instanceof ProblemList ? error.problems : [];
+}
+
+describe('asking a registry for the sizes of images', () => {
+  it('asks for each once, a few at a time, and tells how far it is', async () => {
+    const asked: string[] = [];
+    const told: number[] = [];
+    let [atOnce, most] = [0, 0];
+    const layers = async (reference: string): Promise<Layer[]> => {
+      asked.push(reference);
+      most = Math.max(most, (atOnce += 1));
+      await Promise.resolve();
+      atOnce -= 1;
+      return found(reference);
+    };
+    const sizes = await imageSizes(images, { layers }, (done) => told.push(done));
+    expect([...sizes.keys()].toSorted()).toEqual(images.toSorted());
+    expect(asked).toHaveLength(50);
+    expect(told.at(-1)).toBe(50);
+    expect(most).toBeLessThanOrEqual(8);
+  });
+
+  it('tells of every image that is not there, in the order of the list', async () => {
+    const layers = async (reference: string): Promise<Layer[]> => {
+      if (reference === 'image-7' || reference === 'image-30') {
+        throw new RegistryError('SLW_REGISTRY_NOT_FOUND', `no ${reference}`);
+      }
+      return found(reference);
+    };
+    expect(await problemsOf(imageSizes(images, { layers }, () => {}))).toEqual([
+      { code: 'SLW_REGISTRY_NOT_FOUND', message: 'no image-7' },
+      { code: 'SLW_REGISTRY_NOT_FOUND', message: 'no image-30' },
+    ]);
+  });
+
+  it('does not ask a registry that is down for hundreds more', async () => {
+    let asked = 0;
+    const layers = async (): Promise<Layer[]> => {
+      asked += 1;
+      throw new RegistryError('SLW_REGISTRY_UNREACHABLE', 'down');
+    };
+    expect(await problemsOf(imageSizes(images, { layers }, () => {}))).not.toEqual([]);
+    expect(asked).toBeLessThanOrEqual(8);
+  });
+});

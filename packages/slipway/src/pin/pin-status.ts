@@ -1,0 +1,60 @@
+import { createClient, type Transport } from '@slipway/kube';
+import { follow } from '../cluster-view/follow.ts';
+import { readGate } from '../cluster-view/read-gate.ts';
+import { namedPools } from '../cluster-view/named-pools.ts';
+import { type ClusterOptions, connect } from '../connect.ts';
+import { type Io, write } from '../ignition/io.ts';
+import { toJson } from '../manifests/manifest-text.ts';
+import { liveReport } from '../status/live-report.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { paintFor, widthOf } from '../terminal/paint.ts';
+import { pinChanges } from './pin-changes.ts';
+import { type PinReport, pinReport } from './pin-report.ts';
+import { pinText } from './pin-text.ts';
+import { type PinsNow, readPins, watchPins } from './pins-now.ts';
+
+export interface PinStatusOptions extends ClusterOptions {
+  watch?: boolean;
+  allNodes?: boolean;
+  output: 'table' | 'json';
+}
+
+export async function runPinStatus(pools: readonly string[], options: PinStatusOptions, io: Io): Promise<void> {
+  const transport = await connect(options);
+  try {
+    await showPins(transport, pools, options, io);
+  } finally {
+    await transport.close();
+  }
+}
+
+async function showPins(
+  transport: Transport,
+  pools: readonly string[],
+  { watch = false, allNodes = false, output }: PinStatusOptions,
+  io: Io,
+): Promise<void> {
+  const client = createClient(transport);
+  // Read once also before a watch: what is wrong with the cluster or the names is said at once.
+  const first = await readPins(client);
+  const only = namedPools(first.fleet, pools);
+  const gate = await readGate(client, 'PinnedImages');
+  const report = (now: PinsNow): PinReport => pinReport(now, gate, only);
+  if (!watch) {
+    const options = { paint: paintFor(io.stdout), width: widthOf(io.stdout), allNodes };
+    await write(io.stdout, output === 'json' ? toJson(report(first)) : pinText(report(first), options));
+    return;
+  }
+  const show = liveReport<PinReport>({
+    io,
+    json: output === 'json',
+    text: (now, options) => pinText(now, { ...options, allNodes }),
+    changes: pinChanges,
+  });
+  const signal = stopSignal();
+  await follow({
+    watch: (onChange) => watchPins(transport, { signal, onChange }),
+    show: (now, problem) => show(report(now), problem),
+    signal,
+  });
+}
