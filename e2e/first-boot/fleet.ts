@@ -47,7 +47,8 @@ export interface Stub {
   };
 }
 
-export async function startFleet(): Promise<Fleet> {
+/** `flags`: of the controllers. */
+export async function startFleet(...flags: string[]): Promise<Fleet> {
   const controlPlane = await startInstalledControlPlane();
   const directory = await makeBootDirectory();
   const kubeconfig = await controlPlane.kubeconfigFor(operator);
@@ -62,7 +63,7 @@ export async function startFleet(): Promise<Fleet> {
   const fixed = ['--kubeconfig', kubeconfig, '--server-url', serverUrl, '--allow-address', '127.0.0.0/8'];
   const startControllers = async (...flags: string[]): Promise<SlipwayProcess> =>
     slipway('controller', ...fixed, '--probes', await probes(), ...flags);
-  let controllers = await startControllers();
+  let controllers = await startControllers(...flags);
   const serverFlags = ['--listen', `127.0.0.1:${port}`, '--probes', await probes()];
   const server = slipway('server', '--kubeconfig', kubeconfig, ...serverFlags);
 
@@ -74,9 +75,9 @@ export async function startFleet(): Promise<Fleet> {
     serverUrl,
     server,
     stopControllers,
-    async restartControllers(...flags) {
+    async restartControllers(...others) {
       await stopControllers();
-      controllers = await startControllers(...flags);
+      controllers = await startControllers(...others);
     },
     stubOf: (pool) => readStub(client, pool),
     planOf: (pool) => planOf(client, pool),

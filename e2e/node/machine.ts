@@ -2,6 +2,7 @@ import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nodes } from '@slipway/api';
 import { bundleDaemon } from '@slipway/tools/bundle';
+import { type CrioNodeOptions, makeCrioNode } from '@slipway/tools/crio';
 import type { IgnitionClient } from '@slipway/tools/ignition-client';
 import { makeNode, type SystemdNode } from '@slipway/tools/nspawn';
 import { firstBoot } from '../first-boot/boot.ts';
@@ -13,6 +14,8 @@ export interface BirthOptions {
   fleet: Fleet;
   parts: NonNullable<NodesUnderTest['parts']>;
   ignition: IgnitionClient;
+  /** With a real CRI-O as a service. */
+  crio?: Pick<CrioNodeOptions, 'programs' | 'registries'>;
 }
 
 // A nursery of 1 MB: what an update leaves behind is collected instead of kept, 5 MB less than with V8's own 16 MB.
@@ -24,10 +27,11 @@ exec /opt/slipway/node --max-semi-space-size=1 /opt/slipway/daemon.mjs "$@"
  * A machine of the pool worker before its first boot: its OS image has the slipway program, and the real Ignition has
  * written what our server gave it. A Node object and the kubelet's credentials are there, since no kubelet makes them.
  */
-export async function bear({ name, fleet, parts, ignition }: BirthOptions): Promise<SystemdNode> {
+export async function bear({ name, fleet, parts, ignition, crio }: BirthOptions): Promise<SystemdNode> {
   const program = await bundleDaemon();
   const files = { '/opt/slipway/node': process.execPath, '/opt/slipway/daemon.mjs': program.path };
-  const node = await makeNode({ name, ...parts, files });
+  const machine = { name, ...parts, files };
+  const node = crio === undefined ? await makeNode(machine) : await makeCrioNode({ ...machine, ...crio });
   try {
     await writeFile(join(node.root, 'usr/local/bin/slipway'), PROGRAM, { mode: 0o755 });
     await joinCluster(node, fleet);

@@ -1,0 +1,132 @@
+// A real control plane with Slipway installed and one node in it. What the controllers would do for that node is done by hand: only the
+// daemon is measured.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  defaultNamespace,
+  machineConfigNodes,
+  machineConfigs,
+  nodeAnnotations,
+  nodes,
+  pinnedImageSets,
+} from '@slipway/api';
+import { pinAssignmentAnnotation } from '@slipway/api/names';
+import { encodeAssignment } from '@slipway/fleet';
+import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import { startControlPlane } from '@slipway/tools/controlplane';
+import { configOf } from '../apply/configs.ts';
+import { CONFIG } from './bench-node.ts';
+
+const main = resolve(import.meta.dirname, '../../packages/slipway/src/main.ts');
+const WAIT_MS = 900_000;
+const POLL_MS = 50;
+
+export interface BenchCluster {
+  readonly node: string;
+  readonly nodeKubeconfig: string;
+  /** Resolves with its name. */
+  makeSet(name: string, images: readonly string[]): Promise<string>;
+  /** These sets are what the node shall hold. */
+  assign(sets: readonly string[], parallel: number): Promise<void>;
+  /** Resolves when the daemon has begun to speak. */
+  daemonIsUp(): Promise<void>;
+  /** Resolves when the node says that it holds the set. */
+  isPinned(set: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startCluster(): Promise<BenchCluster> {
+  const controlPlane = await startControlPlane();
+  const installing = spawn(process.execPath, [main, 'install', '--kubeconfig', controlPlane.kubeconfig], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [code] = await once(installing, 'close');
+  if (code !== 0) throw new Error(`slipway install ended with ${String(code)}`);
+  const groups = [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'];
+  const operator = await controlPlane.kubeconfigFor({ user: 'operator', groups, name: 'operator' });
+  const client = createClient(createTransport(await loadKubeconfig([operator])));
+  const node = promptName();
+  await makeNode(client, node);
+  return {
+    node,
+    nodeKubeconfig: await controlPlane.kubeconfigFor({
+      user: `system:node:${node}`,
+      groups: ['system:nodes'],
+      name: node,
+    }),
+    async makeSet(name, images) {
+      const spec = { pinnedImages: images.map((image) => ({ name: image })) };
+      await client.create(pinnedImageSets, { metadata: { name }, spec });
+      return name;
+    },
+    async assign(names, parallel) {
+      const sets = [];
+      for (const name of names) {
+        const { uid, generation = 0 } = (await client.get(pinnedImageSets, { name })).metadata;
+        sets.push({ name, uid, generation });
+      }
+      const annotations = { [pinAssignmentAnnotation]: encodeAssignment({ sets, mayPull: true, parallel }) };
+      await client.patch(
+        machineConfigNodes,
+        { name: node },
+        { type: 'merge', body: { metadata: { annotations } } },
+        {},
+      );
+      if (names.length === 0) await until('the node holds no set', async () => (await held(client, node)).length === 0);
+    },
+    daemonIsUp: () =>
+      until('the daemon is up', async () => {
+        const { annotations = {} } = (await client.get(nodes, { name: node })).metadata;
+        return annotations[nodeAnnotations.state] === 'Done';
+      }),
+    isPinned: (set) => until(`the node holds ${set}`, async () => (await held(client, node)).includes(set)),
+    async stop() {
+      await client.transport.close();
+      await controlPlane.stop();
+    },
+  };
+}
+
+/**
+ * Machines begin within ten seconds of one another, by their names. That is no part of what is measured: so this one has a name that
+ * begins at once.
+ */
+function promptName(): string {
+  for (let number = 0; ; number += 1) {
+    const name = `bench-${number}`;
+    if (createHash('sha256').update(name).digest().readUInt32BE() < 2 ** 32 / 1000) return name;
+  }
+}
+
+async function makeNode(client: Client, name: string): Promise<void> {
+  const { spec } = configOf(CONFIG, []);
+  await client.create(machineConfigs, { metadata: { name: CONFIG }, spec });
+  const annotations = { [nodeAnnotations.desiredConfig]: CONFIG };
+  const { metadata } = await client.create(nodes, { metadata: { name, annotations } });
+  const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: '' };
+  const body = { status: { conditions: [ready] } };
+  await client.patch(nodes, { name }, { type: 'strategic', body }, {}, { subresource: 'status' });
+  const owner = { apiVersion: 'v1', kind: 'Node', name, uid: metadata.uid };
+  await client.create(machineConfigNodes, {
+    metadata: { name, ownerReferences: [owner] },
+    spec: { node: { name }, pool: { name: 'worker' }, configVersion: { desired: CONFIG } },
+  });
+}
+
+/** The sets that the node says it holds as they are. */
+async function held(client: Client, name: string): Promise<string[]> {
+  const { status } = await client.get(machineConfigNodes, { name });
+  const sets = status?.pinnedImageSets ?? [];
+  return sets.filter((set) => set.currentGeneration === set.desiredGeneration).map((set) => set.name);
+}
+
+async function until(what: string, check: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = performance.now() + WAIT_MS;
+  while (!(await check())) {
+    if (performance.now() > giveUpAt) throw new Error(`${what}: not after ${WAIT_MS / 60_000} minutes`);
+    await wait(POLL_MS);
+  }
+}

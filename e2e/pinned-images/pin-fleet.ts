@@ -1,0 +1,145 @@
+// Many machines that pull and pin images: the real API server and our controllers as a process; the real pinning of the real
+// daemons, all in this process, each by the identity of its node. Simulated are the machines, each a directory.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { machineConfigPools, type Node, nodeAnnotations, nodes } from '@slipway/api';
+import {
+  createDisk,
+  createManyDaemons,
+  createSimulatedHost,
+  type FileSystem,
+  makeSimulatedMachine,
+  setRuntimeBehaviour,
+} from '@slipway/daemon';
+import {
+  type Client,
+  createClient,
+  createManager,
+  createMetrics,
+  createRecorder,
+  createTransport,
+  impersonating,
+  loadKubeconfig,
+  silentLog,
+} from '@slipway/kube';
+import { pickFreePort } from '@slipway/tools/controlplane';
+import { vi } from 'vitest';
+import { startInstalledControlPlane } from '../installed-control-plane.ts';
+import { operator } from '../operator.ts';
+import { slipway } from '../slipway-process.ts';
+
+export interface PinFleet {
+  /** An administrator's. */
+  readonly client: Client;
+  readonly auditLog: string;
+  readonly names: readonly string[];
+  /** How the container runtime of a machine behaves from now on. */
+  behave(name: string, behaviour: Parameters<typeof setRuntimeBehaviour>[1]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const AT_ONCE = 16;
+const patience = { timeout: 60_000, interval: 200 };
+
+export interface PinFleetOptions {
+  readonly machines: number;
+  /** Of each pull. */
+  readonly bytesPerSecond: number;
+}
+
+export async function startPinFleet({ machines, bytesPerSecond }: PinFleetOptions): Promise<PinFleet> {
+  const controlPlane = await startInstalledControlPlane({ audit: true });
+  const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
+  const controllers = slipway(
+    'controller',
+    `--kubeconfig=${await controlPlane.kubeconfigFor(operator)}`,
+    '--feature-gates=PinnedImages=true',
+    `--probes=127.0.0.1:${await pickFreePort()}`,
+  );
+  const directory = await mkdtemp(join(tmpdir(), 'slipway-pins-'));
+  const log = silentLog();
+  const daemons = createManyDaemons({
+    programVersion: '0.0.0',
+    log,
+    watchesDisks: false,
+    accessOf(name) {
+      const own = createClient(
+        impersonating(client.transport, { user: `system:node:${name}`, groups: ['system:nodes'] }),
+      );
+      return { client: own, events: createRecorder(own, { component: 'machine-config-daemon', instance: name, log }) };
+    },
+  });
+  const metrics = createMetrics();
+  const manager = createManager({
+    client,
+    // Of the daemons only what they do about images: configs have tests of their own.
+    controllers: daemons.controllers.filter(({ name }) => name === 'pinning'),
+    events: createRecorder(client, { component: 'slipway-simulation', log, metrics }),
+    log,
+    metrics,
+  });
+  manager.start();
+
+  const rootOf = (name: string): string => join(directory, name);
+  async function bringUp(name: string, config: string): Promise<void> {
+    const root = rootOf(name);
+    await mkdir(root);
+    const files = diskOf(root);
+    await makeSimulatedMachine(files);
+    await setRuntimeBehaviour(files, { bytesPerSecond });
+    await daemons.start({ nodeName: name, host: createSimulatedHost({ root, files }), root });
+    await client.create(nodes, nodeOf(name, config));
+  }
+
+  const names = Array.from({ length: machines }, (_, index) => `worker-${String(index + 1).padStart(3, '0')}`);
+  const config = await newestConfig(client);
+  const queue = names.values();
+  const work = async (): Promise<void> => {
+    for (const name of queue) await bringUp(name, config);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return {
+    client,
+    auditLog: controlPlane.auditLog,
+    names,
+    behave: (name, behaviour) => setRuntimeBehaviour(diskOf(rootOf(name)), { bytesPerSecond, ...behaviour }),
+    async stop() {
+      await manager.stop();
+      await daemons.stopAll();
+      controllers.child.kill('SIGTERM');
+      await controllers.exit;
+      await client.transport.close();
+      await controlPlane.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** It syncs nothing: hundreds of machines on one disk would wait for it most of the time. */
+const diskOf = (root: string): FileSystem => ({
+  ...createDisk({ root }),
+  syncFile: async () => {},
+  syncDirectory: async () => {},
+});
+
+/** It has the config of its pool: nothing is to be rolled out. */
+const nodeOf = (name: string, config: string): Node => ({
+  metadata: {
+    name,
+    labels: { 'node-role.kubernetes.io/worker': '' },
+    annotations: {
+      [nodeAnnotations.currentConfig]: config,
+      [nodeAnnotations.desiredConfig]: config,
+      [nodeAnnotations.state]: 'Done',
+    },
+  },
+  status: { conditions: [{ type: 'Ready', status: 'True' }] },
+});
+
+const newestConfig = (client: Client): Promise<string> =>
+  vi.waitFor(async () => {
+    const name = (await client.find(machineConfigPools, { name: 'worker' }))?.spec.configuration?.name ?? '';
+    if (name === '') throw new Error('pool worker is not rendered yet');
+    return name;
+  }, patience);
