@@ -45,7 +45,8 @@ export default defineConfig({
           name: 'e2e',
           isolate,
           expect,
-          maxWorkers: 2,
+          // They wait for processes half of the time: two of them leave two cores idle.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
           include: tests('.e2e.test.ts'),
           exclude: [...ignored, ...alone],
