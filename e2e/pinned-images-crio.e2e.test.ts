@@ -19,7 +19,7 @@ const MOST_TRIES = 6;
 const SOON = 2500;
 /** The cases of a machine follow one another; the machines do not wait for each other. */
 const inOrder = { concurrent: false };
-const patience = { timeout: 20_000, interval: 20 };
+const patience = { timeout: 60_000, interval: 20 };
 
 let fleet: CrioFleet;
 const machines: CrioMachine[] = [];
@@ -350,7 +350,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
 
     it(
       'at any of its steps goes on where it stood, and its pins always name whole sets that are there',
-      { ...inOrder, timeout: 120_000 },
+      { ...inOrder, timeout: 400_000 },
       async () => {
         const killed: KilledDaemon[] = await killAtEveryStep(fleet, machine, 'killed');
         console.log(`daemons killed at: ${killed.map(({ step, reloads }) => `${step} (${reloads})`).join(', ')}`);

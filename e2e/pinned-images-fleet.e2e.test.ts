@@ -12,7 +12,7 @@ const BROKEN = 5;
 const SET = 'release';
 /** An image of 20 MB takes 1 s, and five are pulled at once. */
 const BYTES_PER_SECOND = 20e6;
-const WITHIN_MS = 240_000;
+const WITHIN_MS = 480_000;
 const patience = { timeout: WITHIN_MS, interval: 250 };
 
 const imageOf = (index: number): string =>

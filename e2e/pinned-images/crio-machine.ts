@@ -20,7 +20,7 @@ import { startPinningDaemon } from './pinning-daemon.ts';
 const DROP_IN = '/etc/crio/crio.conf.d/50-pinned-images';
 const PULL_SECRET = '/var/lib/kubelet/config.json';
 /** Long enough for a loaded computer; a step that works takes a fraction of a second. */
-const patience = { timeout: 30_000, interval: 20 };
+const patience = { timeout: 60_000, interval: 20 };
 
 interface Account {
   readonly username: string;
