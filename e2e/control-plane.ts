@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveBinaries, startControlPlane, ToolsError, type ControlPlane } from '@slipway/tools/controlplane';
 import { OracleError, resolveOracle } from '@slipway/tools/ignition-oracle';
+import { isIronicMissing } from '@slipway/tools/ironic';
 import type { TestProject } from 'vitest/node';
 import { type CrioUnderTest, resolveCrioUnderTest } from './crio/crio.ts';
 import { type ClientUnderTest, resolveClients } from './first-boot/clients.ts';
@@ -45,6 +46,7 @@ async function start(project: string): Promise<ControlPlane> {
   const binaries = await resolveBinaries(['etcd', 'kube-apiserver', 'kubectl']);
   await resolveOracle();
   if (project === 'slow') await resolveBinaries(['kube-controller-manager', 'kubelet']);
+  await isIronicMissing();
   return startControlPlane({ binaries });
 }
 

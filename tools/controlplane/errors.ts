@@ -11,7 +11,9 @@ export type ToolsErrorCode =
   | 'SLW_TOOLS_START_FAILED'
   | 'SLW_TOOLS_NO_APT'
   | 'SLW_TOOLS_PACKAGE'
-  | 'SLW_TOOLS_NO_NODES';
+  | 'SLW_TOOLS_NO_NODES'
+  | 'SLW_TOOLS_NO_PYTHON'
+  | 'SLW_TOOLS_PYTHON_PACKAGES';
 
 /** An expected failure of the environment. The message is for the user and stands alone: print it without the stack. */
 export class ToolsError extends Error {

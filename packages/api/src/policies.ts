@@ -9,6 +9,7 @@ import {
   poolStreamRecordPolicy,
 } from './machineconfiguration/os-stream-policies.ts';
 import { bootImagePlatformPolicy } from './operator/boot-image-platform-policy.ts';
+import { dataImagePolicy } from './metal3/data-image-policy.ts';
 import { machineConfigurationPolicy } from './operator/machine-configuration-policy.ts';
 import type { PolicyDefinition } from './policy.ts';
 
@@ -27,5 +28,6 @@ export function policies(namespace: string = defaultNamespace): PolicyDefinition
     poolStreamRecordPolicy(exempt),
     osImageStreamPolicy(exempt),
     bootImagePlatformPolicy(exempt),
+    dataImagePolicy(exempt),
   ];
 }

@@ -97,3 +97,9 @@ export {
   templatesOf,
 } from './boot-images/infrastructure-templates.ts';
 export { pinnedImagesControllers, type PinnedImagesOptions } from './pinned-images/controllers.ts';
+export { dataImagesController } from './data-images/hosts.ts';
+export { createIronic } from './data-images/ironic/client.ts';
+export { parseAuth } from './data-images/ironic/endpoint.ts';
+export { isIronicError } from './data-images/ironic/ironic-error.ts';
+export type { Ironic, IronicOptions } from './data-images/ironic/ironic.ts';
+export type { DataImagesOptions } from './data-images/options.ts';

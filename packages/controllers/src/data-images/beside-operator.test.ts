@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { type HostStep, usualOptions } from './host-step.ts';
+import { nextHostStep } from './next-host-step.ts';
+import { attachedA, drive, empty, factsOf, type Given, now, off, ours } from './testing/facts.ts';
+
+const told = (given: Given): string => {
+  const step: HostStep = nextHostStep(
+    factsOf({ ...given, node: given.node === null ? null : { sentDigest: null, ...given.node } }),
+    {
+      ...usualOptions,
+      besideOperator: true,
+    },
+  );
+  return step.type === 'wait' ? `wait: ${step.why}` : step.type;
+};
+
+const asks = { key: '', mode: 'soft', since: 0 } as const;
+const holds = { key: 'slipway', mode: 'soft', since: now - usualOptions.settleMs } as const;
+const holdsSinceNow = { ...holds, since: now - 1 };
+const isOff = { poweredOn: false };
+const failed = drive({ failures: 1, notBefore: now + 1 });
+
+describe('beside another operator', () => {
+  it.each<[string, Given, string]>([
+    ['a host without an image is left alone', { host: { online: false } }, 'wait: at rest'],
+    [
+      'a host that is not provisioned is left alone',
+      { image: {}, host: { state: 'available' } },
+      'wait: not provisioned',
+    ],
+    ['a host that Ironic does not know is not registered', { image: {}, node: null }, 'wait: no node'],
+    ['an image of a host that is on waits for a reboot', { image: {} }, 'wait: reboot needed'],
+    ['a host that somebody wants rebooted is held off', { image: {}, host: { reboots: [asks] } }, 'hold off'],
+    ['a host that is off is held off', { image: {}, host: isOff, node: off }, 'hold off'],
+    ['not if only Ironic says that it is off', { image: {}, node: off }, 'wait: reboot needed'],
+    ['nor if only that operator does', { image: {}, host: isOff }, 'wait: reboot needed'],
+    [
+      'nor if there is nothing to change',
+      { image: { memory: attachedA }, host: { reboots: [asks] }, drive: ours },
+      'wait: at rest',
+    ],
+    ['but what is attached is looked at again', { image: { memory: attachedA }, host: { reboots: [asks] } }, 'look'],
+    [
+      'nor for an image without patience',
+      { image: { immediate: true }, host: { reboots: [asks] }, drive: empty },
+      'attach',
+    ],
+    ['held, but still on, it is waited for', { image: {}, host: { reboots: [asks, holds] } }, 'wait: busy'],
+    [
+      'held and off, the image is attached',
+      { image: {}, host: { ...isOff, reboots: [holds] }, node: off, drive: empty },
+      'attach',
+    ],
+    [
+      'but not before that operator must have seen that it is held',
+      { image: {}, host: { ...isOff, reboots: [holdsSinceNow] }, node: off, drive: empty },
+      'wait: busy',
+    ],
+    [
+      'a failed attach keeps it held',
+      { image: { memory: failed }, host: { ...isOff, reboots: [holds] }, node: off },
+      'wait: drive backoff',
+    ],
+    [
+      'unless the image allows to boot without it',
+      { image: { memory: failed, bootAnywayAfter: 1 }, host: { ...isOff, reboots: [holds] }, node: off },
+      'release hold',
+    ],
+    [
+      'and then it is not held again',
+      { image: { memory: failed, bootAnywayAfter: 1 }, host: isOff, node: off },
+      'wait: reboot needed',
+    ],
+    [
+      'once attached, it is let go',
+      { image: { memory: attachedA }, host: { ...isOff, reboots: [holds] }, node: off, drive: ours },
+      'release hold',
+    ],
+    [
+      'if whoever asked has thought better of it, it is let go',
+      { image: {}, host: { reboots: [holds] } },
+      'release hold',
+    ],
+    ['if the image is gone, it is let go', { host: { ...isOff, reboots: [holds] }, node: off }, 'release hold'],
+    [
+      'if the host is detached, it is let go',
+      { image: {}, host: { isDetached: true, reboots: [holds] } },
+      'release hold',
+    ],
+    [
+      'a deleted image of a detached host goes',
+      { image: { memory: attachedA, isDeleting: true }, host: { isDetached: true } },
+      'release image',
+    ],
+    [
+      'but not while an attach of ours may be under way',
+      { image: { memory: drive({ doing: 'attach', since: now - 1 }), isDeleting: true }, host: { isDetached: true } },
+      'wait: detached',
+    ],
+    ['a paused host is not even let go', { image: {}, host: { isPaused: true, reboots: [holds] } }, 'wait: paused'],
+    [
+      'a deleted image is taken out of a held host',
+      { image: { memory: attachedA, isDeleting: true }, host: { ...isOff, reboots: [holds] }, node: off, drive: ours },
+      'detach',
+    ],
+    ['a deleted host is the business of that operator', { host: { isDeleting: true } }, 'wait: at rest'],
+  ])('%s', (_, given, expected) => {
+    expect(told(given)).toBe(expected);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { hostStatus } from './host-status.ts';
+import { usualOptions } from './host-step.ts';
+import { nextHostStep } from './next-host-step.ts';
+import { asked, factsOf, type Given, off } from './testing/facts.ts';
+
+/** With the step that is next. */
+function statusOf(given: Given) {
+  const facts = factsOf(given);
+  return hostStatus(facts, nextHostStep(facts, usualOptions));
+}
+
+const wrong = asked({ failures: 2, message: 'wrong password' });
+const fresh = { state: '' };
+
+describe('status of a host', () => {
+  it('that is well', () => {
+    expect(statusOf({})).toEqual({
+      operationalStatus: 'OK',
+      poweredOn: true,
+      errorType: undefined,
+      errorMessage: '',
+      errorCount: 0,
+      provisioning: { ID: 'node-1', state: 'externally provisioned' },
+      credentials: 'good',
+    });
+  });
+
+  it.each<[string, Given, string]>([
+    ['new', { host: fresh, node: null }, 'registering'],
+    ['new, known to Ironic', { host: fresh, node: { provisionState: 'manageable' } }, 'registering'],
+    ['adopted', { host: fresh }, 'externally provisioned'],
+    ['forgotten by Ironic', { node: null }, 'externally provisioned'],
+    ['deleted', { host: { isDeleting: true } }, 'deleting'],
+  ])('that is %s has a state that users know', (_, given, state) => {
+    expect(statusOf(given).provisioning.state).toBe(state);
+  });
+
+  it.each<[string, Given, string, RegExp]>([
+    [
+      'wrong password, new',
+      { host: { ...fresh, memory: wrong }, node: { provisionState: 'enroll' } },
+      'registration error',
+      /wrong password/,
+    ],
+    [
+      'wrong password, known',
+      { host: { memory: wrong }, node: { provisionState: 'enroll' } },
+      'provisioned registration error',
+      /wrong password/,
+    ],
+    [
+      'no Secret',
+      { host: { ...fresh, bmc: { ok: false, code: 'SLW_BMC_CREDENTIALS', message: 'no Secret' } }, node: null },
+      'registration error',
+      /no Secret \[SLW_BMC_CREDENTIALS\]/,
+    ],
+    [
+      'power',
+      { host: { memory: asked({ failures: 1, message: 'power on: no' }) } },
+      'power management error',
+      /power on: no/,
+    ],
+    [
+      'maintenance',
+      { node: { maintenance: true, lastError: 'no power' } },
+      'power management error',
+      /no power.*SLW_IRONIC_MAINTENANCE/,
+    ],
+    [
+      'a node used by others',
+      { node: { provisionState: 'cleaning' } },
+      'registration error',
+      /found cleaning.*SLW_IRONIC_NODE_STATE/,
+    ],
+    ['no power state', { node: { powerState: null } }, 'power management error', /SLW_IRONIC_POWER_UNKNOWN/],
+  ])('tells what is wrong: %s', (_, given, errorType, message) => {
+    const status = statusOf(given);
+    expect(status).toMatchObject({ operationalStatus: 'error', errorType });
+    expect(status.errorMessage).toMatch(message);
+    expect(status.errorCount).toBeGreaterThan(0);
+  });
+
+  it.each<[string, Given, boolean]>([
+    ['off', { node: off }, false],
+    ['unknown to Ironic, as it was', { node: { powerState: null }, host: { poweredOn: false } }, false],
+    ['unknown to Ironic, as it was', { node: null, host: { poweredOn: true } }, true],
+  ])('is powered: %s', (_, given, poweredOn) => {
+    expect(statusOf(given).poweredOn).toBe(poweredOn);
+  });
+
+  it('that is detached says so, and nothing else is wrong with it', () => {
+    const status = statusOf({ host: { isDetached: true, memory: wrong }, node: null });
+    expect(status).toMatchObject({ operationalStatus: 'detached', errorType: undefined, errorMessage: '' });
+  });
+
+  it.each<[string, Given, string]>([
+    ['not tried before Ironic knows the host', { node: null }, 'not tried'],
+    ['not tried after they have changed', { node: { sentDigest: 'before' } }, 'not tried'],
+    ['tried once sent', { node: { provisionState: 'enroll' } }, 'tried'],
+    ['good once the BMC has taken them', { node: { provisionState: 'manageable' } }, 'good'],
+    ['only tried while something fails', { host: { memory: wrong } }, 'tried'],
+  ])('has credentials that are %s', (_, given, credentials) => {
+    expect(statusOf(given).credentials).toBe(credentials);
+  });
+});

@@ -1,0 +1,109 @@
+import type { Drive } from '../host-step.ts';
+import { inOneLine } from './fault.ts';
+import { IronicError } from './ironic-error.ts';
+import type { KnownNode } from './ironic.ts';
+
+/** What is asked of a node: no more, since driver_info is nobody's business. */
+export const nodeFields = [
+  'uuid',
+  'provision_state',
+  'target_provision_state',
+  'power_state',
+  'target_power_state',
+  'reservation',
+  'last_error',
+  'maintenance',
+  'extra',
+].join(',');
+
+const LONGEST_ERROR = 2000;
+const LONGEST_IMAGE = 4096;
+const MOST_DEVICES = 64;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function readNode(body: unknown, asked: string): KnownNode {
+  const node = recordOf(body, 'a node', asked);
+  const uuid = textOf(node, 'uuid', asked);
+  // It becomes part of paths.
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid)) throw unexpected('uuid', 'a UUID', uuid, asked);
+  const lastError = textOrNull(node, 'last_error', asked);
+  const { maintenance } = node;
+  if (typeof maintenance !== 'boolean') throw unexpected('maintenance', 'true or false', maintenance, asked);
+  return {
+    uuid,
+    provisionState: textOf(node, 'provision_state', asked),
+    targetProvisionState: textOrNull(node, 'target_provision_state', asked),
+    powerState: textOrNull(node, 'power_state', asked),
+    targetPowerState: textOrNull(node, 'target_power_state', asked),
+    reservation: textOrNull(node, 'reservation', asked),
+    lastError: lastError === null ? null : inOneLine(lastError, LONGEST_ERROR),
+    maintenance,
+    ...oursIn(node['extra']),
+  };
+}
+
+/** What we left there. Anybody may write to `extra`, so anything else is not ours. */
+function oursIn(extra: unknown): { sentDigest: string | null; hostUid: string | null } {
+  const ours: unknown = isRecord(extra) ? extra['slipway'] : undefined;
+  const { digest, uid } = isRecord(ours) ? ours : {};
+  return {
+    sentDigest: typeof digest === 'string' && digest !== '' ? digest : null,
+    hostUid: typeof uid === 'string' && uid !== '' ? uid : null,
+  };
+}
+
+/** The drive that a CD goes into; of several, the one that has something in it. */
+export function readDrive(body: unknown, asked: string): Drive {
+  if (!Array.isArray(body) || body.length > MOST_DEVICES) {
+    throw unexpected('virtual media', `a list of at most ${MOST_DEVICES} devices`, body, asked);
+  }
+  const devices = body.map((device) => recordOf(device, 'a device', asked));
+  const drives = devices.filter(takesDiscs).map((device) => driveOf(device, asked));
+  const drive = drives.find(({ inserted }) => inserted) ?? drives[0];
+  if (drive !== undefined) return drive;
+  const text = `expected a CD or DVD drive among the virtual media of the BMC, found ${devices.length} devices and none of them. Check the licence and the settings of the BMC`;
+  throw new IronicError('SLW_IRONIC_NO_DRIVE', text, { asked });
+}
+
+const takesDiscs = ({ media_types: types }: Fields): boolean =>
+  Array.isArray(types) && types.some((type) => type === 'CD' || type === 'DVD');
+
+function driveOf(device: Fields, asked: string): Drive {
+  // Some BMCs leave out what is not there.
+  const { inserted = null, image = null } = device;
+  if (inserted !== null && typeof inserted !== 'boolean')
+    throw unexpected('inserted', 'true or false', inserted, asked);
+  if (image !== null && (typeof image !== 'string' || image.length > LONGEST_IMAGE)) {
+    throw unexpected('image', `text of at most ${LONGEST_IMAGE} characters`, image, asked);
+  }
+  return { inserted: inserted ?? false, image: image ?? '' };
+}
+
+function textOf(fields: Fields, name: string, asked: string): string {
+  const value = fields[name];
+  if (typeof value !== 'string' || value === '') throw unexpected(name, 'text', value, asked);
+  return value;
+}
+
+function textOrNull(fields: Fields, name: string, asked: string): string | null {
+  const value = fields[name];
+  if (value === null) return null;
+  if (typeof value !== 'string') throw unexpected(name, 'text or null', value, asked);
+  return value === '' ? null : value;
+}
+
+function recordOf(value: unknown, what: string, asked: string): Fields {
+  if (!isRecord(value)) throw unexpected(what, 'an object', value, asked);
+  return value;
+}
+
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** By its kind, never its content. */
+function unexpected(field: string, expected: string, found: unknown, asked: string): IronicError {
+  const kind = found === null ? 'null' : Array.isArray(found) ? 'a list' : typeof found;
+  const text = `${field}: expected ${expected}, found ${kind}. Check that this is the address of an Ironic`;
+  return new IronicError('SLW_IRONIC_ANSWER', text, { asked });
+}

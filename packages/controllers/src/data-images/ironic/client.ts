@@ -1,0 +1,145 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { nodeFields, readDrive, readNode } from './answers.ts';
+import { parseEndpoint } from './endpoint.ts';
+import { IronicError, isIronicError } from './ironic-error.ts';
+import type { Ironic, IronicOptions, WantedNode } from './ironic.ts';
+import { createTransport } from './transport.ts';
+import type { Answer, Call } from './transport.ts';
+import { negotiate, versionHeader } from './version.ts';
+
+const defaults = { timeoutMs: 30_000, driveTimeoutMs: 120_000, conflictRetries: 4 };
+
+/** Waits so long, or until the signal. Tests bring their own. */
+export type Sleep = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+
+const systemSleep: Sleep = async (ms, signal) => {
+  try {
+    await wait(ms, undefined, signal === undefined ? {} : { signal });
+  } catch {
+    signal?.throwIfAborted();
+  }
+};
+
+const FIRST_WAIT_MS = 250;
+
+export function createIronic(options: IronicOptions, sleep: Sleep = systemSleep): Ironic {
+  const { timeoutMs, driveTimeoutMs, conflictRetries } = withDefaults(options);
+  const endpoint = parseEndpoint(options.url);
+  const transport = createTransport({ endpoint, ca: options.ca, auth: options.auth });
+  let version: Promise<string> | undefined;
+
+  /** Asked once; many calls at the beginning share the answer, and a failure is forgotten. */
+  function versionOf(): Promise<string> {
+    version ??= transport
+      .send({ method: 'GET', path: '/v1', timeoutMs })
+      .then(({ headers, asked }) => negotiate(headers, asked))
+      .catch((error: unknown) => {
+        version = undefined;
+        throw error;
+      });
+    return version;
+  }
+
+  async function sendOnce(call: Call): Promise<Answer> {
+    return transport.send({ ...call, headers: { [versionHeader]: await versionOf() } });
+  }
+
+  /** Another Ironic may stand at the address by now, older or newer: then it is asked anew. */
+  async function send(call: Call): Promise<Answer> {
+    try {
+      return await sendOnce(call);
+    } catch (error) {
+      if (!isIronicError(error, 'SLW_IRONIC_VERSION') || error.status !== 406) throw error;
+      version = undefined;
+      return sendOnce(call);
+    }
+  }
+
+  /** A locked node has not heard of the call: it can be made again. What else Ironic calls a conflict looks the same. */
+  async function change(call: Omit<Call, 'timeoutMs'>): Promise<void> {
+    for (let round = 0; ; round += 1) {
+      try {
+        await send({ ...call, timeoutMs });
+        return;
+      } catch (error) {
+        if (round >= conflictRetries || !isIronicError(error, 'SLW_IRONIC_CONFLICT')) throw error;
+        await sleep(FIRST_WAIT_MS * 2 ** round * (0.5 + Math.random() / 2), call.signal);
+      }
+    }
+  }
+
+  return {
+    async node(id, signal) {
+      const path = `${pathOf(id)}?fields=${nodeFields}`;
+      try {
+        const { body, asked } = await send({ method: 'GET', path, timeoutMs, signal });
+        return readNode(body, asked);
+      } catch (error) {
+        if (isIronicError(error, 'SLW_IRONIC_NOT_FOUND')) return null;
+        throw error;
+      }
+    },
+    register({ name, ...wanted }, signal) {
+      const body = { name, driver: wanted.driver, driver_info: wanted.driverInfo, extra: { slipway: oursOf(wanted) } };
+      return change({ method: 'POST', path: '/v1/nodes', body, signal, secrets: secretsOf(wanted) });
+    },
+    update(uuid, wanted, signal) {
+      // `add` also replaces. One document: Ironic takes all of it or nothing.
+      const body = [
+        { op: 'add', path: '/driver', value: wanted.driver },
+        { op: 'add', path: '/driver_info', value: wanted.driverInfo },
+        { op: 'add', path: '/extra/slipway', value: oursOf(wanted) },
+      ];
+      return change({ method: 'PATCH', path: pathOf(uuid), body, signal, secrets: secretsOf(wanted) });
+    },
+    provision: (uuid, target, signal) =>
+      change({ method: 'PUT', path: `${pathOf(uuid)}/states/provision`, body: { target }, signal }),
+    power(uuid, target, { withinMs, signal } = {}) {
+      const timeout = withinMs === undefined ? {} : { timeout: Math.max(1, Math.ceil(withinMs / 1000)) };
+      return change({ method: 'PUT', path: `${pathOf(uuid)}/states/power`, body: { target, ...timeout }, signal });
+    },
+    setMaintenance(uuid, maintenance, signal) {
+      const path = `${pathOf(uuid)}/maintenance`;
+      return maintenance
+        ? change({ method: 'PUT', path, body: { reason: 'Slipway is about to delete this node' }, signal })
+        : change({ method: 'DELETE', path, signal });
+    },
+    async remove(uuid, signal) {
+      await change({ method: 'DELETE', path: pathOf(uuid), signal }).catch((error: unknown) => {
+        if (!isIronicError(error, 'SLW_IRONIC_NOT_FOUND')) throw error;
+      });
+    },
+    async drive(uuid, signal) {
+      const call = { method: 'GET', path: `${pathOf(uuid)}/vmedia`, timeoutMs: driveTimeoutMs, signal } as const;
+      const { body, asked } = await send(call);
+      return readDrive(body, asked);
+    },
+    attach(uuid, url, signal) {
+      const body = { device_type: 'cdrom', image_url: url };
+      return change({ method: 'POST', path: `${pathOf(uuid)}/vmedia`, body, signal });
+    },
+    detach: (uuid, signal) => change({ method: 'DELETE', path: `${pathOf(uuid)}/vmedia?device_types=cdrom`, signal }),
+    close: () => transport.close(),
+  };
+}
+
+const pathOf = (id: string): string => `/v1/nodes/${encodeURIComponent(id)}`;
+
+const oursOf = ({ hostUid, digest }: Omit<WantedNode, 'name'>) => ({ uid: hostUid, digest });
+
+/** What Ironic itself hides when it shows a node. */
+const secretsOf = ({ driverInfo }: Omit<WantedNode, 'name'>): string[] =>
+  Object.entries(driverInfo).flatMap(([key, value]) =>
+    key.includes('password') && typeof value === 'string' ? [value] : [],
+  );
+
+function withDefaults(options: IronicOptions): typeof defaults {
+  const given = Object.entries(options).filter(([name, value]) => name in defaults && value !== undefined);
+  const all: typeof defaults = Object.assign({ ...defaults }, Object.fromEntries(given));
+  for (const [name, value] of Object.entries(all)) {
+    if (Number.isFinite(value) && value >= (name === 'conflictRetries' ? 0 : 1)) continue;
+    const text = `option ${name} of the client of Ironic: expected a number above 0, found ${value}`;
+    throw new IronicError('SLW_IRONIC_OPTIONS', text);
+  }
+  return all;
+}

@@ -1,0 +1,76 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { DriveMemory, HostMemory } from './host-step.ts';
+import { encodeMemory, readBootAnywayAfter, readDriveMemory, readHostMemory } from './memories.ts';
+
+const now = 1_800_000_000_000;
+const drive: DriveMemory = {
+  doing: 'none',
+  url: 'http://iso.example/a.iso',
+  isAttached: true,
+  reported: 'http://ironic.example/cdrom-1.iso',
+  isSent: false,
+  since: now - 1000,
+  notBefore: now + 60_000,
+  failures: 2,
+  message: 'why',
+};
+const host: HostMemory = {
+  doing: 'adopt',
+  isSent: true,
+  since: now,
+  onSince: now - 1,
+  failures: 1,
+  message: 'why',
+  notBefore: now,
+};
+
+describe('a memory', () => {
+  it('is read as it was written', () => {
+    expect(readDriveMemory(encodeMemory(drive), now)).toEqual(drive);
+    expect(readHostMemory(encodeMemory(host), now)).toEqual(host);
+    expect(readDriveMemory(undefined, now)).toBeNull();
+    expect(readHostMemory(undefined, now)).toBeNull();
+  });
+
+  it.each([['{'], ['null'], ['[]'], ['7'], ['{"doing":"dance"}'], ['x'.repeat(20_000)]])(
+    'of a drive that somebody has made unreadable never says that an ISO is attached, and has the drive emptied: %s',
+    (value) => {
+      expect(readDriveMemory(value, now)).toMatchObject({ doing: 'detach', isAttached: false, isSent: false });
+      expect(readHostMemory(value, now)).toBeNull();
+    },
+  );
+
+  it('does not call attached what was never reported', () => {
+    expect(readDriveMemory(encodeMemory({ ...drive, reported: '' }), now)?.isAttached).toBe(false);
+    expect(readDriveMemory(encodeMemory({ ...drive, doing: 'attach' }), now)?.isAttached).toBe(false);
+  });
+
+  it('of a clock that was ahead keeps nobody waiting for longer than the longest delay', () => {
+    const ahead = { ...drive, since: now * 2, notBefore: now * 2 };
+    expect(readDriveMemory(encodeMemory(ahead), now)).toMatchObject({ since: now, notBefore: now + 512 * 60_000 });
+  });
+
+  it('whatever it says, is read', () => {
+    fc.assert(
+      fc.property(fc.json(), (value) => {
+        expect(readDriveMemory(value, now)).not.toBeNull();
+        expect(readHostMemory(value, now)?.failures ?? 0).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+});
+
+describe('booting anyway', () => {
+  it.each([
+    [undefined, null],
+    ['', null],
+    ['0', null],
+    ['-1', null],
+    ['always', null],
+    ['1', 1],
+    ['12', 12],
+  ])('with the annotation %s is after %s failures', (value, expected) => {
+    expect(readBootAnywayAfter(value)).toBe(expected);
+  });
+});

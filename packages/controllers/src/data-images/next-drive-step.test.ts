@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { type DriveMemory, usualOptions } from './host-step.ts';
+import { type DriveQuestion, type DriveStep, nextDriveStep } from './next-drive-step.ts';
+import {
+  aNode,
+  anImage,
+  attachedA,
+  drive,
+  empty,
+  factsOf,
+  foreign,
+  type Given,
+  isoA,
+  isoB,
+  now,
+  ours,
+  published,
+} from './testing/facts.ts';
+
+type Asked = Given & Partial<Pick<DriveQuestion, 'mayChange' | 'isBooting'>>;
+
+/** Of a host that is off, unless a row says otherwise. */
+function stepOf({ mayChange = true, isBooting = false, ...given }: Asked): DriveStep {
+  const image = anImage(given.image);
+  const facts = { ...factsOf(given), dataImage: image };
+  const wanted = image.isDeleting ? null : image.url;
+  return nextDriveStep({
+    facts,
+    node: aNode(given.node ?? {}),
+    image,
+    options: usualOptions,
+    wanted,
+    mayChange,
+    isBooting,
+  });
+}
+
+const remembered = (step: DriveStep): DriveMemory | null => (step.type === 'remember drive' ? step.memory : null);
+const minutes = 60_000;
+const settled = now - usualOptions.settleMs;
+const attaching = (changes: Partial<DriveMemory> = {}) =>
+  drive({ doing: 'attach', isSent: true, since: now - 1000, ...changes });
+const detaching = (changes: Partial<DriveMemory> = {}) =>
+  drive({ doing: 'detach', isSent: true, since: now - 1000, reported: published, ...changes });
+
+describe('an attach', () => {
+  it('is remembered before it is called, and begins with a drive that was seen empty', () => {
+    expect(stepOf({})).toEqual({ type: 'look' });
+    expect(stepOf({ drive: empty })).toEqual({
+      type: 'attach',
+      url: isoA,
+      remember: drive({ doing: 'attach', since: now }),
+    });
+  });
+
+  it.each([
+    ['the object is not ours yet', { image: { hasFinalizer: false } }, 'claim image'],
+    ['its owner is not set yet', { image: { hasOwner: false } }, 'claim image'],
+    ['somebody works on the node', { node: { reservation: 'x' } }, 'wait'],
+    ['the host is on', { mayChange: false }, 'wait'],
+    ['the last one has just failed', { image: { memory: drive({ failures: 1, notBefore: now + 1 }) } }, 'wait'],
+    ['the drive cannot be read', { drive: null, driveProblem: 'no answer' }, 'wait'],
+  ] as const)('does not begin while %s', (_, given, type) => {
+    expect(stepOf({ drive: empty, ...given }).type).toBe(type);
+  });
+
+  it('does not touch a medium of somebody else: it is an error, with the way out, and tried again later', () => {
+    const memory = remembered(stepOf({ drive: foreign }));
+    expect(memory).toMatchObject({ doing: 'none', isAttached: false, failures: 1, notBefore: now + 1.5 * minutes });
+    expect(memory?.message).toMatch(
+      /found http:\/\/somebody\.example\/tool\.iso.*eject it.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/,
+    );
+  });
+
+  it('first takes out what is ours after all', () => {
+    expect(stepOf({ image: { memory: drive({ reported: published }) }, drive: ours }).type).toBe('detach');
+  });
+
+  it('of a new URL owes nothing to the failures of the old one', () => {
+    const memory = drive({ url: isoB, failures: 5, notBefore: now + minutes, message: 'old' });
+    expect(stepOf({ image: { memory }, drive: empty })).toMatchObject({
+      type: 'attach',
+      url: isoA,
+      remember: { url: isoA, failures: 0, message: '' },
+    });
+  });
+
+  it('is attached once Ironic is done, without an error, and the drive shows it', () => {
+    expect(stepOf({ image: { memory: attaching({ failures: 3 }) }, drive: ours })).toEqual({
+      type: 'remember drive',
+      memory: { ...attachedA, since: now },
+    });
+  });
+
+  it.each([
+    ['while Ironic works', { node: { reservation: 'x' }, drive: ours }],
+    ['while the drive is empty, for a moment', { drive: empty }],
+    ['while the drive cannot be read', { driveProblem: 'no answer' }],
+    ['before the drive is asked', {}],
+  ])('is not said to be attached %s', (_, given) => {
+    const step = stepOf({ image: { memory: attaching() }, ...given });
+    expect(['wait', 'look']).toContain(step.type);
+  });
+
+  it.each([
+    ['Ironic says so, though the drive shows it', { node: { lastError: 'not found' }, drive: ours }, /not found/],
+    ['Ironic says so, without a look', { node: { lastError: 'not found' } }, /a\.iso was not attached: not found/],
+    [
+      'it was accepted and never done',
+      { image: { memory: attaching({ since: settled }) }, drive: empty },
+      /stays empty/,
+    ],
+  ])('has failed where %s; the drive is emptied before the next try', (_, given, message) => {
+    const failed = remembered(stepOf({ image: { memory: attaching() }, ...given }));
+    expect(failed).toMatchObject({ doing: 'detach', isSent: false, isAttached: false, failures: 1, notBefore: 0 });
+    expect(failed?.message).toMatch(message);
+    const cleanUp = stepOf({ image: { memory: failed }, drive: empty });
+    expect(cleanUp).toMatchObject({ type: 'detach', remember: { doing: 'detach', failures: 1 } });
+  });
+
+  it('that we were killed in is looked at once it cannot be on its way any more', () => {
+    expect(stepOf({ image: { memory: attaching({ isSent: false }) } })).toMatchObject({ type: 'wait', why: 'busy' });
+    const memory = attaching({ isSent: false, since: settled });
+    expect(stepOf({ image: { memory } })).toEqual({ type: 'look' });
+    expect(stepOf({ image: { memory }, drive: empty })).toMatchObject({ type: 'attach', remember: { failures: 0 } });
+    expect(remembered(stepOf({ image: { memory }, drive: ours }))).toMatchObject({ doing: 'detach', failures: 0 });
+    expect(remembered(stepOf({ image: { memory, isDeleting: true }, drive: empty }))).toMatchObject({ doing: 'none' });
+    expect(remembered(stepOf({ image: { memory }, drive: empty, mayChange: false }))).toMatchObject({ doing: 'none' });
+  });
+});
+
+describe('what is attached', () => {
+  const image = { memory: attachedA };
+
+  it('stays', () => {
+    expect(stepOf({ image })).toEqual({ type: 'ready' });
+    expect(stepOf({ image, drive: ours, isBooting: true })).toEqual({ type: 'ready' });
+    expect(stepOf({ image, isBooting: true })).toEqual({ type: 'look' });
+  });
+
+  it('is not said to be attached any more once somebody has ejected it', () => {
+    expect(remembered(stepOf({ image, drive: empty, mayChange: false }))).toMatchObject({
+      isAttached: false,
+      failures: 0,
+      message: expect.stringContaining('is not in the drive any more'),
+    });
+  });
+
+  it('nor once somebody has put in something else, which is not touched', () => {
+    const memory = remembered(stepOf({ image, drive: foreign, mayChange: false }));
+    expect(memory).toMatchObject({ isAttached: false, failures: 1, reported: published });
+    expect(memory?.message).toMatch(/somebody else has changed the medium.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/);
+  });
+
+  it.each([
+    ['another URL', { ...image, url: isoB }],
+    ['nothing', { ...image, isDeleting: true }],
+  ])('goes out where %s is wanted, once the host is off', (_, changed) => {
+    expect(stepOf({ image: changed, mayChange: false })).toMatchObject({
+      type: 'wait',
+      why: 'reboot needed',
+      ms: null,
+    });
+    expect(stepOf({ image: changed })).toEqual({ type: 'look' });
+    expect(stepOf({ image: changed, drive: ours })).toEqual({
+      type: 'detach',
+      remember: { ...attachedA, doing: 'detach', isAttached: false, since: now },
+    });
+  });
+
+  it('by another operator is nothing that we can vouch for: it goes out first', () => {
+    expect(stepOf({ image: { attachedUrl: isoA }, drive: ours }).type).toBe('detach');
+    expect(stepOf({ image: { attachedUrl: isoA }, mayChange: false })).toMatchObject({ why: 'reboot needed' });
+    expect(remembered(stepOf({ image: { attachedUrl: isoA }, drive: empty }))).toMatchObject({ doing: 'none' });
+  });
+});
+
+describe('a detach', () => {
+  it('is done once the drive shows nothing of ours, whatever Ironic said', () => {
+    const memory = detaching();
+    for (const seen of [empty, foreign]) {
+      const after = remembered(stepOf({ image: { memory }, drive: seen, node: { lastError: 'of something' } }));
+      expect(after).toMatchObject({ doing: 'none', isAttached: false, failures: 0, notBefore: 0 });
+    }
+  });
+
+  it('after a failed attach leaves the next one waiting', () => {
+    const memory = detaching({ reported: '', failures: 2, message: 'not found' });
+    expect(remembered(stepOf({ image: { memory }, drive: empty }))).toMatchObject({
+      doing: 'none',
+      failures: 2,
+      message: 'not found',
+      notBefore: now + 3 * minutes,
+    });
+  });
+
+  it.each([
+    ['Ironic says so', detaching(), 'no answer', /was not detached: no answer/],
+    ['it was accepted and never done', detaching({ since: settled }), null, /still in the drive/],
+  ])('has failed where %s, and is tried again later', (_, memory, lastError, message) => {
+    const failed = remembered(stepOf({ image: { memory }, drive: ours, node: { lastError } }));
+    expect(failed).toMatchObject({ doing: 'detach', isSent: false, failures: 1, notBefore: now + 1.5 * minutes });
+    expect(failed?.message).toMatch(message);
+    expect(stepOf({ image: { memory: failed } })).toMatchObject({
+      type: 'wait',
+      why: 'drive backoff',
+      ms: 1.5 * minutes,
+    });
+  });
+
+  it('waits a moment for a BMC that shows what is out already', () => {
+    expect(stepOf({ image: { memory: detaching() }, drive: ours })).toMatchObject({ type: 'wait', why: 'busy' });
+  });
+
+  it('that we were killed in is called again, unless ours is out', () => {
+    const memory = detaching({ isSent: false });
+    expect(stepOf({ image: { memory }, drive: ours }).type).toBe('detach');
+    expect(remembered(stepOf({ image: { memory }, drive: empty }))).toMatchObject({ doing: 'none' });
+    expect(remembered(stepOf({ image: { memory }, drive: foreign }))).toMatchObject({ doing: 'none' });
+    expect(stepOf({ image: { memory }, mayChange: false })).toMatchObject({ why: 'reboot needed' });
+  });
+});

@@ -1,0 +1,201 @@
+// What to do next about the drive of one host: attach, detach, look, or wait. The host's power is not decided here, only
+// whether it may be switched on.
+import {
+  attachBegins,
+  attachFailed,
+  detachBegins,
+  detachFailed,
+  emptied,
+  emptyDrive,
+  failuresOf,
+  foreignFound,
+  mediumOf,
+  verified,
+} from './drive-memory.ts';
+import type { DataImageSeen, Drive, DriveMemory, HostFacts, HostStep, IronicNode, StepOptions } from './host-step.ts';
+
+export interface DriveQuestion {
+  readonly facts: HostFacts;
+  readonly node: IronicNode;
+  readonly image: DataImageSeen;
+  readonly options: StepOptions;
+  /** The ISO that shall be in the drive; null: none. */
+  readonly wanted: string | null;
+  /** The host is off, or the change need not wait for that. */
+  readonly mayChange: boolean;
+  /** The host would be switched on next: the last chance to see that the ISO is still there. */
+  readonly isBooting: boolean;
+}
+
+export type DriveStep =
+  | Extract<HostStep, { type: 'wait' | 'look' | 'claim image' | 'attach' | 'detach' | 'remember drive' }>
+  /** As far as the drive goes, the host may be switched on. */
+  | { readonly type: 'ready' };
+
+const ready: DriveStep = { type: 'ready' };
+const rebootNeeded: DriveStep = { type: 'wait', why: 'reboot needed', ms: null };
+const remember = (memory: DriveMemory): DriveStep => ({ type: 'remember drive', memory });
+
+export function nextDriveStep(question: DriveQuestion): DriveStep {
+  const { node, image, options } = question;
+  const medium = mediumOf(image);
+  if (medium === 'none' && question.wanted === null) return ready;
+  // Whatever Ironic says of the drive, the last word is not spoken.
+  if (isBusy(node)) return { type: 'wait', why: 'busy', ms: options.pollMs };
+  const memory = image.memory ?? { ...emptyDrive(image.attachedUrl ?? ''), failures: image.errorCount };
+  return stepOf[medium](question, memory);
+}
+
+const stepOf: Readonly<
+  Record<ReturnType<typeof mediumOf>, (question: DriveQuestion, memory: DriveMemory) => DriveStep>
+> = {
+  none: beginAttach,
+  attaching: (question, memory) => (memory.isSent ? followAttach(question, memory) : repeatAttach(question, memory)),
+  attached: keepAttached,
+  unverified: takeOver,
+  detaching: (question, memory) => (memory.isSent ? followDetach(question, memory) : repeatDetach(question, memory)),
+};
+
+export const isBusy = ({ reservation, targetPowerState }: IronicNode): boolean =>
+  reservation !== null || targetPowerState !== null;
+
+/** The drive is empty as far as we know, and shall not be. */
+function beginAttach(question: DriveQuestion, before: DriveMemory): DriveStep {
+  const { facts, image, options, wanted } = question;
+  if (wanted === null || !canAttach(facts)) return ready;
+  if (!question.mayChange) return rebootNeeded;
+  // A new URL owes nothing to the failures of the old one.
+  const memory = before.url === wanted ? before : { ...emptyDrive(wanted), reported: before.reported };
+  if (memory.notBefore > facts.now) return delayed(question, memory);
+  // Before the first call, so that nobody can delete the object while its ISO is in the drive.
+  if (!image.hasFinalizer || !image.hasOwner) return { type: 'claim image' };
+  return withDrive(question, (drive) => {
+    if (!drive.inserted) return { type: 'attach', url: wanted, remember: attachBegins(memory, facts.now) };
+    // Ours after all: somebody had it out, or the BMC said so.
+    if (drive.image === before.reported) return { type: 'detach', remember: detachBegins(before, facts.now) };
+    return remember(foreignFound(memory, foreignMessage(facts, drive), facts.now, options));
+  });
+}
+
+export const canAttach = ({ host }: HostFacts): boolean => host.bmc.ok && host.bmc.nonBootableISOImage;
+
+/** Ironic has said yes. It is attached when Ironic is done, without an error, and the drive, seen empty before, is not. */
+function followAttach(question: DriveQuestion, memory: DriveMemory): DriveStep {
+  const { facts, node } = question;
+  const failed = (why: string): DriveStep => remember(attachFailed(memory, attachMessage(memory, why), facts.now));
+  if (node.lastError !== null) return failed(node.lastError);
+  return withDrive(question, (drive) => {
+    if (drive.inserted) return remember(verified(memory, drive.image, facts.now));
+    return isSettled(question, memory) ? failed('Ironic accepted it, but the drive stays empty') : soon(question);
+  });
+}
+
+/** We were interrupted: Ironic may or may not have heard of it. */
+function repeatAttach(question: DriveQuestion, memory: DriveMemory): DriveStep {
+  const { facts, options, mayChange, wanted } = question;
+  // The call may still be on its way.
+  if (!isSettled(question, memory)) return soon(question);
+  return withDrive(question, (drive) => {
+    // The drive was seen empty before the call, so this is ours; what it is worth, nobody knows.
+    if (drive.inserted) return remember(detachBegins(memory, facts.now));
+    if (wanted === memory.url && mayChange) {
+      return { type: 'attach', url: wanted, remember: attachBegins(memory, facts.now) };
+    }
+    return remember(emptied(memory, facts.now, options));
+  });
+}
+
+function keepAttached(question: DriveQuestion, memory: DriveMemory): DriveStep {
+  const { facts, options, mayChange, isBooting, wanted } = question;
+  const { drive, now } = facts;
+  if (drive !== null && !drive.inserted) {
+    return remember({ ...emptied(memory, now, options), message: goneMessage(memory) });
+  }
+  if (drive !== null && drive.image !== memory.reported) {
+    return remember(foreignFound(memory, changedMessage(facts, drive), now, options));
+  }
+  if (wanted !== memory.url) {
+    if (!mayChange) return rebootNeeded;
+    return withDrive(question, () => ({ type: 'detach', remember: detachBegins(memory, now) }));
+  }
+  // It was verified once: a BMC that does not answer now does not keep the host from booting.
+  return isBooting && drive === null && facts.driveProblem === null ? { type: 'look' } : ready;
+}
+
+/** Another operator says that it is attached: nobody can tell which image that is, so it goes out before ours goes in. */
+function takeOver(question: DriveQuestion, memory: DriveMemory): DriveStep {
+  const { facts, options, mayChange } = question;
+  if (!mayChange) return rebootNeeded;
+  return withDrive(question, (drive) =>
+    drive.inserted
+      ? { type: 'detach', remember: detachBegins(memory, facts.now) }
+      : remember(emptied({ ...memory, failures: 0 }, facts.now, options)),
+  );
+}
+
+/** The drive is to be emptied; Ironic has not said yes to it. */
+function repeatDetach(question: DriveQuestion, memory: DriveMemory): DriveStep {
+  const { facts, options, mayChange } = question;
+  if (memory.notBefore > facts.now) return delayed(question, memory);
+  // After an attach it is called even if the drive is empty: that one may be late, and this one comes after it.
+  const mustCall = (drive: Drive): boolean => memory.reported === '' || isOurs(drive, memory);
+  if (!mayChange && (facts.drive === null || mustCall(facts.drive))) return rebootNeeded;
+  return withDrive(question, (drive) =>
+    mustCall(drive)
+      ? { type: 'detach', remember: detachBegins(memory, facts.now) }
+      : remember(emptied(memory, facts.now, options)),
+  );
+}
+
+function followDetach(question: DriveQuestion, memory: DriveMemory): DriveStep {
+  const { facts, node, options } = question;
+  return withDrive(question, (drive) => {
+    if (!isOurs(drive, memory)) return remember(emptied(memory, facts.now, options));
+    // Some BMCs show a medium for a moment after it is out.
+    if (node.lastError === null && !isSettled(question, memory)) return soon(question);
+    const why = node.lastError ?? 'Ironic accepted it, but the ISO is still in the drive';
+    return remember(detachFailed(memory, detachMessage(memory, why), facts.now, options));
+  });
+}
+
+/** Without a `reported` it is what an attach of ours has left behind. */
+const isOurs = (drive: Drive, { reported }: DriveMemory): boolean =>
+  drive.inserted && (reported === '' || reported === drive.image);
+
+function withDrive({ facts, options }: DriveQuestion, then: (drive: Drive) => DriveStep): DriveStep {
+  if (facts.drive !== null) return then(facts.drive);
+  return facts.driveProblem === null
+    ? { type: 'look' }
+    : { type: 'wait', why: 'drive unreadable', ms: options.settleMs };
+}
+
+function delayed({ facts, image }: DriveQuestion, { notBefore }: DriveMemory): DriveStep {
+  return bootsAnyway(image, facts.now) ? ready : { type: 'wait', why: 'drive backoff', ms: notBefore - facts.now };
+}
+
+/** It has failed as often as its owner allows: the host boots without it, and the next try is at a later power-off. */
+export const bootsAnyway = (image: DataImageSeen, now: number): boolean =>
+  image.bootAnywayAfter !== null &&
+  failuresOf(image) >= image.bootAnywayAfter &&
+  (image.memory?.notBefore ?? 0) > now &&
+  !image.memory?.isSent;
+
+const isSettled = ({ facts, options }: DriveQuestion, { since }: DriveMemory): boolean =>
+  facts.now >= since + options.settleMs;
+
+const soon = ({ options }: DriveQuestion): DriveStep => ({ type: 'wait', why: 'busy', ms: options.pollMs });
+
+const attachMessage = ({ url }: DriveMemory, why: string): string =>
+  `${url} was not attached: ${why} [SLW_DATA_IMAGE_ATTACH_FAILED]`;
+
+const detachMessage = ({ url }: DriveMemory, why: string): string =>
+  `${url} was not detached: ${why} [SLW_DATA_IMAGE_DETACH_FAILED]`;
+
+const foreignMessage = ({ host }: HostFacts, { image }: Drive): string =>
+  `the drive of BareMetalHost ${host.namespace}/${host.name} was expected empty, found ${image}, which Slipway has not attached and does not touch: eject it at the BMC, or delete the DataImage [SLW_DATA_IMAGE_FOREIGN_MEDIUM]`;
+
+const changedMessage = ({ host }: HostFacts, { image }: Drive): string =>
+  `somebody else has changed the medium in the drive of BareMetalHost ${host.namespace}/${host.name}: found ${image}, which Slipway does not touch: eject it at the BMC, or delete the DataImage [SLW_DATA_IMAGE_FOREIGN_MEDIUM]`;
+
+const goneMessage = ({ url }: DriveMemory): string =>
+  `${url} is not in the drive any more: the operating system or somebody at the BMC has ejected it; it goes in again at the next power-off`;

@@ -1,0 +1,334 @@
+import { describe, expect, it } from 'vitest';
+import { type HostStep, usualOptions } from './host-step.ts';
+import { nextHostStep, stepWithoutHost } from './next-host-step.ts';
+import { anImage, asked, attachedA, drive, empty, factsOf, type Given, isoA, now, off, ours } from './testing/facts.ts';
+
+const minutes = 60_000;
+const stepOf = (given: Given): HostStep => nextHostStep(factsOf(given), usualOptions);
+const plain = { key: '', mode: 'soft', since: 0 } as const;
+const plainHard = { key: '', mode: 'hard', since: 0 } as const;
+const keyed = { key: 'somebody', mode: 'soft', since: 0 } as const;
+const own = { key: 'slipway', mode: 'soft', since: 0 } as const;
+
+/** A step in one line: what it is, and of what. */
+function told(step: HostStep): string {
+  if (step.type === 'wait') return `wait: ${step.why}`;
+  if (step.type === 'provision' || step.type === 'power') return `${step.type}: ${step.target}`;
+  if (step.type === 'set maintenance') return `set maintenance: ${step.maintenance}`;
+  return step.type;
+}
+
+type Row = readonly [string, Given, string];
+
+describe('registration', () => {
+  it.each<Row>([
+    [
+      'a host that nobody has seen gets our finalizer first',
+      { host: { hasFinalizer: false }, node: null },
+      'add host finalizer',
+    ],
+    ['then a node', { node: null }, 'register'],
+    [
+      'and waits where that failed',
+      { node: null, host: { memory: asked({ failures: 1, notBefore: now + 1 }) } },
+      'wait: backoff',
+    ],
+    ['a new node is managed', { node: { provisionState: 'enroll' } }, 'provision: manage'],
+    ['which takes its time', { node: { provisionState: 'verifying' } }, 'wait: busy'],
+    ['a managed node is adopted', { node: { provisionState: 'manageable' } }, 'provision: adopt'],
+    ['which takes its time too', { node: { provisionState: 'adopting' } }, 'wait: busy'],
+    [
+      'and is tried again',
+      { node: { provisionState: 'adopt failed', targetProvisionState: 'active' } },
+      'provision: adopt',
+    ],
+    ['an adopted node that is on is at rest', {}, 'wait: at rest'],
+    [
+      'a node that somebody works on is left alone',
+      { node: { provisionState: 'enroll', reservation: 'x' } },
+      'wait: busy',
+    ],
+    [
+      'a node that is used for something else is left alone',
+      { node: { provisionState: 'deploying' } },
+      'wait: node state',
+    ],
+    ['a node in maintenance is left alone', { node: { maintenance: true } }, 'wait: maintenance'],
+    [
+      'a BMC that cannot be used is waited for',
+      { node: null, host: { bmc: { ok: false, code: 'SLW_BMC_ADDRESS', message: 'no' } } },
+      'wait: bmc',
+    ],
+    ['a changed Secret or address is sent', { node: { sentDigest: 'before' } }, 'update node'],
+    [
+      'also to a node that is in maintenance because of it',
+      { node: { sentDigest: 'before', maintenance: true } },
+      'update node',
+    ],
+    ['and to one that another operator has made', { node: { sentDigest: null } }, 'update node'],
+    [
+      'it does not wait for what the old one failed at',
+      { node: { sentDigest: 'before' }, host: { memory: asked({ failures: 3, notBefore: now + 1 }) } },
+      'update node',
+    ],
+    [
+      'but for what Ironic has refused',
+      { node: { sentDigest: 'before' }, host: { memory: asked({ doing: 'update', failures: 1, notBefore: now + 1 }) } },
+      'wait: backoff',
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(told(stepOf(given))).toBe(expected);
+  });
+
+  it('that fails is counted, with what Ironic says, and tried again later', () => {
+    const step = stepOf({
+      node: { provisionState: 'enroll', lastError: 'wrong password' },
+      host: { memory: asked({ doing: 'manage', isSent: true, since: now, failures: 1 }) },
+    });
+    expect(step).toEqual({
+      type: 'remember host',
+      memory: asked({ since: now, failures: 2, message: 'wrong password', notBefore: now + 3 * minutes }),
+    });
+  });
+
+  it('that was interrupted is asked for again, without being counted', () => {
+    const memory = asked({ doing: 'adopt', since: now - minutes });
+    expect(stepOf({ node: { provisionState: 'manageable', lastError: 'of before' }, host: { memory } })).toMatchObject({
+      type: 'provision',
+      remember: { doing: 'adopt', failures: 0, since: now, isSent: false },
+    });
+  });
+});
+
+describe('power', () => {
+  it.each<Row>([
+    ['online and off is switched on', { node: off }, 'power: power on'],
+    ['not online and on is shut down', { host: { online: false } }, 'power: soft power off'],
+    ['not online and off is left', { host: { online: false }, node: off }, 'wait: kept off'],
+    ['a reboot begins with a shutdown', { host: { reboots: [plain] } }, 'power: soft power off'],
+    ['or without, where that is asked for', { host: { reboots: [plainHard] } }, 'power: power off'],
+    ['once off, the request is served', { host: { reboots: [plain] }, node: off }, 'clear reboot'],
+    ['and the host is switched on', { host: { reboots: [] }, node: off }, 'power: power on'],
+    ['a request with a key switches it off', { host: { reboots: [keyed] } }, 'power: soft power off'],
+    ['and keeps it off', { host: { reboots: [keyed] }, node: off }, 'wait: kept off'],
+    ['whoever else asks for a reboot', { host: { reboots: [keyed, plain] }, node: off }, 'clear reboot'],
+    ['our own key is of another time', { host: { reboots: [own] } }, 'release hold'],
+    [
+      'what is under way is waited for',
+      { node: { targetPowerState: 'power off' }, host: { online: false } },
+      'wait: busy',
+    ],
+    ['a power state that nobody knows is waited for', { node: { powerState: null } }, 'wait: power unknown'],
+    [
+      'a host that was just switched on may be on, whatever Ironic says: its request is not served by that',
+      {
+        node: off,
+        host: { reboots: [plain], memory: asked({ doing: 'power on', isSent: true, onSince: now - 1000 }) },
+      },
+      'wait: busy',
+    ],
+    [
+      'also where it was asked to shut down again since then',
+      {
+        node: off,
+        host: { online: false, memory: asked({ doing: 'soft power off', isSent: true, onSince: now - 1000 }) },
+        image: {},
+      },
+      'wait: busy',
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(told(stepOf(given))).toBe(expected);
+  });
+
+  const softSince = (ago: number, lastError: string | null = null): Given => ({
+    host: { online: false, memory: asked({ doing: 'soft power off', isSent: true, since: now - ago }) },
+    node: { lastError },
+  });
+
+  it.each<Row>([
+    ['has three minutes', softSince(179_999), 'wait: busy'],
+    ['then the power goes', softSince(180_000), 'power: power off'],
+    ['or as soon as the BMC says that it cannot', softSince(1000, 'not supported'), 'power: power off'],
+    ['and a shutdown of another day is none of this one', softSince(24 * 60 * minutes), 'power: soft power off'],
+  ])('an operating system that is asked to shut down %s', (_, given, expected) => {
+    expect(told(stepOf(given))).toBe(expected);
+  });
+
+  it('that fails is counted, and tried again later', () => {
+    const memory = asked({ doing: 'power on', isSent: true, since: now - minutes });
+    const failed = stepOf({ node: { ...off, lastError: 'no answer' }, host: { memory } });
+    expect(failed).toMatchObject({ type: 'remember host', memory: { failures: 1, message: 'power on: no answer' } });
+    const later = asked({ failures: 1, notBefore: now + 1 });
+    expect(told(stepOf({ node: off, host: { memory: later } }))).toBe('wait: backoff');
+    expect(stepOf({ host: { memory: later } })).toMatchObject({
+      type: 'remember host',
+      memory: { failures: 0, notBefore: 0 },
+    });
+  });
+});
+
+describe('the drive and the power', () => {
+  const attached = { memory: attachedA };
+  it.each<Row>([
+    ['an image of a host that is on waits for a reboot', { image: {} }, 'wait: reboot needed'],
+    ['once the host is off, the drive is looked at', { image: {}, node: off }, 'look'],
+    ['and the image attached, before the host is on', { image: {}, node: off, drive: empty }, 'attach'],
+    ['not before the object is ours', { image: { hasFinalizer: false }, node: off, drive: empty }, 'claim image'],
+    ['also where nobody wants the host on', { image: {}, node: off, drive: empty, host: { online: false } }, 'attach'],
+    ['what is attached is looked at once more before the host is on', { image: attached, node: off }, 'look'],
+    ['and then it is switched on', { image: attached, node: off, drive: ours }, 'power: power on'],
+    ['or if the BMC does not tell', { image: attached, node: off, driveProblem: 'no answer' }, 'power: power on'],
+    [
+      'nobody looks while the host is kept off',
+      { image: attached, node: off, host: { online: false } },
+      'wait: kept off',
+    ],
+    [
+      'a failed attach holds the host off',
+      { image: { memory: drive({ failures: 1, notBefore: now + 1 }) }, node: off },
+      'wait: drive backoff',
+    ],
+    [
+      'unless the image allows to boot without it',
+      { image: { memory: drive({ failures: 1, notBefore: now + 1 }), bootAnywayAfter: 1 }, node: off },
+      'power: power on',
+    ],
+    [
+      'but not after fewer failures than that',
+      { image: { memory: drive({ failures: 1, notBefore: now + 1 }), bootAnywayAfter: 2 }, node: off },
+      'wait: drive backoff',
+    ],
+    [
+      'a drive that cannot be read holds the host off too',
+      { image: {}, node: off, driveProblem: 'no answer' },
+      'wait: drive unreadable',
+    ],
+    [
+      'a host that shall be off is switched off, whatever its drive does',
+      { image: { immediate: true }, host: { online: false } },
+      'power: soft power off',
+    ],
+    [
+      'a BMC that cannot attach an ISO keeps nobody off',
+      { image: {}, node: off, host: { bmc: { ok: true, driver: 'x', digest: 'now', nonBootableISOImage: false } } },
+      'power: power on',
+    ],
+    [
+      'an image without patience is attached to a host that is on',
+      { image: { immediate: true }, drive: empty },
+      'attach',
+    ],
+    [
+      'a deleted image of a host that is on waits for a reboot',
+      { image: { ...attached, isDeleting: true } },
+      'wait: reboot needed',
+    ],
+    [
+      'and is taken out once the host is off',
+      { image: { ...attached, isDeleting: true }, node: off, drive: ours },
+      'detach',
+    ],
+    ['a deleted image that was never attached goes at once', { image: { isDeleting: true } }, 'release image'],
+    [
+      'and one that has gone already is not let go twice',
+      { image: { isDeleting: true, hasFinalizer: false } },
+      'wait: at rest',
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(told(stepOf(given))).toBe(expected);
+  });
+});
+
+describe('a host that is out of our hands', () => {
+  const image = { memory: attachedA, isDeleting: true };
+  it.each<Row>([
+    [
+      'paused: nothing at all',
+      { host: { isPaused: true, isDeleting: true }, image: { isDeleting: true } },
+      'wait: paused',
+    ],
+    ['of another operator: only read', { host: { isForeign: true, online: false } }, 'wait: not ours'],
+    ['of another operator, deleted: only read', { host: { isForeign: true, isDeleting: true } }, 'wait: not ours'],
+    [
+      'not externally provisioned: only read',
+      { host: { externallyProvisioned: false, online: false } },
+      'wait: not ours',
+    ],
+    ['detached: maintenance first', { host: { isDetached: true } }, 'set maintenance: true'],
+    ['detached: then the node goes', { host: { isDetached: true }, node: { maintenance: true } }, 'delete node'],
+    [
+      'detached: and the host is left as it is',
+      { host: { isDetached: true, online: false }, node: null },
+      'wait: detached',
+    ],
+    [
+      'detached: its medium stays',
+      { host: { isDetached: true }, node: { ...off, maintenance: true }, image: { memory: attachedA } },
+      'delete node',
+    ],
+    [
+      'detached: a deleted image waits for the node, which may still attach it',
+      { host: { isDetached: true }, image, node: { reservation: 'x' } },
+      'wait: busy',
+    ],
+    ['detached: then it goes', { host: { isDetached: true }, image, node: null }, 'release image'],
+    [
+      'attached again, whatever Ironic shows by now: maintenance ends',
+      { host: { memory: asked({ doing: 'delete' }) } },
+      'set maintenance: false',
+    ],
+    [
+      'attached again, before the node was gone: maintenance ends',
+      { node: { maintenance: true }, host: { memory: asked({ doing: 'delete' }) } },
+      'set maintenance: false',
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(told(stepOf(given))).toBe(expected);
+  });
+});
+
+describe('a host that is deleted', () => {
+  const host = { isDeleting: true, deletingSince: now - 1000 };
+  const image = { memory: attachedA };
+  it.each<Row>([
+    ['takes its node along', { host }, 'set maintenance: true'],
+    ['in two steps', { host, node: { maintenance: true } }, 'delete node'],
+    ['and then it may go', { host, node: null }, 'remove host finalizer'],
+    ['as soon as nobody works on it', { host, node: { reservation: 'x' } }, 'wait: busy'],
+    ['once', { host: { ...host, hasFinalizer: false }, node: null }, 'wait: at rest'],
+    [
+      'also if its BMC cannot be used any more',
+      { host: { ...host, bmc: { ok: false, code: '', message: '' } } },
+      'set maintenance: true',
+    ],
+    ['but no node that somebody else has made', { host, node: { sentDigest: null } }, 'remove host finalizer'],
+    [
+      'with our medium in its drive, has it taken out, though it is on: nobody could later',
+      { host, image, drive: ours },
+      'detach',
+    ],
+    ['with a medium of somebody else in its drive, leaves it there', { host, image: {} }, 'set maintenance: true'],
+    [
+      'whose BMC does not answer, has some time to',
+      { host, image, driveProblem: 'no answer' },
+      'wait: drive unreadable',
+    ],
+    [
+      'but not for ever',
+      { host: { ...host, deletingSince: now - 5 * minutes }, image, driveProblem: 'no answer' },
+      'set maintenance: true',
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(told(stepOf(given))).toBe(expected);
+  });
+});
+
+describe('a DataImage without a host', () => {
+  it('goes, whatever is in a drive that nobody reaches', () => {
+    expect(stepWithoutHost(anImage({ isDeleting: true, memory: attachedA }))).toEqual({ type: 'release image' });
+  });
+
+  it('waits for one', () => {
+    expect(stepWithoutHost(anImage({ url: isoA }))).toMatchObject({ type: 'wait', ms: null });
+  });
+});

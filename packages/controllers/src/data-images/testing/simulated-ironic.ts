@@ -1,0 +1,331 @@
+// A simulation, not the real thing: one Ironic with one BMC, as small as the laws of the steps need it. Times are its own.
+// What it does is measured on the real Ironic: a lock while it works, an error left behind, a yes before the work.
+import type { Random } from '../../testing/simulation/random.ts';
+import type { Drive, IronicNode, PowerTarget } from '../host-step.ts';
+
+export interface Medium {
+  readonly image: string;
+  /** Where Ironic got it; null: somebody else put it in. */
+  readonly url: string | null;
+}
+
+/** How likely each fault is, at every call that it can happen to. */
+export interface Faults {
+  /** The call is done, and its answer lost. */
+  readonly cut: number;
+  /** The node is locked by somebody else. */
+  readonly busy: number;
+  /** A yes, and nothing happens. */
+  readonly swallowed: number;
+  /** A yes, and then an error. */
+  readonly failed: number;
+  /** What is read is a while old. */
+  readonly lag: number;
+  /** The drive is read as something that it is not, once. */
+  readonly lie: number;
+  /** The drive cannot be read. */
+  readonly unreadable: number;
+  /** Ironic restarts in the middle of its work. */
+  readonly restart: number;
+}
+
+export const noFaults: Faults = {
+  cut: 0,
+  busy: 0,
+  swallowed: 0,
+  failed: 0,
+  lag: 0,
+  lie: 0,
+  unreadable: 0,
+  restart: 0,
+};
+
+export type Answer = 'accepted' | 'refused' | 'unsure';
+interface Work {
+  readonly endsAt: number;
+  readonly finish: () => void;
+  /** A restart fails what cannot be resumed, and forgets the rest. */
+  readonly abort: () => void;
+}
+type Node = { -readonly [K in keyof IronicNode]: IronicNode[K] };
+
+/** What somebody else puts in. */
+export const somebodysImage = 'http://somebody.example/tool.iso';
+
+/** Of what is read, nothing is older; the steps are told of as much. */
+export const MOST_LAG_MS = 20_000;
+
+export class SimulatedIronic {
+  now = 1_000_000;
+  faults: Faults = noFaults;
+  power: 'on' | 'off' = 'on';
+  /** How often it went off. */
+  offs = 0;
+  private changedAt = 0;
+  medium: Medium | null = null;
+  /** The digest of the driver_info with the right password. */
+  goodDigest = 'good';
+  readonly violations: string[] = [];
+  /** Whether the drive may change while the host is on, by what the users have asked for. */
+  mayChangeWhileOn = false;
+  /** For people who look into a failure. */
+  readonly story: string[] = [];
+  private node: Node | null = null;
+  private work: Work | null = null;
+  private history: { readonly at: number; readonly node: IronicNode | null }[] = [];
+  private pressedAt = 0;
+  private wasReadLate = false;
+  private lied = false;
+  private nodes = 0;
+  private readonly random: Random;
+
+  constructor(random: Random) {
+    this.random = random;
+  }
+
+  /** Ironic still works or has failed, and whoever read the node last could know. */
+  get hasError(): boolean {
+    return !this.wasReadLate && (this.work !== null || (this.node !== null && this.node.lastError !== null));
+  }
+
+  get isWorking(): boolean {
+    return this.work !== null;
+  }
+
+  get hasNode(): boolean {
+    return this.node !== null;
+  }
+
+  /** Time goes by, and what Ironic works at comes to its end. */
+  advance(ms: number): void {
+    this.now += ms;
+    this.finishWork();
+    // Ironic reads the power from the BMC now and then.
+    if (this.node !== null && this.work === null) this.node.powerState = `power ${this.power}`;
+    this.keep();
+  }
+
+  private finishWork(): void {
+    const { work } = this;
+    if (work === null) return;
+    if (this.random.chance(this.faults.restart)) {
+      this.tell('Ironic restarts in the middle of its work');
+      work.abort();
+      this.end();
+    } else if (work.endsAt <= this.now) {
+      work.finish();
+      this.end();
+    }
+  }
+
+  private end(): void {
+    this.work = null;
+    if (this.node !== null) Object.assign(this.node, { reservation: null, targetPowerState: null });
+  }
+
+  readNode(): IronicNode | null {
+    const old = this.history.findLast(({ at }) => at <= this.now - this.random.int(1, MOST_LAG_MS));
+    const isOld = this.random.chance(this.faults.lag) && old !== undefined;
+    this.wasReadLate = isOld;
+    return isOld ? old.node : this.node === null ? null : { ...this.node };
+  }
+
+  /** As the step asks for it: read twice, and only what is read twice counts. */
+  readDrive(): { readonly drive: Drive | null; readonly problem: string | null } {
+    if (this.random.chance(this.faults.unreadable)) return { drive: null, problem: 'the BMC does not answer' };
+    const [first, second] = [this.lookOnce(), this.lookOnce()];
+    const isSame = first.inserted === second.inserted && first.image === second.image;
+    return isSame ? { drive: first, problem: null } : { drive: null, problem: 'the answers differ' };
+  }
+
+  /** A lie is not told twice in a row. */
+  private lookOnce(): Drive {
+    this.lied = !this.lied && this.random.chance(this.faults.lie);
+    if (this.lied && this.random.chance(0.5)) return { inserted: true, image: 'http://elsewhere.example/other.iso' };
+    const isThere = (this.medium !== null) !== this.lied;
+    return { inserted: isThere, image: isThere ? (this.medium?.image ?? this.imageName()) : '' };
+  }
+
+  register(digest: string): Answer {
+    if (this.node !== null) return 'refused';
+    this.nodes += 1;
+    this.node = {
+      uuid: `node-${this.nodes}`,
+      provisionState: 'enroll',
+      targetProvisionState: null,
+      powerState: null,
+      targetPowerState: null,
+      reservation: null,
+      lastError: null,
+      maintenance: false,
+      sentDigest: digest,
+    };
+    return this.answered();
+  }
+
+  update(digest: string): Answer {
+    return this.onNode((node) => {
+      node.sentDigest = digest;
+    });
+  }
+
+  setMaintenance(maintenance: boolean): Answer {
+    return this.onNode((node) => {
+      node.maintenance = maintenance;
+    });
+  }
+
+  delete(): Answer {
+    // As the real one: a conflict, which may be over later.
+    if (this.node?.provisionState === 'active' && !this.node.maintenance) return 'unsure';
+    return this.onNode(() => {
+      this.node = null;
+    });
+  }
+
+  provision(target: 'manage' | 'adopt'): Answer {
+    const [during, after, failed] =
+      target === 'manage'
+        ? (['verifying', 'manageable', 'enroll'] as const)
+        : (['adopting', 'active', 'adopt failed'] as const);
+    return this.begin(
+      `provision ${target}`,
+      (node, hasFailed) => {
+        const isWrong = node.sentDigest !== this.goodDigest;
+        node.provisionState = hasFailed || isWrong ? failed : after;
+        if (hasFailed || isWrong) node.lastError = isWrong ? 'wrong password' : 'the BMC does not answer';
+      },
+      { during, failed },
+    );
+  }
+
+  setPower(target: PowerTarget): Answer {
+    return this.begin(
+      target,
+      (node, hasFailed) => {
+        const ignores = target === 'soft power off' && this.random.chance(0.3);
+        if (hasFailed || ignores) node.lastError = `${target} failed`;
+        else this.changePower(target === 'power on' ? 'on' : 'off');
+        node.powerState = `power ${this.power}`;
+      },
+      null,
+      target === 'power on' ? 'power on' : 'power off',
+    );
+  }
+
+  attach(url: string): Answer {
+    this.checkDriveChange('attach');
+    return this.begin(`attach ${url}`, (node, hasFailed) => {
+      if (this.medium !== null) this.violate(`attached over ${this.medium.image}`);
+      // Some BMCs insert first and fail afterwards.
+      if (!hasFailed || this.random.chance(0.5)) this.medium = { image: this.imageName(), url };
+      if (hasFailed) node.lastError = 'the image cannot be fetched';
+    });
+  }
+
+  detach(): Answer {
+    this.checkDriveChange('detach');
+    return this.begin('detach', (node, hasFailed) => {
+      if (this.medium?.image === somebodysImage)
+        this.violate(`ejected the medium of somebody else, ${this.medium.image}`);
+      if (hasFailed) node.lastError = 'the BMC does not eject it';
+      else this.medium = null;
+    });
+  }
+
+  tell(line: string): void {
+    this.story.push(`${this.now}: ${line}`);
+  }
+
+  violate(law: string): void {
+    this.tell(`VIOLATION: ${law}`);
+    this.violations.push(law);
+  }
+
+  /** The same name for every image of a node, as the real one has it. */
+  private imageName(): string {
+    return `http://ironic.example/cdrom-${this.nodes}.iso`;
+  }
+
+  /** Somebody at the machine; Ironic hears of it later, and nobody can know it sooner. */
+  pressPowerButton(power: 'on' | 'off'): void {
+    this.changePower(power);
+    this.pressedAt = this.now;
+  }
+
+  /** It is on, and has been for long enough that everybody can know. */
+  get isKnownOn(): boolean {
+    return this.power === 'on' && this.now > this.changedAt + MOST_LAG_MS;
+  }
+
+  /** Another operator has registered and adopted it. */
+  makeActive(): void {
+    this.register('');
+    if (this.node !== null) Object.assign(this.node, { provisionState: 'active', sentDigest: null });
+  }
+
+  private changePower(power: 'on' | 'off'): void {
+    if (this.power !== power) this.changedAt = this.now;
+    if (this.power === 'on' && power === 'off') this.offs += 1;
+    this.power = power;
+  }
+
+  private checkDriveChange(what: string): void {
+    // What is read is at most so old, and was read a step of time before the call.
+    const isKnown = this.now > this.pressedAt + MOST_LAG_MS + 10_000;
+    if (this.power === 'on' && isKnown && !this.mayChangeWhileOn) this.violate(`${what} while the host is on`);
+  }
+
+  /** A call that is done when it is answered. */
+  private onNode(change: (node: Node) => void): Answer {
+    if (this.node === null) return 'refused';
+    if (this.isLocked()) return 'unsure';
+    change(this.node);
+    return this.answered();
+  }
+
+  /** A call that is answered when it begins. */
+  private begin(
+    what: string,
+    finish: (node: Node, hasFailed: boolean) => void,
+    states: { readonly during: string; readonly failed: string } | null = null,
+    targetPowerState: string | null = null,
+  ): Answer {
+    const { node } = this;
+    if (node === null) return 'refused';
+    if (this.isLocked()) return 'unsure';
+    if (this.random.chance(this.faults.swallowed)) {
+      this.tell(`${what}: swallowed`);
+      return this.answered();
+    }
+    Object.assign(node, { reservation: 'conductor', lastError: null, targetPowerState });
+    node.provisionState = states?.during ?? node.provisionState;
+    const hasFailed = this.random.chance(this.faults.failed);
+    this.work = {
+      endsAt: this.now + this.random.int(1, 10_000),
+      finish: () => {
+        finish(node, hasFailed);
+        this.tell(`${what}: ${node.lastError ?? 'done'}`);
+      },
+      abort: () => {
+        if (states !== null)
+          Object.assign(node, { provisionState: states.failed, lastError: 'the conductor has restarted' });
+      },
+    };
+    return this.answered();
+  }
+
+  private isLocked(): boolean {
+    return this.work !== null || this.random.chance(this.faults.busy);
+  }
+
+  private answered(): Answer {
+    this.keep();
+    return this.random.chance(this.faults.cut) ? 'unsure' : 'accepted';
+  }
+
+  private keep(): void {
+    this.history.push({ at: this.now, node: this.node === null ? null : { ...this.node } });
+    if (this.history.length > 100) this.history.shift();
+  }
+}

@@ -1,0 +1,164 @@
+// A simulation of the shell: it carries out steps on a simulated world, one write or call at a time, and can be killed
+// between any two. The laws that are about single steps are kept here.
+import { afterCall } from '../after-call.ts';
+import type { DriveMemory, HostFacts, HostMemory, HostSeen, HostStep, StepOptions } from '../host-step.ts';
+import { nextHostStep, stepWithoutHost } from '../next-host-step.ts';
+import { isOwn, isPlain, ownRebootKey } from '../reboot-requests.ts';
+import type { Answer, SimulatedIronic } from './simulated-ironic.ts';
+import type { Seen, SimulatedWorld, Stored } from './simulated-world.ts';
+
+type SeenHost = Seen & { readonly host: Stored<HostSeen> };
+type Write = Extract<
+  HostStep['type'],
+  | 'add host finalizer'
+  | 'remove host finalizer'
+  | 'clear reboot'
+  | 'hold off'
+  | 'release hold'
+  | 'claim image'
+  | 'release image'
+>;
+
+type Call = Extract<HostStep, { remember: unknown } | { type: 'register' | 'delete node' }>;
+
+export class SimulatedShell {
+  private readonly world: SimulatedWorld;
+  private readonly options: StepOptions;
+
+  constructor(world: SimulatedWorld, options: StepOptions) {
+    this.world = world;
+    this.options = options;
+  }
+
+  /** Facts, one step, carried out. Each `yield` is a place to be killed at. */
+  *reconcile(isStale: boolean): Generator<string, HostStep> {
+    const { ironic } = this.world;
+    const { host, image } = this.world.read(isStale);
+    if (host === null) {
+      const step = image === null ? rest : stepWithoutHost(image.object);
+      if (step.type === 'release image') this.world.writeImage(image, { hasFinalizer: false });
+      return step;
+    }
+    const step = this.choose(host.object, image?.object ?? null);
+    if (step.type !== 'wait') ironic.tell(`step ${JSON.stringify(step)}`);
+    yield* this.carryOut(step, { host, image });
+    return step;
+  }
+
+  private choose(host: HostSeen, dataImage: HostFacts['dataImage']): HostStep {
+    const { ironic, digest } = this.world;
+    const facts: HostFacts = {
+      host: { ...host, bmc: { ok: true, driver: 'redfish', digest, nonBootableISOImage: true } },
+      node: ironic.readNode(),
+      drive: null,
+      driveProblem: null,
+      dataImage,
+      now: ironic.now,
+    };
+    const first = nextHostStep(facts, this.options);
+    if (first.type !== 'look') return first;
+    const { drive, problem } = ironic.readDrive();
+    const second = nextHostStep({ ...facts, drive, driveProblem: problem }, this.options);
+    if (second.type === 'look') ironic.violate('a look that is followed by a look');
+    return second;
+  }
+
+  private *carryOut(step: HostStep, seen: SeenHost): Generator<string, void> {
+    if (step.type === 'wait' || step.type === 'look') return;
+    if (step.type === 'remember drive') return this.rememberDrive(seen, step.memory);
+    if (step.type === 'remember host') return void this.world.writeHost(seen.host, { memory: step.memory });
+    if (step.type === 'register' || step.type === 'delete node') return yield* this.callFor(step, seen);
+    if (!('remember' in step)) return void this.writes[step.type](seen);
+    if (this.rememberFirst(step, seen)) yield* this.callFor(step, seen);
+  }
+
+  /** False: the facts were old. */
+  private rememberFirst(step: Extract<HostStep, { remember: unknown }>, { host, image }: SeenHost): boolean {
+    if (step.type === 'attach' || step.type === 'detach')
+      return this.world.writeImage(image, { memory: step.remember });
+    this.checkPowerRequest(step, host);
+    return this.world.writeHost(host, { memory: step.remember });
+  }
+
+  private readonly writes: Readonly<Record<Write, (seen: SeenHost) => unknown>> = {
+    'add host finalizer': ({ host }) => this.world.writeHost(host, { hasFinalizer: true }),
+    'remove host finalizer': ({ host }) => this.world.writeHost(host, { hasFinalizer: false }),
+    'clear reboot': ({ host }) =>
+      this.world.writeHost(host, { reboots: host.object.reboots.filter((each) => !isPlain(each)) }),
+    'hold off': ({ host }) => this.holdOff(host),
+    'release hold': ({ host }) =>
+      this.world.writeHost(host, { reboots: host.object.reboots.filter((each) => !isOwn(each)) }),
+    'claim image': ({ image }) => this.world.writeImage(image, { hasFinalizer: true, hasOwner: true }),
+    'release image': ({ image }) => this.world.writeImage(image, { hasFinalizer: false }),
+  };
+
+  private *callFor(step: Call, { host }: SeenHost): Generator<string, void> {
+    yield `before ${step.type}`;
+    const answer = this.call(step);
+    yield `after ${step.type}`;
+    const { world, options } = this;
+    const outcome = answer === 'refused' ? { type: answer, message: 'Ironic says no' } : { type: answer };
+    const hostMemory: HostMemory | null = host.object.memory;
+    const after = afterCall(step, outcome, { now: world.ironic.now, options, hostMemory });
+    if (after === null) return;
+    if ('drive' in after) this.rememberDrive(world, after.drive);
+    else world.writeHost(world.host, { memory: after.host });
+  }
+
+  private call(step: Call): Answer {
+    const { ironic, digest, image, host } = this.world;
+    ironic.mayChangeWhileOn = image?.object.immediate === true || host?.object.isDeleting === true;
+    if (step.type === 'register') return ironic.register(digest);
+    if (step.type === 'update node') return ironic.update(digest);
+    if (step.type === 'delete node') return ironic.delete();
+    return callWithTarget(ironic, step);
+  }
+
+  /** The law that attached is never said before it is true. */
+  private rememberDrive({ image }: Pick<Seen, 'image'>, memory: DriveMemory): void {
+    const { world } = this;
+    if (!world.writeImage(image, { memory })) return;
+    if (!memory.isAttached) return;
+    if (world.ironic.medium?.url !== memory.url) world.ironic.violate('attached is said before it is true');
+    if (world.ironic.hasError) world.ironic.violate('attached is said before Ironic is done, or in spite of its error');
+  }
+
+  /** The law that nobody reboots a host without having been asked to. */
+  private checkPowerRequest(step: HostStep, read: Stored<HostSeen>): void {
+    const { host, ironic } = this.world;
+    if (step.type !== 'power' || host?.version !== read.version) return;
+    const { online, reboots } = host.object;
+    const isWantedOn = online && reboots.length === 0;
+    if (isWantedOn !== (step.target === 'power on')) ironic.violate(`${step.target} that nobody has asked for`);
+  }
+
+  /** The same law beside another operator: our annotation makes it switch the host off. */
+  private holdOff(read: Stored<HostSeen>): void {
+    const { world } = this;
+    const { reboots } = read.object;
+    if (!world.writeHost(read, { reboots: [...reboots, { key: ownRebootKey, mode: 'soft', since: world.ironic.now }] }))
+      return;
+    if (reboots.length === 0 && world.ironic.isKnownOn)
+      world.ironic.violate('held off, and so rebooted, without a request');
+  }
+}
+
+const rest: HostStep = { type: 'wait', why: 'at rest', ms: null };
+
+function callWithTarget(
+  ironic: SimulatedIronic,
+  step: Exclude<Call, { type: 'register' | 'update node' | 'delete node' }>,
+): Answer {
+  switch (step.type) {
+    case 'provision':
+      return ironic.provision(step.target);
+    case 'power':
+      return ironic.setPower(step.target);
+    case 'set maintenance':
+      return ironic.setMaintenance(step.maintenance);
+    case 'attach':
+      return ironic.attach(step.url);
+    case 'detach':
+      return ironic.detach();
+  }
+}

@@ -1,0 +1,140 @@
+// A simulation: one BareMetalHost and its DataImage as an API server keeps them, with versions, beside a simulated Ironic.
+import type { Random } from '../../testing/simulation/random.ts';
+import type { DataImageSeen, HostSeen } from '../host-step.ts';
+import { SimulatedIronic } from './simulated-ironic.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+export interface Stored<T> {
+  readonly version: number;
+  readonly object: T;
+}
+
+/** A watch is not further behind. */
+const MOST_STALE_MS = 5000;
+
+export interface Seen {
+  readonly host: Stored<HostSeen> | null;
+  readonly image: Stored<DataImageSeen> | null;
+}
+
+export class SimulatedWorld {
+  readonly ironic: SimulatedIronic;
+  host: Stored<HostSeen> | null;
+  image: Stored<DataImageSeen> | null = null;
+  digest = 'good';
+  /** What a reader saw before the last write of a user; ours are always seen, as the shell waits for them. */
+  private older: Seen | null = null;
+  private writtenAt = 0;
+  private detachedAt = -MOST_STALE_MS;
+  private versions = 0;
+
+  constructor(random: Random) {
+    this.ironic = new SimulatedIronic(random);
+    this.host = this.stored(newHost());
+  }
+
+  private stored<T>(object: T): Stored<T> {
+    this.versions += 1;
+    return { version: this.versions, object };
+  }
+
+  read(isStale: boolean): Seen {
+    const isOlder = isStale && this.older !== null && this.ironic.now <= this.writtenAt + MOST_STALE_MS;
+    return isOlder && this.older !== null ? this.older : { host: this.host, image: this.image };
+  }
+
+  private keepOlder(): void {
+    this.older = { host: this.host, image: this.image };
+    this.writtenAt = this.ironic.now;
+  }
+
+  /** A user writes. */
+  userChangesHost(change: Partial<Writable<HostSeen>>): void {
+    if (this.host === null) return;
+    if (this.host.object.isDetached) this.detachedAt = this.ironic.now;
+    this.keepOlder();
+    this.host = this.stored({ ...this.host.object, ...change });
+  }
+
+  operatorChangesHost(change: Partial<Writable<HostSeen>>): void {
+    this.userChangesHost(change);
+  }
+
+  userChangesImage(change: Partial<Writable<DataImageSeen>> | null): void {
+    this.keepOlder();
+    if (change !== null && this.image !== null) this.image = this.stored({ ...this.image.object, ...change });
+    else if (change !== null) this.image = this.stored({ ...newImage, ...change });
+    else if (this.image?.object.hasFinalizer === true)
+      this.image = this.stored({ ...this.image.object, isDeleting: true });
+    else this.image = null;
+  }
+
+  /** We write, on the ground of what we have read. False: it was old, and nothing is written. */
+  writeHost(read: Stored<HostSeen> | null, change: Partial<Writable<HostSeen>>): boolean {
+    if (this.host === null || read?.version !== this.host.version) return false;
+    this.host = this.stored({ ...this.host.object, ...change });
+    this.older = null;
+    if (this.host.object.isDeleting && !this.host.object.hasFinalizer) this.hostIsGone();
+    return true;
+  }
+
+  writeImage(read: Stored<DataImageSeen> | null, change: Partial<Writable<DataImageSeen>>): boolean {
+    if (this.image === null || read?.version !== this.image.version) return false;
+    this.image = this.stored({ ...this.image.object, ...change });
+    this.older = null;
+    if (this.image.object.isDeleting && !this.image.object.hasFinalizer) this.imageIsGone();
+    return true;
+  }
+
+  private hostIsGone(): void {
+    this.ironic.tell('the host is gone');
+    if (this.ironic.hasNode) this.ironic.violate('a host gone, and its node still in Ironic');
+    this.host = null;
+    // Its owner is gone.
+    if (this.image?.object.hasOwner === true) this.userChangesImage(null);
+  }
+
+  private imageIsGone(): void {
+    this.ironic.tell('the DataImage is gone');
+    this.image = null;
+    const { medium } = this.ironic;
+    if (medium === null || medium.url === null) return;
+    // Whoever attaches a host again in this very moment may be too late.
+    const wasDetached = this.ironic.now <= this.detachedAt + MOST_STALE_MS;
+    const isOutOfReach = this.host === null || this.host.object.isDetached || wasDetached;
+    if (!isOutOfReach) this.ironic.violate(`a DataImage gone, and ${medium.url} still in the drive`);
+    // From here on it is nobody's.
+    this.ironic.medium = { ...medium, url: null };
+  }
+}
+
+const newHost = (): HostSeen => ({
+  namespace: 'metal',
+  name: 'worker-0',
+  uid: 'uid-1',
+  isDeleting: false,
+  deletingSince: 0,
+  hasFinalizer: false,
+  online: true,
+  externallyProvisioned: true,
+  state: '',
+  poweredOn: false,
+  isPaused: false,
+  isDetached: false,
+  reboots: [],
+  bmc: { ok: false, code: '', message: '' },
+  isForeign: false,
+  memory: null,
+});
+
+const newImage: DataImageSeen = {
+  url: '',
+  immediate: false,
+  isDeleting: false,
+  hasFinalizer: false,
+  hasOwner: false,
+  attachedUrl: null,
+  errorCount: 0,
+  memory: null,
+  bootAnywayAfter: null,
+};

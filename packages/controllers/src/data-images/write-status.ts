@@ -1,0 +1,53 @@
+// What was found, in the status of a host that is ours and of its DataImage: written where it differs from what is there.
+import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret } from '@slipway/api';
+import { canonicalJson } from '@slipway/fleet';
+import { type Context, setCondition, type Stored } from '@slipway/kube';
+import type { DataImageFindings } from './data-image-status.ts';
+import type { HostFindings } from './host-status.ts';
+import type { Writer } from './writer.ts';
+
+type Writes = Pick<Context, 'client' | 'now'>;
+
+export async function writeHostStatus(
+  host: Stored<BareMetalHost>,
+  { credentials, ...found }: HostFindings,
+  secret: Stored<Secret> | undefined,
+  writer: Writer,
+  { client, now }: Writes,
+): Promise<Stored<BareMetalHost>> {
+  const wanted = { ...found, errorType: found.errorType ?? null, ...triedCredentials(credentials, secret) };
+  if (isIn(host.status, wanted)) return host;
+  const status = { ...wanted, lastUpdated: now().toISOString() };
+  return writer.patchStatus(bareMetalHosts, host, status, client);
+}
+
+function triedCredentials(credentials: HostFindings['credentials'], secret: Stored<Secret> | undefined): object {
+  if (secret === undefined || credentials === 'not tried') return {};
+  const { name, namespace, resourceVersion } = secret.metadata;
+  const these = { credentials: { name, namespace }, credentialsVersion: resourceVersion };
+  return { triedCredentials: these, ...(credentials === 'good' && { goodCredentials: these }) };
+}
+
+export async function writeImageStatus(
+  image: Stored<DataImage>,
+  { attached, attachedImage, error }: DataImageFindings,
+  writer: Writer,
+  { client, now }: Writes,
+): Promise<Stored<DataImage>> {
+  const { generation } = image.metadata;
+  const update = { type: 'Attached', ...attached, ...(generation !== undefined && { observedGeneration: generation }) };
+  const conditions = setCondition(image.status?.conditions, update, now());
+  const wanted = { attachedImage: attachedImage ?? null, error: error ?? null, conditions };
+  if (isIn(image.status, wanted)) return image;
+  const status = { ...wanted, lastReconciled: now().toISOString() };
+  return writer.patchStatus(dataImages, image, status, client);
+}
+
+/** Null stands for a field that is not there. What else an object has is not ours. */
+function isIn(current: unknown, wanted: unknown): boolean {
+  if (!isRecord(wanted)) return canonicalJson(current ?? null) === canonicalJson(wanted ?? null);
+  return Object.entries(wanted).every(([field, value]) => isIn(isRecord(current) ? current[field] : undefined, value));
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

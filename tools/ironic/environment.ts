@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { formatClock } from '../controlplane/build-progress.ts';
+import { cacheRoot } from '../controlplane/cache.ts';
+import { ToolsError } from '../controlplane/errors.ts';
+import { waitForLock } from '../controlplane/lock.ts';
+import { terminalProgress, type Progress } from '../controlplane/progress.ts';
+import { sumTree } from '../debian/tree.ts';
+import { findPython, type Python } from './python.ts';
+
+const SOURCES = import.meta.dirname;
+const INSTALL_MS = 600_000;
+
+/** Ironic and the Redfish emulator, with the Python that runs them, in the user's cache. */
+export interface IronicProgram {
+  python: string;
+  /** Where the commands of the environment are; each is run as `python bin/NAME`. */
+  bin: string;
+  env: Readonly<Record<string, string>>;
+  /** Where the first that starts an Ironic leaves its database while nothing is in it, for the next. */
+  emptyDatabase: string;
+}
+
+export interface EnvironmentOptions {
+  progress?: Progress;
+  env?: NodeJS.ProcessEnv;
+}
+
+// A look at ten thousand files takes a second: what this process found good stays so.
+const foundGood = new Set<string>();
+
+/**
+ * The versions that requirements.lock pins, from wheels whose hashes it names: no compiler, nothing installed on the
+ * machine, and from the second time on no network.
+ */
+export async function resolveIronic({
+  progress = terminalProgress(),
+  env = process.env,
+}: EnvironmentOptions = {}): Promise<IronicProgram> {
+  const python = await findPython(env);
+  const pins = await Promise.all(['requirements.lock', 'uv.lock'].map((name) => readFile(join(SOURCES, name), 'utf8')));
+  const key = createHash('sha256').update(JSON.stringify([pins, python.path, python.version, process.arch]));
+  const root = join(cacheRoot(env, process.platform, homedir()), 'slipway');
+  const directory = join(root, `ironic-${key.digest('hex').slice(0, 12)}`);
+  const program = programIn(directory);
+  if (foundGood.has(directory)) return program;
+  await mkdir(root, { recursive: true });
+  const lock = await waitForLock(`${directory}.lock`, 'installs Ironic', progress);
+  try {
+    if (!(await isGood(directory))) await install(directory, python, { progress, env });
+    foundGood.add(directory);
+  } finally {
+    lock.release();
+  }
+  return program;
+}
+
+function programIn(directory: string): IronicProgram {
+  return {
+    python: join(directory, 'bin/python'),
+    bin: join(directory, 'bin'),
+    // Compiled files beside, not within: what is checked stays as it was installed.
+    env: { PYTHONPYCACHEPREFIX: `${directory}.compiled`, PYTHONNOUSERSITE: '1', PYTHONWARNINGS: 'ignore' },
+    emptyDatabase: `${directory}.sqlite`,
+  };
+}
+
+interface Manifest {
+  /** Over the contents. */
+  sum: string;
+  /** Over names, sizes and times, when the contents were last seen to be right: 200 MB are not read for every start. */
+  touched: string;
+}
+
+const manifestOf = (directory: string) => `${directory}.json`;
+
+async function isGood(directory: string): Promise<boolean> {
+  try {
+    const manifest = JSON.parse(await readFile(manifestOf(directory), 'utf8')) as Manifest;
+    const touched = await lastTouches(directory);
+    if (manifest.touched === touched) return true;
+    if (manifest.sum !== (await sumTree(directory))) return false;
+    await writeManifest(directory, { ...manifest, touched });
+    return true;
+  } catch {
+    // Absent or unreadable, whichever: it is installed.
+    return false;
+  }
+}
+
+async function lastTouches(directory: string): Promise<string> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const lines = await Promise.all(
+    files.map(async (file) => {
+      const { ino, size, ctimeMs } = await stat(file);
+      return `${file} ${ino} ${size} ${ctimeMs}`;
+    }),
+  );
+  return createHash('sha256').update(lines.toSorted().join('\n')).digest('hex');
+}
+
+async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
+  const temporary = `${manifestOf(directory)}.${process.pid}.tmp`;
+  await writeFile(temporary, JSON.stringify(manifest));
+  await rename(temporary, manifestOf(directory));
+}
+
+async function install(directory: string, python: Python, { progress, env }: Required<EnvironmentOptions>) {
+  await removeUnfinished(directory);
+  const temporary = await mkdtemp(`${directory}.installing-`);
+  const started = Date.now();
+  const ticking = setInterval(
+    () => progress.update(`installing Ironic, ${formatClock(Date.now() - started)} min`),
+    1000,
+  );
+  progress.note('installing Ironic and a Redfish emulator once from the pins in tools/ironic (about 200 MB)');
+  try {
+    const tree = join(temporary, 'tree');
+    const uv = await findUv(temporary, python, env);
+    await run(uv, ['venv', '--quiet', '--python', python.path, tree], env);
+    const sync = ['pip', 'sync', '--quiet', '--require-hashes', '--only-binary', ':all:'];
+    // A hard link into uv's own cache would change under us when that is cleaned or written to.
+    const into = ['--link-mode', 'copy', '--python', join(tree, 'bin/python'), join(SOURCES, 'requirements.lock')];
+    await run(uv, [...sync, ...into], env);
+    await rm(manifestOf(directory), { force: true });
+    await rm(directory, { recursive: true, force: true });
+    for (const made of ['.compiled', '.sqlite']) await rm(`${directory}${made}`, { recursive: true, force: true });
+    await rename(tree, directory);
+    await writeManifest(directory, { sum: await sumTree(directory), touched: await lastTouches(directory) });
+    progress.note(`installed Ironic in ${formatClock(Date.now() - started)} min, kept in ${directory}`);
+  } finally {
+    clearInterval(ticking);
+    progress.clear();
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** The machine's own, else the pinned one, for this installation only. */
+async function findUv(temporary: string, python: Python, env: NodeJS.ProcessEnv): Promise<string> {
+  const own = await promisify(execFile)('uv', ['--version'], { env }).catch(() => undefined);
+  if (own !== undefined) return 'uv';
+  const place = join(temporary, 'uv');
+  await run(python.path, ['-m', 'venv', place], env);
+  const args = ['install', '--quiet', '--disable-pip-version-check', '--require-hashes', '--only-binary', ':all:'];
+  await run(join(place, 'bin/pip'), [...args, '-r', join(SOURCES, 'uv.lock')], env);
+  return join(place, 'bin/uv');
+}
+
+async function run(path: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    await promisify(execFile)(path, args, { env, timeout: INSTALL_MS, maxBuffer: 16 << 20 });
+  } catch (error) {
+    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+    const why = said || (error instanceof Error ? error.message : String(error));
+    throw new ToolsError(
+      'SLW_TOOLS_PYTHON_PACKAGES',
+      `Ironic for tests cannot be installed: ${basename(path)} ${args.slice(0, 2).join(' ')} failed: ${why.slice(-1500)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** What killed runs left beside; we hold the lock, so nobody is writing there. */
+async function removeUnfinished(directory: string): Promise<void> {
+  for (const name of await readdir(dirname(directory))) {
+    if (!name.startsWith(`${basename(directory)}.installing-`)) continue;
+    await rm(join(dirname(directory), name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { createServer, request as plainRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** A request, as the other side made it. */
+export interface AskedOfProxy {
+  method: string;
+  /** With the query. */
+  path: string;
+  /** What JSON it sent; undefined: none. */
+  body: unknown;
+}
+
+/** What happens to a request instead of being passed on and answered. */
+export type Fault =
+  /** Answered by the proxy alone: the server never hears of it. */
+  | { kind: 'answer'; status: number; body?: unknown }
+  /** Passed on; of the answer, if it is JSON, this is told instead. */
+  | { kind: 'change'; change: (body: unknown) => unknown }
+  /** Never answered, and not passed on. */
+  | { kind: 'hang' }
+  /** The connection ends, before the server hears of it or after it has done it. */
+  | { kind: 'cut'; after: boolean }
+  /** Passed on once this is over: time for somebody to be killed, or to change something. */
+  | { kind: 'wait'; until: Promise<unknown> };
+
+/** Which fault a request meets; undefined: none, by this rule. */
+export type FaultRule = (asked: AskedOfProxy) => Fault | undefined;
+
+export interface FaultProxy {
+  url: string;
+  port: number;
+  /** Everything that was asked, in order, whatever became of it. */
+  readonly seen: readonly AskedOfProxy[];
+  /** The newest rule is asked first. Call what is returned to end it. */
+  add(rule: FaultRule): () => void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Stands before an HTTP server, an Ironic or a BMC, and passes everything on until it is told to fail or to lie. It speaks
+ * plain http itself, also where the server speaks TLS.
+ */
+export async function startFaultProxy({ url: target, ca = '' }: { url: string; ca?: string }): Promise<FaultProxy> {
+  const rules: FaultRule[] = [];
+  const seen: AskedOfProxy[] = [];
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.socket?.destroy());
+  });
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const bytes = await buffer(request);
+    const asked = { method: request.method ?? '', path: request.url ?? '/', body: parse(bytes) };
+    seen.push(asked);
+    await meet(faultFor(asked), response, () => passOn(request, bytes));
+  }
+
+  /** Only until one rule speaks: some count how often they did. */
+  function faultFor(asked: AskedOfProxy): Fault {
+    for (const rule of rules) {
+      const fault = rule(asked);
+      if (fault !== undefined) return fault;
+    }
+    return { kind: 'wait', until: Promise.resolve() };
+  }
+
+  async function passOn(request: IncomingMessage, bytes: Buffer): Promise<Passed> {
+    const { method, headers } = request;
+    const url = new URL(request.url ?? '/', target);
+    const options = { method, headers, agent: false as const };
+    const passed = ca === '' ? plainRequest(url, options) : tlsRequest(url, { ...options, ca });
+    const [found] = (await once(passed.end(bytes), 'response')) as [IncomingMessage];
+    return { found, bytes: await buffer(found) };
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    seen,
+    add(rule) {
+      rules.unshift(rule);
+      return () => {
+        if (rules.includes(rule)) rules.splice(rules.indexOf(rule), 1);
+      };
+    },
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function meet(fault: Fault, response: ServerResponse, passOn: () => Promise<Passed>): Promise<void> {
+  switch (fault.kind) {
+    case 'hang':
+      return;
+    case 'answer':
+      return answer(response, fault.status, fault.body);
+    case 'cut':
+      if (fault.after) await passOn();
+      response.socket?.destroy();
+      return;
+    case 'change': {
+      const { found, bytes } = await passOn();
+      return tell(response, found, changed(bytes, fault.change));
+    }
+    case 'wait': {
+      await fault.until;
+      const { found, bytes } = await passOn();
+      return tell(response, found, bytes);
+    }
+  }
+}
+
+interface Passed {
+  found: IncomingMessage;
+  bytes: Buffer;
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(body === undefined ? undefined : JSON.stringify(body));
+}
+
+function tell(response: ServerResponse, { statusCode = 502, headers }: IncomingMessage, bytes: Buffer): void {
+  const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...kept } = headers;
+  response.writeHead(statusCode, { ...kept, ...(bytes.length > 0 ? { 'content-length': bytes.length } : {}) });
+  response.end(bytes);
+}
+
+function changed(bytes: Buffer, change: (body: unknown) => unknown): Buffer {
+  const body = parse(bytes);
+  return body === undefined ? bytes : Buffer.from(JSON.stringify(change(body)));
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { ToolsError } from '../controlplane/errors.ts';
+import { isAtLeast, parseVersion, type Version } from '../controlplane/programs.ts';
+
+export interface Python {
+  path: string;
+  version: string;
+}
+
+// What the pinned wheels are for.
+const FROM: Version = [3, 11, 0];
+const BELOW: Version = [3, 14, 0];
+
+const NAMES = ['python3', 'python3.13', 'python3.12', 'python3.11'];
+
+/** The first Python of the machine that will do. */
+export async function findPython(env: NodeJS.ProcessEnv, names: readonly string[] = NAMES): Promise<Python> {
+  const seen: string[] = [];
+  for (const name of names) {
+    const python = await askPython(name, env);
+    if (python === undefined) continue;
+    const version = parseVersion(python.version);
+    if (version !== undefined && isAtLeast(version, FROM) && !isAtLeast(version, BELOW)) return python;
+    seen.push(`${python.path} (${python.version})`);
+  }
+  const found = seen.length === 0 ? 'none' : seen.join(', ');
+  throw new ToolsError(
+    'SLW_TOOLS_NO_PYTHON',
+    `Ironic runs on Python 3.11 to 3.13, found on the PATH: ${found}. Install one of them; tests that need Ironic are skipped without it`,
+  );
+}
+
+/** Under its own name, not that of a link or a shim, which may lead elsewhere tomorrow. */
+async function askPython(name: string, env: NodeJS.ProcessEnv): Promise<Python | undefined> {
+  const program = 'import sys; print(sys.version.split()[0], sys.executable)';
+  const answer = await promisify(execFile)(name, ['-c', program], { env, timeout: 30_000 }).catch(() => undefined);
+  const [, version, path] = /^(\S+) (.+)$/m.exec(answer?.stdout ?? '') ?? [];
+  return version === undefined || path === undefined ? undefined : { version, path };
+}
