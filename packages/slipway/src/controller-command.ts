@@ -7,13 +7,14 @@ import { defaultSettings } from './default-settings.ts';
 import { featureGatesOption } from './feature-gates-option.ts';
 import { withFirstBootOptions } from './first-boot-options.ts';
 import { parseImage } from './image-option.ts';
+import { withIronicOptions } from './ironic-options.ts';
 import { logLevelOption } from './log-level-option.ts';
 import { addTo } from './list-option.ts';
 import { defaultNamespace } from './namespace.ts';
 import { withRegistryAccessOptions } from './registry-options.ts';
 
 export const controllerCommand = (): Command =>
-  withRegistryAccessOptions(withFirstBootOptions(withClusterOptions(new Command('controller'))))
+  withIronicOptions(withRegistryAccessOptions(withFirstBootOptions(withClusterOptions(new Command('controller')))))
     .summary('run the controllers against a cluster')
     .description('Runs the controllers against a cluster until it is told to stop. Several may run: one of them leads.')
     .option('--namespace <name>', 'where the leader’s Lease lives', defaultNamespace)
@@ -86,6 +87,7 @@ Examples:
   slipway controller --feature-gates PinnedImages=true,OSStreams=true
   slipway controller --feature-gates OSStreams=true --release-image registry.local/release@sha256:… --registry-ca ca.crt
   slipway controller --feature-gates ManagedBootImages=true --boot-image-canary
+  slipway controller --ironic-url https://ironic.local:6385 --ironic-ca ca.crt --ironic-auth ironic.txt
   slipway controller --probes 0.0.0.0:8797        # in a pod`,
     )
     .action(async (options: ControllerOptions) => (await import('./controller.ts')).runController(options));

@@ -6,12 +6,16 @@ import { connect, whereIs } from './connect.ts';
 import type { ClusterOptions } from './connect.ts';
 import type { ControllerSettings } from './controllers-of.ts';
 import { registryOptions } from './open-registry.ts';
+import { checkHosts } from './check-hosts.ts';
+import type { IronicFlags } from './ironic-options.ts';
+import { type IronicSettings, ironicSettings } from './open-ironic.ts';
 import { checkAlone, checkIdentity, preflight } from './preflight.ts';
 import type { RegistryAccessFlags } from './registry-options.ts';
 import { runControllers } from './run-controllers.ts';
 import { stopSignal } from './stop-signal.ts';
 
-export interface ControllerOptions extends ClusterOptions, Omit<ControllerSettings, 'registry'>, RegistryAccessFlags {
+export interface ControllerOptions
+  extends ClusterOptions, Omit<ControllerSettings, 'registry' | 'ironic'>, RegistryAccessFlags, IronicFlags {
   namespace: string;
   featureGates?: FeatureGateSettings;
   leaderElect: boolean;
@@ -23,7 +27,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const log = createLog({ name: 'slipway', level: options.logLevel });
   const { registriesConf, registryCa, plainHttp } = options;
   const registry = await registryOptions({ registriesConf, registryCa, plainHttp });
-  const kubernetes = await checkOnce(options);
+  const ironic = await ironicSettings(options);
+  const kubernetes = await checkOnce(options, ironic);
   const transport = await connect(options);
   log.info({ server: transport.server, kubernetes }, 'connected');
   const stop = stopSignal();
@@ -31,7 +36,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
     transport,
     namespace: options.namespace,
     featureGates: options.featureGates ?? {},
-    settings: { ...options, connection: await whereIs(options), registry },
+    settings: { ...options, connection: await whereIs(options), registry, ironic },
     log,
     electionTransport: options.leaderElect ? await connect(options) : undefined,
     probes: options.probes,
@@ -42,12 +47,13 @@ export async function runController(options: ControllerOptions): Promise<void> {
 }
 
 /** Without patience: what is wrong now is said now. Once the controllers run, they wait for a server to come back. */
-async function checkOnce(options: ControllerOptions): Promise<string> {
+async function checkOnce(options: ControllerOptions, ironic: IronicSettings | undefined): Promise<string> {
   const transport = await connect(options, { retryForMs: 0 });
   try {
     const { kubernetes } = await preflight(transport);
     await checkAlone(transport);
     await checkIdentity(transport, options.namespace);
+    if (ironic !== undefined) await checkHosts(transport, ironic.besideOperator);
     return kubernetes;
   } finally {
     await transport.close();

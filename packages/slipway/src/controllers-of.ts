@@ -2,6 +2,7 @@ import {
   bootImagesControllers,
   builtInController,
   certificatesController,
+  dataImagesController,
   defaultPoolsController,
   drainController,
   firstBootOptions,
@@ -19,6 +20,7 @@ import {
 } from '@slipway/controllers';
 import type { ControllerDef, Gates, Metrics } from '@slipway/kube';
 import type { RegistryOptions } from '@slipway/registry';
+import type { IronicSettings } from './open-ironic.ts';
 import { version } from './version.ts';
 
 /** What people may set about the controllers; the rest is in the cluster. */
@@ -46,6 +48,8 @@ export interface ControllerSettings extends Omit<FirstBootSettings, 'namespace' 
   bootImageCanary?: boolean | undefined;
   /** How registries are spoken to. */
   registry?: Omit<RegistryOptions, 'credentials'> | undefined;
+  /** How bare-metal hosts are reached; left out: they are left alone. */
+  ironic?: IronicSettings | undefined;
 }
 
 /** What the controllers share with who runs them. */
@@ -105,5 +109,14 @@ export function controllersOf(
       canary: settings.bootImageCanary,
     }),
     ...pinnedImagesControllers({ gates, metrics }),
+    ...(settings.ironic === undefined
+      ? []
+      : [
+          dataImagesController({
+            ironic: settings.ironic.open,
+            besideOperator: settings.ironic.besideOperator,
+            metrics,
+          }),
+        ]),
   ];
 }

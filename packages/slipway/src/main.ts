@@ -3,6 +3,7 @@ import { bootImagesCommand } from './bootimages/command.ts';
 import { bootstrapCommand } from './bootstrap/command.ts';
 import { controllerCommand } from './controller-command.ts';
 import { daemonCommand } from './daemon-command.ts';
+import { dataImageCommand } from './dataimage/command.ts';
 import { diffCommand } from './diff/command.ts';
 import { explainCommand } from './explain/command.ts';
 import { historyCommand } from './history/command.ts';
@@ -39,6 +40,7 @@ const program = new Command('slipway')
   .addCommand(streamsCommand())
   .addCommand(bootImagesCommand())
   .addCommand(pinCommand())
+  .addCommand(dataImageCommand())
   .addCommand(historyCommand())
   .addCommand(pauseCommand())
   .addCommand(resumeCommand())
@@ -61,6 +63,7 @@ Examples:
   slipway streams migrate infra rhel-10 --dry-run what another OS for a pool means
   slipway bootimages                              which image new machines boot, and why
   slipway pin release IMAGE --pool worker         the images of an upgrade onto every worker, before it
+  slipway dataimage attach HOST URL --reboot      an ISO into the drive of a bare-metal host
   slipway render -f fleet/ --pool worker          a pool’s configuration from manifests, without a cluster
 
 Every error ends with a code in brackets; docs/errors.md says what to do about each.`,

@@ -1,5 +1,6 @@
 // The commands that only look at a cluster, in the process of a test: starting one for each costs a second.
 import { bootImagesCommand } from '../bootimages/command.ts';
+import { dataImageCommand } from '../dataimage/command.ts';
 import { historyCommand } from '../history/command.ts';
 import { pinCommand } from '../pin/command.ts';
 import { statusCommand } from '../status/command.ts';
@@ -14,6 +15,7 @@ const commands = {
   streams: streamsCommand,
   bootimages: bootImagesCommand,
   pin: pinCommand,
+  dataimage: dataImageCommand,
 } as const;
 
 export const look = (kubeconfig: string, command: keyof typeof commands, ...args: string[]): Promise<Ran> =>

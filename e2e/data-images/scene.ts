@@ -1,0 +1,267 @@
+// A cluster with bare-metal hosts: a real API server, a real Ironic, a BMC emulator that really fetches ISOs, and between the
+// controllers and Ironic somebody who can lie.
+import { createHash } from 'node:crypto';
+import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, namespaces, secrets } from '@slipway/api';
+import { createIronic, dataImagesController, type DataImagesOptions, type Ironic } from '@slipway/controllers';
+import {
+  type Client,
+  createClient,
+  createLog,
+  createManager,
+  createMetrics,
+  createRecorder,
+  createTransport,
+  loadKubeconfig,
+  type Stored,
+} from '@slipway/kube';
+import {
+  type EmulatedSystem,
+  type FaultProxy,
+  type FaultRule,
+  type HistoryEntry,
+  isoOf,
+  type IsoServer,
+  type RunningEmulator,
+  type RunningIronic,
+  startFaultProxy,
+  startIronic,
+  startIsoServer,
+  startRedfishEmulator,
+} from '@slipway/tools/ironic';
+import { expect, vi } from 'vitest';
+import { startInstalledControlPlane } from '../installed-control-plane.ts';
+import { operator } from '../operator.ts';
+
+export const metal = 'metal';
+
+/** Real times are minutes: nobody has those here, and the emulator answers at once. */
+const times: NonNullable<DataImagesOptions['times']> = {
+  pollMs: 150,
+  settleMs: 2000,
+  softOffMs: 8000,
+  minuteMs: 250,
+  lastEjectMs: 20_000,
+  restMs: 1000,
+  ironicMs: 300,
+};
+
+export const until = <T>(ask: () => Promise<T> | T, timeout = 50_000): Promise<T> =>
+  vi.waitFor(ask, { timeout, interval: 150 });
+
+export interface RunWish {
+  /** Puts something between the controllers and their client of Ironic. */
+  readonly through?: (ironic: Ironic) => Ironic;
+  readonly besideOperator?: boolean;
+}
+
+export interface Running {
+  /** No write of it lands any more, as if its process had been killed. */
+  kill(): void;
+  log(this: void): string;
+  stop(): Promise<void>;
+}
+
+export interface HostWish {
+  readonly online?: boolean;
+  readonly password?: string;
+  readonly finalizers?: string[];
+  readonly annotations?: Record<string, string>;
+}
+
+export interface Scene {
+  readonly client: Client;
+  /** Of the administrator. */
+  readonly kubeconfig: string;
+  readonly ironic: RunningIronic;
+  readonly bmc: RunningEmulator;
+  readonly isos: IsoServer;
+  readonly proxy: FaultProxy;
+  /** Straight to Ironic, as somebody else. */
+  readonly direct: Ironic;
+  run(wish?: RunWish): Promise<Running>;
+  /** A lie or a fault for one host. Call what is returned to end it. */
+  lie(name: string, rule: FaultRule): Promise<() => void>;
+  addHost(name: string, wish?: HostWish): Promise<void>;
+  setPassword(name: string, password: string): Promise<void>;
+  changeHost(name: string, body: object): Promise<void>;
+  annotate(name: string, annotations: Record<string, string | null>): Promise<void>;
+  host(name: string): Promise<Stored<BareMetalHost> | undefined>;
+  hostWhen(name: string, wanted: object, timeout?: number): Promise<void>;
+  deleteHost(name: string): Promise<void>;
+  attach(name: string, url: string, immediate?: boolean): Promise<void>;
+  changeUrl(name: string, url: string): Promise<void>;
+  image(name: string): Promise<Stored<DataImage> | undefined>;
+  /** The condition Attached. */
+  attachedWhen(name: string, wanted: object, timeout?: number): Promise<void>;
+  annotateImage(name: string, annotations: Record<string, string | null>): Promise<void>;
+  deleteImage(name: string): Promise<void>;
+  /** Serves an ISO with these contents. */
+  iso(name: string, contents?: string): { readonly url: string; readonly sha256: string };
+  /** The hash of what is in the drive; null: nothing. */
+  held(name: string): Promise<string | null>;
+  power(name: string): Promise<'On' | 'Off'>;
+  history(name: string): Promise<HistoryEntry[]>;
+  /** What was done to the host after it was adopted: `On`, `off`, `insert`, `eject`, `insert failed`. */
+  doneTo(name: string): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+export async function startScene(systems: readonly string[]): Promise<Scene> {
+  const [controlPlane, ironic, bmc, isos] = await Promise.all([
+    startInstalledControlPlane(),
+    startIronic({ auth: 'basic', tls: true }),
+    startRedfishEmulator({ systems }),
+    startIsoServer(),
+  ]);
+  const proxy = await startFaultProxy(ironic);
+  const open = async (kubeconfig: string) => createClient(createTransport(await loadKubeconfig([kubeconfig])));
+  const client = await open(controlPlane.kubeconfig);
+  const direct = createIronic({ url: ironic.url, ca: ironic.ca, auth: ironic });
+  const running: Running[] = [];
+  await client.create(namespaces, { metadata: { name: metal } });
+
+  const system = (name: string): EmulatedSystem => {
+    const found = bmc.systems.find((each) => each.name === name);
+    if (found === undefined) throw new Error(`no system ${name}`);
+    return found;
+  };
+  const named = (name: string) => ({ namespace: metal, name });
+  const patchHost = async (name: string, body: object) => {
+    await client.patch(bareMetalHosts, named(name), { type: 'merge', body }, {});
+  };
+
+  const scene: Scene = {
+    client,
+    kubeconfig: controlPlane.kubeconfig,
+    ironic,
+    bmc,
+    isos,
+    proxy,
+    direct,
+    async run({ through = (each: Ironic) => each, besideOperator = false }: RunWish = {}) {
+      const started = run(await open(await controlPlane.kubeconfigFor(operator)), {
+        ironic: () =>
+          through(
+            createIronic({
+              url: proxy.url,
+              auth: ironic,
+              timeoutMs: 10_000,
+              driveTimeoutMs: 10_000,
+              conflictRetries: 1,
+            }),
+          ),
+        besideOperator,
+        times,
+      });
+      running.push(started);
+      return started;
+    },
+    async lie(name, rule) {
+      const uuid = (await direct.node(`${metal}~${name}`))?.uuid ?? 'none';
+      return proxy.add((asked) =>
+        asked.path.includes(uuid) || asked.path.includes(encodeURIComponent(`${metal}~${name}`))
+          ? rule(asked)
+          : undefined,
+      );
+    },
+    async addHost(
+      name,
+      { online = true, password = bmc.credentials.password, finalizers = [], annotations = {} } = {},
+    ) {
+      const credentialsName = `${name}-bmc`;
+      await client.create(secrets, {
+        metadata: named(credentialsName),
+        stringData: { username: bmc.credentials.username, password },
+      });
+      const address = `redfish-virtualmedia+${bmc.url}${system(name).path}`;
+      await client.create(bareMetalHosts, {
+        metadata: { ...named(name), finalizers, annotations },
+        spec: { online, externallyProvisioned: true, bmc: { address, credentialsName } },
+      });
+    },
+    async setPassword(name, password) {
+      const body = { stringData: { password } };
+      await client.patch(secrets, named(`${name}-bmc`), { type: 'merge', body }, {});
+    },
+    changeHost: patchHost,
+    annotate: (name, annotations) => patchHost(name, { metadata: { annotations } }),
+    host: (name) => client.find(bareMetalHosts, named(name)),
+    hostWhen: (name, wanted, timeout) =>
+      until(async () => {
+        expect((await scene.host(name))?.status).toMatchObject(wanted);
+      }, timeout),
+    deleteHost: (name) => client.delete(bareMetalHosts, named(name), {}),
+    async attach(name, url, immediate = false) {
+      await client.create(dataImages, { metadata: named(name), spec: { url, ...(immediate && { immediate }) } });
+    },
+    async changeUrl(name, url) {
+      await client.patch(dataImages, named(name), { type: 'merge', body: { spec: { url } } }, {});
+    },
+    image: (name) => client.find(dataImages, named(name)),
+    attachedWhen: (name, wanted, timeout) =>
+      until(async () => {
+        const conditions = (await scene.image(name))?.status?.conditions;
+        expect(conditions?.find(({ type }) => type === 'Attached')).toMatchObject(wanted);
+      }, timeout),
+    async annotateImage(name, annotations) {
+      await client.patch(dataImages, named(name), { type: 'merge', body: { metadata: { annotations } } }, {});
+    },
+    deleteImage: (name) => client.delete(dataImages, named(name), {}),
+    iso(name, contents = name) {
+      const bytes = isoOf(contents);
+      return { url: isos.put(`${name}.iso`, bytes), sha256: createHash('sha256').update(bytes).digest('hex') };
+    },
+    held: async (name) => (await bmc.held(system(name)))?.sha256 ?? null,
+    power: (name) => bmc.powerState(system(name)),
+    history: (name) => bmc.history(system(name)),
+    doneTo: async (name) => deliberate(await scene.history(name)),
+    async stop() {
+      for (const each of running) await each.stop();
+      await direct.close();
+      await client.transport.close();
+      await proxy.stop();
+      await Promise.all([controlPlane.stop(), ironic.stop(), bmc.stop(), isos.stop()]);
+    },
+  };
+  return scene;
+}
+
+/** Adopting ejects what may be in a drive, and so does attaching before it inserts: ejects count once, and after a first deed. */
+function deliberate(history: readonly HistoryEntry[]): string[] {
+  const whole = history.map(({ what, value }) => (what === 'power' ? (value === 'On' ? 'On' : 'off') : what));
+  const first = whole.findIndex((what) => what !== 'eject');
+  if (first === -1) return [];
+  return whole.slice(first).filter((what, at, all) => what !== 'eject' || all[at - 1] !== 'eject');
+}
+
+function run(client: Client, options: DataImagesOptions): Running {
+  const lines: string[] = [];
+  let isDead = false;
+  const log = createLog({ level: 'debug', pretty: false, write: (line) => lines.push(line) });
+  const manager = createManager({
+    client: client.guarded(() => {
+      if (isDead) throw new Error('the process is dead');
+    }),
+    controllers: [dataImagesController(options)],
+    events: createRecorder(client, { component: 'slipway-test', log }),
+    log,
+    metrics: createMetrics(),
+    stopBoundMs: 0,
+  });
+  manager.start();
+  return {
+    kill: () => {
+      isDead = true;
+    },
+    log: () => lines.join(''),
+    async stop() {
+      isDead = true;
+      await manager.stop();
+      await client.transport.close();
+    },
+  };
+}
+
+/** Whether something was in the drive at that time. */
+export const insertedBefore = (history: readonly HistoryEntry[], time: number): boolean =>
+  history.findLast(({ at, what }) => at <= time && (what === 'insert' || what === 'eject'))?.what === 'insert';

@@ -1,0 +1,325 @@
+// `slipway dataimage` and the examples of permissions on a real API server. There is no controller and no Ironic here: the
+// status of hosts and DataImages is written by the test, in the controller's words.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages } from '@slipway/api';
+import {
+  type Client,
+  createClient,
+  createTransport,
+  type KubeObject,
+  loadKubeconfig,
+  type Resource,
+  type Stored,
+  type WriteOptions,
+} from '@slipway/kube';
+import { look } from '@slipway/slipway/testing/look';
+import { type ControlPlane, resolveBinaries } from '@slipway/tools/controlplane';
+import { type IsoServer, isoOf, startIsoServer } from '@slipway/tools/ironic';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startInstalledControlPlane } from './installed-control-plane.ts';
+import { endOf, slipway } from './slipway-process.ts';
+
+const namespace = 'openshift-machine-api';
+const namespaces: Resource = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
+const access = join(import.meta.dirname, '../docs/examples/data-image-access.yaml');
+const finalizer = 'dataimage.metal3.io';
+const reboot = 'reboot.metal3.io';
+
+let controlPlane: ControlPlane;
+let admin: Client;
+let isos: IsoServer;
+let iso: string;
+let made = 0;
+
+const dataimage = (...args: string[]) => look(controlPlane.kubeconfig, 'dataimage', ...args);
+/** As a user has it: a process of its own, with real signals. */
+const running = (...args: string[]) => {
+  const started = slipway('dataimage', ...args, '--kubeconfig', controlPlane.kubeconfig);
+  onTestFinished(() => void started.child.kill('SIGKILL'));
+  return started;
+};
+
+const patch = <T extends KubeObject>(resource: Resource<T>, name: string, body: object): Promise<Stored<T>> =>
+  admin.patch(resource, { namespace, name }, { type: 'merge', body }, {});
+const patchStatus = (resource: Resource, name: string, status: object) =>
+  admin.patch(resource, { namespace, name }, { type: 'merge', body: { status } }, {}, { subresource: 'status' });
+const findImage = (name: string): Promise<Stored<DataImage> | undefined> => admin.find(dataImages, { namespace, name });
+const findHost = (name: string): Promise<Stored<BareMetalHost>> => admin.get(bareMetalHosts, { namespace, name });
+const annotationsOf = async (name: string) => (await findHost(name)).metadata.annotations ?? {};
+
+const setPower = (name: string, poweredOn: boolean) => patchStatus(bareMetalHosts, name, { poweredOn });
+
+/** Externally provisioned and on, as the controller would say. */
+async function makeHost(more: { online?: boolean } = {}): Promise<string> {
+  const name = `host-${++made}`;
+  const spec = { online: more.online ?? true, externallyProvisioned: true };
+  await admin.create(bareMetalHosts, { metadata: { namespace, name }, spec });
+  await patchStatus(bareMetalHosts, name, {
+    operationalStatus: 'OK',
+    poweredOn: more.online ?? true,
+    provisioning: { ID: '', state: 'externally provisioned' },
+    errorMessage: '',
+    errorCount: 0,
+    provisioningFailCount: 0,
+  });
+  return name;
+}
+
+/** What the controller says of a DataImage, with the finalizer that it puts on first. */
+async function say(name: string, reason: string, message: string, attached: string | null = null): Promise<void> {
+  const { metadata } = await patch(dataImages, name, { metadata: { finalizers: [finalizer] } });
+  const condition = {
+    type: 'Attached',
+    status: reason === 'Attached' ? 'True' : 'False',
+    reason,
+    message,
+    observedGeneration: metadata.generation,
+    lastTransitionTime: '2026-11-16T12:00:00Z',
+  };
+  const attachedImage = attached === null ? null : { url: attached };
+  await patchStatus(dataImages, name, { attachedImage, conditions: [condition] });
+}
+
+const onlyReboots = /rebooters change nothing but/;
+
+/** Policies are in force a moment after they are there. */
+const untilRefused = (act: () => Promise<unknown>, why: RegExp): Promise<void> =>
+  vi.waitFor(() => expect(act()).rejects.toThrow(why), { timeout: 30_000, interval: 100 });
+
+beforeAll(async () => {
+  [controlPlane, isos] = await Promise.all([startInstalledControlPlane(), startIsoServer()]);
+  iso = isos.put('site-config.iso', isoOf('configuration'));
+  admin = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
+  await admin.create(namespaces, { metadata: { name: namespace } });
+}, 120_000);
+
+afterAll(async () => {
+  await admin?.transport.close();
+  await controlPlane?.stop();
+  await isos?.stop();
+}, 60_000);
+
+describe('slipway dataimage attach', () => {
+  it('makes the DataImage, and says that nobody reboots the host for it', async () => {
+    const host = await makeHost();
+    const { code, out, err } = await dataimage('attach', host, iso);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain(`DataImage ${namespace}/${host} asks for ${iso}`);
+    expect(out).toContain('Nobody reboots it for that: the same command with --reboot does.');
+    expect((await findImage(host))?.spec).toEqual({ url: iso });
+    expect(await annotationsOf(host)).not.toHaveProperty(reboot);
+  });
+
+  it('warns of what is no ISO before anything is written, and asks for it all the same', async () => {
+    const host = await makeHost();
+    const page = isos.put('page.iso', Buffer.from('<html>'));
+    const { code, out, err } = await dataimage('attach', host, page, '-o', 'json');
+    expect(code).toBe(0);
+    expect(err).toMatch(/^warning: .*page\.iso answers, but not with an ISO 9660 image.*\n$/);
+    expect(JSON.parse(out)).toMatchObject({
+      action: 'attach',
+      host,
+      url: page,
+      changed: true,
+      rebooted: false,
+      reached: null,
+      warnings: [expect.stringContaining('ISO 9660')],
+    });
+    expect((await dataimage('attach', host, page, '--no-check')).err).toBe('');
+  });
+
+  it('changes the URL of one that is there, and forgets that the one before was to go in at once', async () => {
+    const host = await makeHost();
+    await dataimage('attach', host, iso, '--immediate');
+    expect((await findImage(host))?.spec).toEqual({ url: iso, immediate: true });
+    const other = isos.put('other.iso', isoOf('other'));
+    await dataimage('attach', host, other);
+    expect((await findImage(host))?.spec).toEqual({ url: other });
+    expect((await dataimage('attach', host, other)).out).toContain('already: nothing was written');
+  });
+
+  it('--reboot asks for a reboot once, after the DataImage is written, and --wait follows it to its end', async () => {
+    const host = await makeHost();
+    const attaching = running('attach', host, iso, '--reboot', '--wait', '-o', 'json');
+    await attaching.saw(/not looked at: no controller has said anything/);
+    expect(await annotationsOf(host)).toHaveProperty([reboot], '');
+    await setPower(host, false);
+    await patch(bareMetalHosts, host, { metadata: { annotations: { [reboot]: null } } });
+    await say(host, 'Attaching', `${iso} is being attached`);
+    await attaching.saw(/attaching: .* is being attached/);
+    await say(host, 'AttachFailed', 'no such file. Failed 1 times');
+    await attaching.saw(/failed: no such file/);
+    await say(host, 'Attached', `${iso} is in the drive`, iso);
+    await attaching.saw(/the host is being switched on/);
+    await setPower(host, true);
+    const { code, out } = await endOf(attaching);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ changed: true, rebooted: true, reached: true });
+
+    const again = await dataimage('attach', host, iso, '--reboot', '--wait');
+    expect(again.out).toContain('It is in the drive.');
+    expect(await annotationsOf(host)).not.toHaveProperty(reboot);
+  });
+
+  it('needs no reboot of a host that is off', async () => {
+    const host = await makeHost({ online: false });
+    const { out } = await dataimage('attach', host, iso, '--reboot');
+    expect(out).toContain('now, for the host is off; it stays off, as spec.online says.');
+    expect(await annotationsOf(host)).not.toHaveProperty(reboot);
+  });
+
+  it('what is waited for in vain stays asked for', async () => {
+    const host = await makeHost();
+    const attaching = running('attach', host, iso, '--wait', '--timeout', '1');
+    const late = await endOf(attaching);
+    expect(late.code).toBe(1);
+    expect(late.err).toMatch(/has not come about within 1 s: .*It stays asked for;.*\[SLW_CLI_DATA_IMAGE_WAIT\]\n$/);
+
+    const interrupted = running('attach', host, iso, '--wait');
+    await interrupted.saw(/not looked at/);
+    interrupted.child.kill('SIGINT');
+    expect(await endOf(interrupted)).toMatchObject({ code: 130, err: expect.stringContaining('Not waited for') });
+
+    const hopeless = running('attach', host, iso, '--wait');
+    await hopeless.saw(/not looked at/);
+    await say(host, 'Unsupported', 'the driver ipmi cannot attach an ISO');
+    expect(await endOf(hopeless)).toMatchObject({ code: 1, err: expect.stringContaining('does not come about') });
+    expect((await findImage(host))?.spec).toEqual({ url: iso });
+  });
+
+  it.each([
+    ['a URL that Ironic does not fetch', ['host-1', 'ftp://10.0.0.5/a.iso'], 'SLW_CLI_DATA_IMAGE', 'expected http://'],
+    ['both at once', ['host-1', 'http://10.0.0.5/a.iso', '--immediate', '--reboot'], 'SLW_CLI_USAGE', 'one of them'],
+    ['a host that is not there', ['hots-1', 'http://10.0.0.5/a.iso'], 'SLW_CLI_NO_HOST', 'Did you mean host-1'],
+    [
+      'a host of another namespace',
+      ['host-1', 'http://10.0.0.5/a.iso', '--namespace', 'default'],
+      'SLW_CLI_NO_HOST',
+      `say --namespace ${namespace}`,
+    ],
+  ])('refuses %s', async (_, args, code, said) => {
+    const { thrown, err, out } = await dataimage('attach', ...args);
+    expect({ thrown, out }).toEqual({ thrown: code, out: '' });
+    expect(err).toContain(said);
+  });
+});
+
+describe('slipway dataimage detach', () => {
+  it('lets one go that was never attached, without a reboot', async () => {
+    const host = await makeHost();
+    await dataimage('attach', host, iso);
+    const { code, out } = await dataimage('detach', host, '--reboot', '--wait');
+    expect(code).toBe(0);
+    expect(out).toContain('nothing of it was in the drive');
+    expect(await findImage(host)).toBeUndefined();
+    expect(await annotationsOf(host)).not.toHaveProperty(reboot);
+    expect((await dataimage('detach', host)).out).toContain('nothing is to be detached');
+  });
+
+  it('says that it waits for a reboot; --reboot asks for it, and --wait for the end', async () => {
+    const host = await makeHost();
+    await dataimage('attach', host, iso);
+    await say(host, 'Attached', 'it is in', iso);
+    const { out } = await dataimage('detach', host);
+    expect(out).toContain(`kubectl annotate -n ${namespace} bmh ${host} reboot.metal3.io= does.`);
+    expect((await dataimage('attach', host, iso)).thrown).toBe('SLW_CLI_DATA_IMAGE');
+
+    const detaching = running('detach', host, '--reboot', '--wait');
+    await detaching.saw(/was being deleted already/);
+    await detaching.saw(/not looked at/);
+    await say(host, 'DetachWaitsForReboot', 'it is still in', iso);
+    await detaching.saw(/waits for a reboot: it is still in/);
+    expect(await annotationsOf(host)).toHaveProperty([reboot], '');
+    await patch(bareMetalHosts, host, { metadata: { annotations: { [reboot]: null } } });
+    await patch(dataImages, host, { metadata: { finalizers: null } });
+    expect(await endOf(detaching)).toMatchObject({ code: 0, out: expect.stringContaining('is gone') });
+  });
+});
+
+describe('slipway dataimage status', () => {
+  it('shows what is in the drives, what waits, and why', async () => {
+    const [attached, waiting, plain] = [await makeHost(), await makeHost(), await makeHost()];
+    for (const host of [attached, waiting]) await dataimage('attach', host, iso, '--no-check');
+    await say(attached, 'Attached', 'it is in', iso);
+    await say(waiting, 'WaitsForReboot', 'Nobody reboots it for that');
+    const { code, out } = await dataimage('status');
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`${attached} +attached +on +${iso} +${iso}`));
+    expect(out).toMatch(new RegExp(`${waiting} +waits for a reboot +on +- +${iso}`));
+    expect(out).toContain(`${namespace}/${waiting}: Nobody reboots it for that`);
+
+    const one = await dataimage('status', waiting, '-o', 'json');
+    expect(JSON.parse(one.out)).toMatchObject({
+      dataImages: [{ name: waiting, state: 'waits for a reboot', attached: null, host: { isOn: true } }],
+    });
+    const everywhere = JSON.parse((await dataimage('status', '-A', '-o', 'json')).out) as { dataImages: object[] };
+    expect(everywhere.dataImages.length).toBeGreaterThan(2);
+    expect((await dataimage('status', plain)).out).toBe(`BareMetalHost ${plain} has no DataImage.\n`);
+    expect((await dataimage('status', '--namespace', 'default')).out).toContain('--all-namespaces looks everywhere');
+    expect((await dataimage('status', 'nobody')).thrown).toBe('SLW_CLI_NO_HOST');
+  });
+});
+
+describe('the examples of who may attach what', () => {
+  const good = 'https://isos.example.com/site-config.iso';
+  const who: Record<string, string> = {};
+  const as = (group: string, ...args: string[]) => look(who[group] ?? '', 'dataimage', ...args);
+  let client: Client;
+  const rebooter = (name: string, body: object, options: WriteOptions = {}) =>
+    client.patch(bareMetalHosts, { namespace, name }, { type: 'merge', body }, {}, options);
+
+  beforeAll(async () => {
+    const { kubectl } = await resolveBinaries(['kubectl']);
+    await promisify(execFile)(kubectl, ['--kubeconfig', controlPlane.kubeconfig, 'apply', '-f', access]);
+    for (const name of ['viewers', 'attachers', 'rebooters']) {
+      who[name] = await controlPlane.kubeconfigFor({ user: name, groups: [`dataimage-${name}`], name });
+    }
+    client = createClient(createTransport(await loadKubeconfig([who['rebooters'] ?? ''])));
+    const host = await makeHost();
+    await untilRefused(() => rebooter(host, { spec: { online: false } }, { dryRun: true }), onlyReboots);
+    const attachers = createClient(createTransport(await loadKubeconfig([who['attachers'] ?? ''])));
+    const image = { metadata: { namespace, name: host }, spec: { url: iso } };
+    await untilRefused(() => attachers.create(dataImages, image, { dryRun: true }), /ISOs come from/);
+    await attachers.transport.close();
+  }, 60_000);
+
+  afterAll(() => client.transport.close());
+
+  it('viewers see, and change nothing', async () => {
+    const host = await makeHost();
+    expect((await as('viewers', 'status')).code).toBe(0);
+    expect((await as('viewers', 'attach', host, good, '--no-check')).thrown).toBe('SLW_KUBE_FORBIDDEN');
+  });
+
+  it('attachers attach from that server alone, and reboot nothing', async () => {
+    const host = await makeHost();
+    const elsewhere = 'https://isos.example.com.evil.example/a.iso';
+    expect((await as('attachers', 'attach', host, elsewhere, '--no-check')).err).toContain('ISOs come from');
+    expect((await as('attachers', 'attach', host, good, '--no-check')).code).toBe(0);
+    const { thrown, err } = await as('attachers', 'attach', host, good, '--no-check', '--reboot');
+    expect(thrown).toBe('SLW_CLI_DATA_IMAGE');
+    expect(err).toContain(`asks for ${good}, but no reboot was asked for`);
+    expect((await as('attachers', 'detach', host)).code).toBe(0);
+  });
+
+  it('rebooters reboot, and that is all they do to a host', async () => {
+    const host = await makeHost();
+    await rebooter(host, { metadata: { annotations: { [reboot]: '', [`${reboot}/upgrade`]: '' } } });
+    await rebooter(host, { metadata: { annotations: { [`${reboot}/upgrade`]: null } } });
+    expect(await annotationsOf(host)).toEqual({ [reboot]: '' });
+    await patch(bareMetalHosts, host, { metadata: { annotations: { kept: 'yes' } } });
+    for (const body of [
+      { spec: { bmc: { address: 'redfish://evil.example', credentialsName: 'bmc' } } },
+      { spec: { online: false } },
+      { metadata: { annotations: { 'baremetalhost.metal3.io/detached': '' } } },
+      { metadata: { annotations: { 'reboot.metal3.iox': '' } } },
+      { metadata: { annotations: { kept: 'no' } } },
+      { metadata: { annotations: { kept: null } } },
+      { metadata: { finalizers: ['example.com/x'] } },
+    ]) {
+      await expect(rebooter(host, body)).rejects.toThrow(onlyReboots);
+    }
+  });
+});

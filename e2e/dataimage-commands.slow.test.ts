@@ -1,0 +1,53 @@
+// `slipway dataimage … --wait` on a real Ironic: what the command says is so when it ends, asked of the BMC itself. The rest of
+// the commands: dataimage-commands.e2e.test.ts.
+import { isIronicMissing } from '@slipway/tools/ironic';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { metal, type Scene, startScene } from './data-images/scene.ts';
+import { runSlipway } from './slipway-process.ts';
+
+const missing = await isIronicMissing();
+const host = 'commanded';
+
+describe.skipIf(missing)('slipway dataimage with a real Ironic', { timeout: 240_000 }, () => {
+  let scene: Scene;
+  const dataimage = (...args: string[]) =>
+    runSlipway('dataimage', ...args, '--namespace', metal, '--kubeconfig', scene.kubeconfig);
+
+  beforeAll(async () => {
+    scene = await startScene([host]);
+    await scene.run();
+    await scene.addHost(host);
+    await scene.hostWhen(host, { poweredOn: true, provisioning: { state: 'externally provisioned' } });
+  });
+  afterAll(() => scene?.stop());
+
+  it('attach --reboot --wait ends when the ISO is in the drive and the host on again, after one reboot', async () => {
+    const iso = scene.iso('commanded');
+    const before = await scene.doneTo(host);
+    const ended = await dataimage('attach', host, iso.url, '--reboot', '--wait', '--timeout', '120');
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining(`is in the drive of ${metal}/${host}.`) });
+    expect(await scene.held(host)).toBe(iso.sha256);
+    expect(await scene.power(host)).toBe('On');
+    expect((await scene.doneTo(host)).slice(before.length)).toEqual(['off', 'insert', 'On']);
+
+    expect(await dataimage('attach', host, iso.url, '--reboot', '--wait')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('It is in the drive.'),
+    });
+    expect((await scene.host(host))?.metadata.annotations).not.toHaveProperty(['reboot.metal3.io']);
+  });
+
+  it('status says so', async () => {
+    const { out } = await dataimage('status', host);
+    expect(out).toMatch(/commanded +attached +on +http/);
+  });
+
+  it('detach --reboot --wait ends when the drive is empty and the host on again', async () => {
+    const before = await scene.doneTo(host);
+    const ended = await dataimage('detach', host, '--reboot', '--wait', '--timeout', '120');
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('is gone') });
+    expect(await scene.held(host)).toBeNull();
+    expect(await scene.power(host)).toBe('On');
+    expect((await scene.doneTo(host)).slice(before.length)).toEqual(['off', 'eject', 'On']);
+  });
+});

@@ -1,0 +1,27 @@
+import { type BareMetalHost, bareMetalHosts } from '@slipway/api';
+import { rebootAnnotation } from '@slipway/controllers/reboot-requests';
+import type { Client, Stored } from '@slipway/kube';
+import { CommandError } from '../errors.ts';
+import { hostEntry } from './host-entry.ts';
+
+/** A host that is off, or on its way there, needs none: its drive is changed before it is switched on. */
+export function needsReboot(host: BareMetalHost): boolean {
+  const { isOn, shallBeOn } = hostEntry(host);
+  return isOn && shallBeOn;
+}
+
+/** `done` is what stands already if this fails. The operating system shuts down by itself; it is cut off after 3 minutes. */
+export async function askReboot(client: Client, { metadata }: Stored<BareMetalHost>, done: string): Promise<void> {
+  const { name, uid } = metadata;
+  const namespace = metadata.namespace ?? '';
+  const body = { metadata: { annotations: { [rebootAnnotation]: '' } } };
+  try {
+    await client.patch(bareMetalHosts, metadata, { type: 'merge', body }, { uid }, { fieldManager: 'slipway' });
+  } catch (error) {
+    throw new CommandError(
+      'SLW_CLI_DATA_IMAGE',
+      `${done}, but no reboot was asked for: ${error instanceof Error ? error.message : String(error)}. Whoever may change the host does it with: kubectl annotate -n ${namespace} bmh ${name} ${rebootAnnotation}=`,
+      { cause: error },
+    );
+  }
+}
