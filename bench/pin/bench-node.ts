@@ -15,8 +15,10 @@ const DAEMON_PATHS = ['/etc/crio/crio.conf.d/50-pinned-images', '/var/lib/machin
 const PULLS_MS = 900_000;
 
 export interface BenchNode {
-  /** Without images, with a daemon that has just started and knows nothing of any. */
-  begin(): Promise<void>;
+  /** Without images, a daemon that knows of any, or a runtime. */
+  clear(): Promise<void>;
+  /** The runtime and the daemon. */
+  start(): Promise<void>;
   daemonPid(): Promise<number>;
   /** One image after the other, each by a crictl of its own; resolves with the milliseconds. */
   pullOneByOne(images: readonly string[]): Promise<number>;
@@ -91,10 +93,12 @@ function describe(node: SystemdNode, { username, password }: RegistryAccess): Be
     return out;
   };
   return {
-    async begin() {
+    async clear() {
       await run(['systemctl', 'stop', DAEMON, 'crio.service']);
       await run(['sh', '-c', 'umount -l /var/lib/containers/storage/overlay; rm -rf /var/lib/containers/*; sync']);
       await run(['rm', '-f', ...DAEMON_PATHS, '/etc/machine-config-daemon/pinned-images.json']);
+    },
+    async start() {
       await run(['systemctl', 'start', 'crio.service', DAEMON]);
     },
     daemonPid: () => processWith(['--node', node.name]),

@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   defaultNamespace,
+  type MachineConfigNode,
   machineConfigNodes,
   machineConfigs,
   nodeAnnotations,
@@ -15,7 +16,7 @@ import {
 } from '@slipway/api';
 import { pinAssignmentAnnotation } from '@slipway/api/names';
 import { encodeAssignment } from '@slipway/fleet';
-import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import { type Client, createClient, createInformer, createTransport, loadKubeconfig } from '@slipway/kube';
 import { startControlPlane } from '@slipway/tools/controlplane';
 import { configOf } from '../apply/configs.ts';
 import { CONFIG } from './bench-node.ts';
@@ -31,6 +32,8 @@ export interface BenchCluster {
   makeSet(name: string, images: readonly string[]): Promise<string>;
   /** These sets are what the node shall hold. */
   assign(sets: readonly string[], parallel: number): Promise<void>;
+  /** What the last daemon said says nothing of the next. */
+  forgetDaemon(): Promise<void>;
   /** Resolves when the daemon has begun to speak. */
   daemonIsUp(): Promise<void>;
   /** Resolves when the node says that it holds the set. */
@@ -50,6 +53,26 @@ export async function startCluster(): Promise<BenchCluster> {
   const client = createClient(createTransport(await loadKubeconfig([operator])));
   const node = promptName();
   await makeNode(client, node);
+  const record = createInformer(client.transport, { resource: machineConfigNodes });
+  const following = new AbortController();
+  record.start(following.signal);
+  await record.synced;
+  /** Heard, not asked for again and again: the API server has the same two cores as what is measured. */
+  async function holds(what: string, isSo: (held: readonly string[]) => boolean): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (isSo(heldSets(record.store.get(node)))) resolve();
+    };
+    const unlisten = record.onChange(look);
+    look();
+    const late = new AbortController();
+    try {
+      await Promise.race([promise, wait(WAIT_MS, undefined, { signal: late.signal }).then(() => fail(what))]);
+    } finally {
+      late.abort();
+      unlisten();
+    }
+  }
   return {
     node,
     nodeKubeconfig: await controlPlane.kubeconfigFor({
@@ -75,15 +98,20 @@ export async function startCluster(): Promise<BenchCluster> {
         { type: 'merge', body: { metadata: { annotations } } },
         {},
       );
-      if (names.length === 0) await until('the node holds no set', async () => (await held(client, node)).length === 0);
+      if (names.length === 0) await holds('the node holds no set', (held) => held.length === 0);
+    },
+    async forgetDaemon() {
+      const body = { metadata: { annotations: { [nodeAnnotations.state]: null } } };
+      await client.patch(nodes, { name: node }, { type: 'merge', body }, {});
     },
     daemonIsUp: () =>
       until('the daemon is up', async () => {
         const { annotations = {} } = (await client.get(nodes, { name: node })).metadata;
         return annotations[nodeAnnotations.state] === 'Done';
       }),
-    isPinned: (set) => until(`the node holds ${set}`, async () => (await held(client, node)).includes(set)),
+    isPinned: (set) => holds(`the node holds ${set}`, (held) => held.includes(set)),
     async stop() {
+      following.abort();
       await client.transport.close();
       await controlPlane.stop();
     },
@@ -117,16 +145,19 @@ async function makeNode(client: Client, name: string): Promise<void> {
 }
 
 /** The sets that the node says it holds as they are. */
-async function held(client: Client, name: string): Promise<string[]> {
-  const { status } = await client.get(machineConfigNodes, { name });
-  const sets = status?.pinnedImageSets ?? [];
+function heldSets(record: Pick<MachineConfigNode, 'status'> | undefined): string[] {
+  const sets = record?.status?.pinnedImageSets ?? [];
   return sets.filter((set) => set.currentGeneration === set.desiredGeneration).map((set) => set.name);
 }
 
 async function until(what: string, check: () => Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + WAIT_MS;
   while (!(await check())) {
-    if (performance.now() > giveUpAt) throw new Error(`${what}: not after ${WAIT_MS / 60_000} minutes`);
+    if (performance.now() > giveUpAt) fail(what);
     await wait(POLL_MS);
   }
+}
+
+function fail(what: string): never {
+  throw new Error(`${what}: not after ${WAIT_MS / 60_000} minutes`);
 }

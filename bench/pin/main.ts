@@ -78,7 +78,9 @@ async function measure(workload: Workload): Promise<void> {
 
 async function begin(): Promise<void> {
   await cluster.assign([], AT_ONCE);
-  await node.begin();
+  await node.clear();
+  await cluster.forgetDaemon();
+  await node.start();
   await cluster.daemonIsUp();
 }
 

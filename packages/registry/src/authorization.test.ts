@@ -62,6 +62,24 @@ describe('Basic', () => {
     expect(server.seen.map(({ authorization }) => authorization)).toEqual([undefined, basic, basic]);
   });
 
+  it('sends the same login unasked with requests for other repositories of that host, and no other login', async () => {
+    await using server = await startMisbehavingRegistry();
+    const other = { username: 'other', password };
+    const credentials = new Map([...loginFor(server.host), [`${server.host}/team/other`, other]]);
+    await using registry = clientOf([server], { credentials });
+    server.put('1', image);
+    server.fail(wants(basic, 'Basic realm="x"'));
+    await registry.layers(`${server.host}/team/app:1`);
+    await registry.layers(`${server.host}/team/next:1`);
+    await failureOf(registry.layers(`${server.host}/team/other:1`));
+    expect(server.seen.map(({ authorization }) => authorization).slice(0, 4)).toEqual([
+      undefined,
+      basic,
+      basic,
+      undefined,
+    ]);
+  });
+
   it('sends the login of the most specific scope', async () => {
     await using server = await startMisbehavingRegistry();
     const credentials = new Map([

@@ -75,9 +75,12 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
     return token;
   }
 
+  /** A host that takes a login for one repository is not asked whether it takes the same for the next. */
+  const loginKeyOf = (place: Place): string => `${originOf(place)} ${scopeOf(place) ?? ''}`;
+
   return {
     current(place) {
-      const token = kept.get(keyOf(place));
+      const token = kept.get(keyOf(place)) ?? kept.get(loginKeyOf(place));
       return token !== undefined && token.expiresAt - marginMs > clock.now() ? token.header : undefined;
     },
     async answer(challenge, place, asked) {
@@ -85,24 +88,30 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
         const text = `expected a challenge for Basic or Bearer with the status 401, found none. ${loginOf(place)}; check that this is the address of a registry`;
         throw new RegistryError('SLW_REGISTRY_UNAUTHORIZED', text, { asked, status: 401 });
       }
-      const header = challenge.scheme === 'basic' ? basicOf(place) : undefined;
-      if (challenge.scheme === 'basic' && header === undefined) {
+      if (challenge.scheme === 'bearer') {
+        const token = await tokenFor(challenge, place, asked);
+        kept.set(keyOf(place), token);
+        return token.header;
+      }
+      const header = basicOf(place);
+      if (header === undefined) {
         const text = `expected a login in the pull secret, found none for ${nameOf(place)}. Put one that may pull this image into it, under this host or a part of it`;
         throw new RegistryError('SLW_REGISTRY_UNAUTHORIZED', text, { asked, status: 401 });
       }
-      const token =
-        challenge.scheme === 'basic'
-          ? { header: header ?? '', expiresAt: Number.POSITIVE_INFINITY }
-          : await tokenFor(challenge, place, asked);
-      kept.set(keyOf(place), token);
-      return token.header;
+      kept.set(loginKeyOf(place), { header, expiresAt: Number.POSITIVE_INFINITY });
+      return header;
     },
-    forget: (place) => kept.delete(keyOf(place)),
+    forget(place) {
+      kept.delete(keyOf(place));
+      kept.delete(loginKeyOf(place));
+    },
     loginOf,
   };
 }
 
-const keyOf = (place: Place): string => `${place.plainHttp ? 'http' : 'https'}://${nameOf(place)}`;
+const keyOf = (place: Place): string => `${originOf(place)}/${place.repository}`;
+
+const originOf = ({ host, plainHttp }: Place): string => `${plainHttp ? 'http' : 'https'}://${host}`;
 
 /** Where the token is to be had. The login goes there, so it has to be as safe as the way to the registry itself. */
 function realmOf(challenge: Challenge & { scheme: 'bearer' }, place: Place, asked: Asked): URL {

@@ -20,7 +20,7 @@ export interface PinsInForce {
   isOurs(): boolean;
   /** Whether the runtime goes by what is pinned, as these images of it say, or has to be told again. */
   isSettled(images: readonly RuntimeImage[]): Promise<boolean>;
-  /** Resolves when the container runtime keeps these. Rejects with a DaemonError; doing it again goes on. */
+  /** Resolves when the container runtime says that it keeps these. Rejects with a DaemonError; doing it again goes on. */
   put(next: readonly WantedSet[], signal: AbortSignal): Promise<void>;
   /** From now on pins are for this daemon to put, and to take away when nobody asks for them any more. */
   claim(): Promise<void>;
@@ -29,6 +29,8 @@ export interface PinsInForce {
 }
 
 const PINNED_WITHIN_MS = 10_000;
+/** It reads its files a moment after it was told to. */
+const LOOK_FIRST_MS = 10;
 const LOOK_EVERY_MS = 200;
 /** A hundred sets of 500 images with long names. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -70,11 +72,11 @@ export async function openPinsInForce({ files, containers }: Pick<Host, 'files' 
 
   async function waitUntilPinned(wanted: readonly string[], signal: AbortSignal): Promise<void> {
     const until = performance.now() + PINNED_WITHIN_MS;
-    for (;;) {
+    for (let pauseMs = LOOK_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, LOOK_EVERY_MS)) {
       const unpinned = notPinned(wanted, await containers.images(signal));
       if (unpinned.length === 0) return;
       if (performance.now() > until) throw stillNotPinned(unpinned);
-      await wait(LOOK_EVERY_MS, undefined, { signal });
+      await wait(pauseMs, undefined, { signal });
     }
   }
 
