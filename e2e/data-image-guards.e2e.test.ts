@@ -1,6 +1,13 @@
-// What is refused before any host is touched: URLs that Ironic would refuse, and to run beside an operator that does the same
-// work.
-import { type BareMetalHost, bareMetalHosts, dataImages, namespaces } from '@slipway/api';
+// What is refused before any host is touched: URLs that Ironic would refuse, hosts whose BMC cannot, hands on the memory of the
+// controllers, and to run beside an operator that does the same work.
+import {
+  type BareMetalHost,
+  bareMetalHosts,
+  bmcDrivers,
+  dataImages,
+  driveMemoryAnnotation,
+  namespaces,
+} from '@slipway/api';
 import {
   type Client,
   createClient,
@@ -16,6 +23,8 @@ import { operator } from './operator.ts';
 import { endOf, slipway } from './slipway-process.ts';
 
 const namespace = 'metal';
+const elsewhere = 'other-metal';
+const url = 'http://iso.example/a.iso';
 const until = <T>(ask: () => Promise<T>): Promise<T> => vi.waitFor(ask, { timeout: 40_000, interval: 100 });
 const of = <T extends KubeObject>(group: string, kind: string, plural: string, namespaced = true): Resource<T> => ({
   group,
@@ -43,7 +52,7 @@ beforeAll(async () => {
   controlPlane = await startInstalledControlPlane();
   client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
   kubeconfig = await controlPlane.kubeconfigFor(operator);
-  await client.create(namespaces, { metadata: { name: namespace } });
+  for (const name of [namespace, elsewhere]) await client.create(namespaces, { metadata: { name } });
   await until(async () => {
     if ((await refusalOf('ftp://iso.example/a.iso')) === 'it passed') throw new Error('the policy is not in force yet');
   });
@@ -56,11 +65,12 @@ afterAll(async () => {
 const tryUrl = (url: string): Promise<unknown> =>
   client.create(dataImages, { metadata: { namespace, name: 'worker-0' }, spec: { url } }, { dryRun: true });
 
-const refusalOf = (url: string): Promise<string> =>
-  tryUrl(url).then(
+const saidTo = (work: Promise<unknown>): Promise<string> =>
+  work.then(
     () => 'it passed',
     (error: unknown) => String(error),
   );
+const refusalOf = (url: string): Promise<string> => saidTo(tryUrl(url));
 
 describe('a DataImage', () => {
   it.each([
@@ -92,6 +102,37 @@ describe('a DataImage', () => {
     const refusal = await refusalOf(url);
     expect(refusal).toContain(words);
     expect(refusal).not.toContain('hunter2');
+  });
+});
+
+describe('the memory of the controllers', () => {
+  const name = 'remembered';
+  const patch = (who: Client, annotations: Record<string, string | null>, spec: object = {}): Promise<string> =>
+    saidTo(
+      who.patch(dataImages, { namespace, name }, { type: 'merge', body: { metadata: { annotations }, spec } }, {}),
+    );
+  const memory = { [driveMemoryAnnotation]: '{"doing":"none"}' };
+  const onlyTheirs = `of DataImage ${namespace}/${name} the annotation ${driveMemoryAnnotation} is written by the controllers alone`;
+
+  it('is set, changed and removed by nobody else; what else a DataImage has is its owner’s', async () => {
+    const ours = createClient(createTransport(await loadKubeconfig([kubeconfig])));
+    const metadata = { namespace, name };
+    const remembering = { metadata: { ...metadata, annotations: memory }, spec: { url } };
+    await until(async () => {
+      const made = await saidTo(client.create(dataImages, remembering, { dryRun: true }));
+      expect(made).toContain(
+        `${onlyTheirs}, which remember by it what is in the drive: leave it out of a new DataImage`,
+      );
+    });
+    await client.create(dataImages, { metadata, spec: { url } });
+    expect(await patch(client, memory)).toContain(onlyTheirs);
+    expect(await patch(ours, memory)).toBe('it passed');
+    expect(await patch(client, { [driveMemoryAnnotation]: '{}' })).toContain(`${onlyTheirs}, which`);
+    expect(await patch(client, { [driveMemoryAnnotation]: null })).toContain('leave it as it is');
+    const others = { 'slipway.dev/data-image-boot-anyway-after': '3', note: 'mine' };
+    expect(await patch(client, others, { url: `${url}.new` })).toBe('it passed');
+    expect(await patch(ours, { [driveMemoryAnnotation]: '{}' })).toBe('it passed');
+    await ours.transport.close();
   });
 });
 
@@ -165,5 +206,81 @@ describe('the controllers', () => {
     await allowed.saw(/connected/);
     allowed.child.kill('SIGTERM');
     await allowed.exit;
+  });
+});
+
+// Last: after its start the API server may take half a minute to find the kind that this policy has as its parameter.
+describe('the host of a DataImage', () => {
+  const makeHost = (name: string, address: string | null, where = namespace) =>
+    client.create(bareMetalHosts, {
+      metadata: { namespace: where, name },
+      spec: { online: true, ...(address !== null && { bmc: { address, credentialsName: 'bmc' } }) },
+    });
+  const tryHost = (name: string, where = namespace): Promise<string> =>
+    saidTo(client.create(dataImages, { metadata: { namespace: where, name }, spec: { url } }, { dryRun: true }));
+  const change = (name: string, body: object): Promise<string> =>
+    saidTo(client.patch(dataImages, { namespace, name }, { type: 'merge', body }, {}));
+
+  const able = [...bmcDrivers].filter(([, { nonBootableISOImage }]) => nonBootableISOImage).map(([name]) => name);
+  const unable = [...bmcDrivers.keys()].filter((name) => !able.includes(name));
+  const others: [host: string, address: string, driver: string | null][] = [
+    ['with-http', 'redfish+http://bmc.example:8000/redfish/v1/Systems/1', null],
+    ['in-capitals', 'Redfish-VirtualMedia+HTTPS://192.0.2.7/redfish/v1/Systems/1', null],
+    ['without-slashes', 'redfish:192.0.2.7', null],
+    ['an-address-alone', '192.0.2.7', 'ipmi'],
+    ['an-address-and-a-port', 'bmc.example:623', 'ipmi'],
+    ['the-name-of-a-driver-alone', 'redfish', 'ipmi'],
+    ['over-another-transport', 'redfish+ftp://bmc.example', 'redfish+ftp'],
+    ['like-one', 'redfish-v2://bmc.example', 'redfish-v2'],
+    ['with-a-password', 'Carrier-Pigeon://root:hunter2@loft', 'carrier-pigeon'],
+  ];
+
+  beforeAll(async () => {
+    for (const name of bmcDrivers.keys()) await makeHost(name, `${name}://192.0.2.7/redfish/v1/Systems/1`);
+    for (const [name, address] of others) await makeHost(name, address);
+    await makeHost('without-a-bmc', null);
+    await makeHost('of-another-namespace', 'ipmi://192.0.2.7', elsewhere);
+    // What the API server has heard of last, it has heard of everything before.
+    await makeHost('last', 'ipmi://192.0.2.7');
+    await until(async () => {
+      if ((await tryHost('last')) === 'it passed') throw new Error('the hosts are not known yet');
+    });
+  });
+
+  it.each([
+    ...able,
+    ...others.flatMap(([name, , driver]) => (driver === null ? [name] : [])),
+    'without-a-bmc',
+    'of-another-namespace',
+    'not-there-yet',
+  ])('can be %s', async (name) => {
+    expect(await tryHost(name)).toBe('it passed');
+  });
+
+  it.each([
+    ...unable.map((name) => [name, name]),
+    ...others.flatMap(([name, , driver]) => (driver === null ? [] : [[name, driver]])),
+  ])('cannot be %s, with the driver %s', async (name, driver) => {
+    const refusal = await tryHost(name);
+    expect(refusal).toContain(
+      `DataImage ${namespace}/${name}: the BareMetalHost of this name has the driver "${driver}" in spec.bmc.address, which cannot attach an ISO; expected one of ${able.join(', ')}, each also with +http or +https. If its BMC speaks Redfish, write the address of the host`,
+    );
+    expect(refusal).not.toContain('hunter2');
+  });
+
+  it('can be any in a namespace that has no hosts yet', async () => {
+    expect(await tryHost('ipmi', 'default')).toBe('it passed');
+  });
+
+  it('that cannot stops no DataImage that was there before it from being changed and deleted', async () => {
+    const name = 'late';
+    const finalizers = ['dataimage.metal3.io'];
+    await client.create(dataImages, { metadata: { namespace, name, finalizers }, spec: { url } });
+    await makeHost(name, 'ipmi://192.0.2.7');
+    await until(async () => expect(await tryHost(name)).toContain('has the driver "ipmi"'));
+    expect(await change(name, { spec: { url: 'http://iso.example/b.iso', immediate: true } })).toBe('it passed');
+    await client.delete(dataImages, { namespace, name }, {});
+    expect(await change(name, { metadata: { finalizers: null } })).toBe('it passed');
+    expect(await client.find(dataImages, { namespace, name })).toBeUndefined();
   });
 });

@@ -1,10 +1,12 @@
 // Bare-metal hosts and their DataImages: the rest of the matrix, lying answers, and controllers that are killed, on a real
 // Ironic. The journey and the commonest faults are in data-images.e2e.test.ts.
+import { dataImages } from '@slipway/api';
 import { attachIsIgnored, driveShows, isCut, isIronicMissing, powerStateLags } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Claims, collectClaims } from './data-images/claims.ts';
 import { runKilledControllers } from './data-images/killed-controllers.ts';
-import { type Scene, startScene, until } from './data-images/scene.ts';
+import { installMetal3Crd } from './data-images/metal3-crd.ts';
+import { metal, type Scene, startScene, until } from './data-images/scene.ts';
 import { standInOperator } from './data-images/stand-in-operator.ts';
 
 const missing = await isIronicMissing();
@@ -20,6 +22,7 @@ describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
       'two',
       'ignored',
       'foreign',
+      'another',
       'swapped',
       'lagging',
       'cut',
@@ -29,6 +32,8 @@ describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
       'forgotten',
       'owned',
       'paused',
+      'never-off',
+      'delayed',
       'bmc-down',
       'restarted',
     ]);
@@ -114,13 +119,39 @@ describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
       await scene.attachedWhen('foreign', { status: 'True' });
     });
 
+    it('whose drive is said to hold another image, from the first answer on, is not said to have ours until it is', async () => {
+      const iso = scene.iso('another');
+      await scene.addHost('another', { online: false });
+      await scene.hostWhen('another', { provisioning: { state: 'externally provisioned' } });
+      const end = await scene.lie('another', anotherOnceAttached('http://somebody.example/tool.iso'));
+      await scene.attach('another', iso.url);
+      await scene.changeHost('another', { spec: { online: true } });
+      await scene.attachedWhen('another', {
+        status: 'False',
+        reason: 'AttachFailed',
+        message: expect.stringMatching(
+          /found http:\/\/somebody\.example\/tool\.iso.*SLW_DATA_IMAGE_FOREIGN_MEDIUM.*held off/,
+        ),
+      });
+      // It is looked at again, and nothing is done to what is there.
+      await until(async () => expect((await scene.image('another'))?.status?.error?.count).toBeGreaterThan(2));
+      expect(claims.of('another')).toEqual([]);
+      expect(await scene.doneTo('another')).toEqual(['insert']);
+      end();
+      await scene.attachedWhen('another', { status: 'True' });
+      await scene.hostWhen('another', { poweredOn: true });
+      expect((await scene.image('another'))?.status).toMatchObject({ attachedImage: { url: iso.url } });
+      expect(await scene.held('another')).toBe(iso.sha256);
+      expect(await scene.doneTo('another')).toEqual(['insert', 'eject', 'insert', 'On']);
+    });
+
     it('whose medium somebody changes is not said to have ours any more', async () => {
       await running('swapped', scene.iso('swapped').url);
       const end = await scene.lie('swapped', driveShows('http://somebody.example/tool.iso'));
       await scene.annotate('swapped', { 'reboot.metal3.io': '{"mode":"hard"}' });
       await scene.attachedWhen('swapped', {
         status: 'False',
-        message: expect.stringContaining('somebody else has changed the medium'),
+        message: expect.stringContaining('SLW_DATA_IMAGE_FOREIGN_MEDIUM'),
       });
       end();
       await scene.attachedWhen('swapped', { status: 'True' });
@@ -222,6 +253,39 @@ describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
       await scene.hostWhen('paused', { poweredOn: true });
     });
 
+    it('that may not be switched off is not, and says so, and gets its ISO where that needs no power-off', async () => {
+      const iso = scene.iso('never-off');
+      await running('never-off');
+      await scene.changeHost('never-off', { spec: { disablePowerOff: true } });
+      await scene.attach('never-off', iso.url);
+      await scene.annotate('never-off', { 'reboot.metal3.io': '{"mode":"hard"}' });
+      await scene.hostWhen('never-off', {
+        errorType: 'power management error',
+        errorMessage: expect.stringContaining('spec.disablePowerOff is true'),
+      });
+      await scene.attachedWhen('never-off', {
+        reason: 'WaitsForReboot',
+        message: expect.stringContaining('spec.immediate'),
+      });
+      const immediate = { type: 'merge', body: { spec: { immediate: true } } } as const;
+      await scene.client.patch(dataImages, { namespace: metal, name: 'never-off' }, immediate, {});
+      await scene.attachedWhen('never-off', { status: 'True' });
+      await scene.annotate('never-off', { 'reboot.metal3.io': null });
+      await scene.hostWhen('never-off', { operationalStatus: 'OK', errorMessage: '', poweredOn: true });
+      expect(await scene.held('never-off')).toBe(iso.sha256);
+      expect(await scene.doneTo('never-off')).toEqual(['On', 'insert']);
+    });
+
+    it('that is detached with a delayed deletion goes once the annotation is gone, not sooner', async () => {
+      await running('delayed');
+      await scene.annotate('delayed', { 'baremetalhost.metal3.io/detached': '{"deleteAction":"delay"}' });
+      await scene.deleteHost('delayed');
+      await until(async () => expect(await scene.direct.node('metal~delayed')).toBeNull());
+      await scene.hostWhen('delayed', { operationalStatus: 'detached', provisioning: { state: 'deleting', ID: '' } });
+      await scene.annotate('delayed', { 'baremetalhost.metal3.io/detached': null });
+      await until(async () => expect(await scene.host('delayed')).toBeUndefined());
+    });
+
     it('stays off while somebody’s reboot annotation with a key is there', async () => {
       await running('keyed');
       await scene.annotate('keyed', { 'reboot.metal3.io/fence': '' });
@@ -272,6 +336,16 @@ describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
     expect(await claims.falseOnes()).toEqual([]);
   });
 });
+
+/** Whatever is in the drive, this is said to be in it, once an attach was asked for. */
+function anotherOnceAttached(image: string): Parameters<Scene['lie']>[1] {
+  const lie = driveShows(image);
+  let isAsked = false;
+  return (asked) => {
+    isAsked ||= asked.method === 'POST' && asked.path.endsWith('/vmedia');
+    return isAsked ? lie(asked) : undefined;
+  };
+}
 
 /** The power state lags behind for a few answers, once the host has been told to switch on. */
 function lagOncePoweredOn(): Parameters<Scene['lie']>[1] {
@@ -382,5 +456,38 @@ describe.skipIf(missing)('beside an operator that powers the hosts', { timeout: 
     await other.stop();
     claims.stop();
     expect(await claims.falseOnes()).toEqual([]);
+  });
+});
+
+describe.skipIf(missing)('with the CRD of DataImages that Metal3 brings', { timeout: 240_000 }, () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await startScene(['metal3-crd']);
+    await installMetal3Crd(scene);
+    await scene.run();
+  });
+  afterAll(() => scene?.stop());
+
+  const looks = () => scene.proxy.seen.filter(({ path }) => path.includes(`${metal}~metal3-crd`)).length;
+  const versionOf = async (name: string) => (await scene.image(name))?.metadata.resourceVersion;
+
+  it('an ISO is attached, and a status that cannot be kept whole is not written at every look', async () => {
+    const iso = scene.iso('metal3-crd');
+    await scene.attach('no-host', iso.url);
+    await until(async () =>
+      expect(await scene.image('no-host')).toMatchObject({ status: { lastReconciled: expect.any(String) } }),
+    );
+    await scene.attach('metal3-crd', iso.url);
+    await scene.addHost('metal3-crd');
+    await scene.hostWhen('metal3-crd', { poweredOn: true });
+    expect(await scene.held('metal3-crd')).toBe(iso.sha256);
+    const { status } = (await scene.image('metal3-crd')) ?? {};
+    expect(status).toMatchObject({ attachedImage: { url: iso.url } });
+    expect(status).not.toHaveProperty('conditions');
+
+    const versions = [await versionOf('metal3-crd'), await versionOf('no-host')];
+    const before = looks();
+    await until(() => expect(looks()).toBeGreaterThan(before + 5));
+    expect([await versionOf('metal3-crd'), await versionOf('no-host')]).toEqual(versions);
   });
 });

@@ -170,6 +170,15 @@ describe('slipway dataimage attach', () => {
     expect(await annotationsOf(host)).not.toHaveProperty(reboot);
   });
 
+  it('asks for no reboot of a host that must not be switched off', async () => {
+    const host = await makeHost();
+    await patch(bareMetalHosts, host, { spec: { disablePowerOff: true } });
+    const { code, err } = await dataimage('attach', host, iso, '--reboot');
+    expect(code).toBe(1);
+    expect(err).toMatch(/spec\.disablePowerOff of BareMetalHost .* is true.*--immediate/);
+    expect(await annotationsOf(host)).not.toHaveProperty(reboot);
+  });
+
   it('what is waited for in vain stays asked for', async () => {
     const host = await makeHost();
     const attaching = running('attach', host, iso, '--wait', '--timeout', '1');

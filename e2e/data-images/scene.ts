@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, namespaces, secrets } from '@slipway/api';
 import { createIronic, dataImagesController, type DataImagesOptions, type Ironic } from '@slipway/controllers';
+import { type RealIronic, startRealIronic } from '@slipway/controllers/testing/real-ironic';
 import {
   type Client,
   createClient,
@@ -15,7 +16,6 @@ import {
   type Stored,
 } from '@slipway/kube';
 import {
-  type EmulatedSystem,
   type FaultProxy,
   type FaultRule,
   type HistoryEntry,
@@ -23,10 +23,6 @@ import {
   type IsoServer,
   type RunningEmulator,
   type RunningIronic,
-  startFaultProxy,
-  startIronic,
-  startIsoServer,
-  startRedfishEmulator,
 } from '@slipway/tools/ironic';
 import { expect, vi } from 'vitest';
 import { startInstalledControlPlane } from '../installed-control-plane.ts';
@@ -72,6 +68,8 @@ export interface Scene {
   readonly client: Client;
   /** Of the administrator. */
   readonly kubeconfig: string;
+  /** Ironic and its surroundings, for who needs no hosts of the API. */
+  readonly real: RealIronic;
   readonly ironic: RunningIronic;
   readonly bmc: RunningEmulator;
   readonly isos: IsoServer;
@@ -90,6 +88,7 @@ export interface Scene {
   deleteHost(name: string): Promise<void>;
   attach(name: string, url: string, immediate?: boolean): Promise<void>;
   changeUrl(name: string, url: string): Promise<void>;
+  setImmediate(name: string): Promise<void>;
   image(name: string): Promise<Stored<DataImage> | undefined>;
   /** The condition Attached. */
   attachedWhen(name: string, wanted: object, timeout?: number): Promise<void>;
@@ -107,24 +106,13 @@ export interface Scene {
 }
 
 export async function startScene(systems: readonly string[]): Promise<Scene> {
-  const [controlPlane, ironic, bmc, isos] = await Promise.all([
-    startInstalledControlPlane(),
-    startIronic({ auth: 'basic', tls: true }),
-    startRedfishEmulator({ systems }),
-    startIsoServer(),
-  ]);
-  const proxy = await startFaultProxy(ironic);
+  const [controlPlane, real] = await Promise.all([startInstalledControlPlane(), startRealIronic(systems)]);
+  const { running: ironic, bmc, isos, proxy, ironic: direct } = real;
   const open = async (kubeconfig: string) => createClient(createTransport(await loadKubeconfig([kubeconfig])));
   const client = await open(controlPlane.kubeconfig);
-  const direct = createIronic({ url: ironic.url, ca: ironic.ca, auth: ironic });
   const running: Running[] = [];
   await client.create(namespaces, { metadata: { name: metal } });
 
-  const system = (name: string): EmulatedSystem => {
-    const found = bmc.systems.find((each) => each.name === name);
-    if (found === undefined) throw new Error(`no system ${name}`);
-    return found;
-  };
   const named = (name: string) => ({ namespace: metal, name });
   const patchHost = async (name: string, body: object) => {
     await client.patch(bareMetalHosts, named(name), { type: 'merge', body }, {});
@@ -133,6 +121,7 @@ export async function startScene(systems: readonly string[]): Promise<Scene> {
   const scene: Scene = {
     client,
     kubeconfig: controlPlane.kubeconfig,
+    real,
     ironic,
     bmc,
     isos,
@@ -173,7 +162,7 @@ export async function startScene(systems: readonly string[]): Promise<Scene> {
         metadata: named(credentialsName),
         stringData: { username: bmc.credentials.username, password },
       });
-      const address = `redfish-virtualmedia+${bmc.url}${system(name).path}`;
+      const address = `redfish-virtualmedia+${bmc.url}${real.system(name).path}`;
       await client.create(bareMetalHosts, {
         metadata: { ...named(name), finalizers, annotations },
         spec: { online, externallyProvisioned: true, bmc: { address, credentialsName } },
@@ -197,6 +186,9 @@ export async function startScene(systems: readonly string[]): Promise<Scene> {
     async changeUrl(name, url) {
       await client.patch(dataImages, named(name), { type: 'merge', body: { spec: { url } } }, {});
     },
+    async setImmediate(name) {
+      await client.patch(dataImages, named(name), { type: 'merge', body: { spec: { immediate: true } } }, {});
+    },
     image: (name) => client.find(dataImages, named(name)),
     attachedWhen: (name, wanted, timeout) =>
       until(async () => {
@@ -211,16 +203,14 @@ export async function startScene(systems: readonly string[]): Promise<Scene> {
       const bytes = isoOf(contents);
       return { url: isos.put(`${name}.iso`, bytes), sha256: createHash('sha256').update(bytes).digest('hex') };
     },
-    held: async (name) => (await bmc.held(system(name)))?.sha256 ?? null,
-    power: (name) => bmc.powerState(system(name)),
-    history: (name) => bmc.history(system(name)),
+    held: async (name) => (await bmc.held(real.system(name)))?.sha256 ?? null,
+    power: (name) => bmc.powerState(real.system(name)),
+    history: (name) => bmc.history(real.system(name)),
     doneTo: async (name) => deliberate(await scene.history(name)),
     async stop() {
       for (const each of running) await each.stop();
-      await direct.close();
       await client.transport.close();
-      await proxy.stop();
-      await Promise.all([controlPlane.stop(), ironic.stop(), bmc.stop(), isos.stop()]);
+      await Promise.all([controlPlane.stop(), real[Symbol.asyncDispose]()]);
     },
   };
   return scene;

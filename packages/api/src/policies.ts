@@ -9,6 +9,8 @@ import {
   poolStreamRecordPolicy,
 } from './machineconfiguration/os-stream-policies.ts';
 import { bootImagePlatformPolicy } from './operator/boot-image-platform-policy.ts';
+import { dataImageHostPolicy } from './metal3/data-image-host-policy.ts';
+import { dataImageMemoryPolicy } from './metal3/data-image-memory-policy.ts';
 import { dataImagePolicy } from './metal3/data-image-policy.ts';
 import { machineConfigurationPolicy } from './operator/machine-configuration-policy.ts';
 import type { PolicyDefinition } from './policy.ts';
@@ -29,5 +31,7 @@ export function policies(namespace: string = defaultNamespace): PolicyDefinition
     osImageStreamPolicy(exempt),
     bootImagePlatformPolicy(exempt),
     dataImagePolicy(exempt),
+    dataImageHostPolicy(exempt),
+    dataImageMemoryPolicy(exempt),
   ];
 }

@@ -61,9 +61,20 @@ describe('a policy', () => {
     expect(policy.spec.paramKind).toStrictEqual({ apiVersion: 'v1', kind: 'ConfigMap' });
     expect(binding.spec.paramRef).toMatchObject({ name: 'streams', namespace: 'ours' });
   });
+
+  it('can have every object of a kind as its parameter, in the namespace of what is written', () => {
+    const resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' };
+    const [, binding] = policyObjectsOf({ ...definition, param: { resource, every: true } });
+    expect(binding.spec.paramRef).toStrictEqual({ selector: {}, parameterNotFoundAction: 'Allow' });
+  });
 });
 
-const haveParam = new Set(['pool-os-stream-exists', 'pool-os-stream-forward', 'managed-boot-images-platform']);
+const haveParam = new Set([
+  'pool-os-stream-exists',
+  'pool-os-stream-forward',
+  'managed-boot-images-platform',
+  'data-image-host-guards',
+]);
 const aboutStatusToo = new Set(['mcn-guards', 'node-guards']);
 
 describe.each(policies('ours').map((policy) => ({ name: policy.name, policy: policyObjectsOf(policy)[0] })))(

@@ -32,8 +32,14 @@ export interface PolicyDefinition {
    * An object that the expressions read as `params`. While it is absent, or its kind is not served yet, the policy lets
    * everything pass: what it holds must be held by a controller as well.
    */
-  param?: { resource: ResourceName & Pick<Resource<unknown>, 'kind'>; name: string; namespace?: string };
+  param?: PolicyParam;
 }
+
+/** One object; or every object of the kind in the namespace of the one that is written, each in turn: one of them can refuse. */
+export type PolicyParam = { resource: ResourceName & Pick<Resource<unknown>, 'kind'> } & (
+  | { name: string; namespace?: string }
+  | { every: true }
+);
 
 export interface ValidatingAdmissionPolicy {
   apiVersion: 'admissionregistration.k8s.io/v1';
@@ -59,7 +65,9 @@ export interface ValidatingAdmissionPolicyBinding {
   spec: {
     policyName: string;
     validationActions: ['Deny'];
-    paramRef?: { name: string; namespace?: string; parameterNotFoundAction: 'Allow' };
+    paramRef?: ({ name: string; namespace?: string } | { selector: Record<string, never> }) & {
+      parameterNotFoundAction: 'Allow';
+    };
   };
 }
 
@@ -143,15 +151,14 @@ function bindingOf({ name, param }: PolicyDefinition): ValidatingAdmissionPolicy
     spec: {
       policyName: name,
       validationActions: ['Deny'],
-      ...(param && {
-        paramRef: {
-          name: param.name,
-          ...(param.namespace !== undefined && { namespace: param.namespace }),
-          parameterNotFoundAction: 'Allow',
-        },
-      }),
+      ...(param && { paramRef: { ...whichOf(param), parameterNotFoundAction: 'Allow' } }),
     },
   };
+}
+
+function whichOf(param: PolicyParam) {
+  if ('every' in param) return { selector: {} };
+  return { name: param.name, ...(param.namespace !== undefined && { namespace: param.namespace }) };
 }
 
 /** The two objects that put a policy into force. */

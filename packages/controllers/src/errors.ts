@@ -43,6 +43,7 @@ export const controllerErrors = {
   SLW_BMC_ADDRESS: 'the address of a BMC cannot be used',
   SLW_BMC_DRIVER: 'the address of a BMC asks for a driver that Slipway does not have',
   SLW_BMC_CREDENTIALS: 'the Secret with the credentials of a BMC is not there or not whole',
+  SLW_BMC_POWER_OFF_DISABLED: 'a host that must not be switched off was asked to be',
   SLW_DATA_IMAGE_ATTACH_FAILED: 'an ISO could not be attached',
   SLW_DATA_IMAGE_DETACH_FAILED: 'an ISO could not be detached',
   SLW_DATA_IMAGE_FOREIGN_MEDIUM: 'a medium that Slipway has not attached is in the drive',

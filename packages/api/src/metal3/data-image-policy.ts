@@ -1,5 +1,5 @@
 // What Ironic would refuse is refused at the door, before a host is switched off for it. Whether the BMC of the host can take
-// an ISO is another object's matter, which no policy can look at: the controller says it in the condition Attached.
+// an ISO is another policy's matter (data-image-host-policy.ts): this one needs no host.
 import type { Identity } from '../identity.ts';
 import type { PolicyDefinition } from '../policy.ts';
 import { dataImages } from './data-image.ts';

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { afterCall, type CallOutcome } from './after-call.ts';
 import { attachBegins, detachBegins } from './drive-memory.ts';
 import { type HostStep, usualOptions } from './host-step.ts';
-import { asked, attachedA, drive, isoA, now } from './testing/facts.ts';
+import { aNode, asked, attachedA, drive, isoA, now } from './testing/facts.ts';
 
-const attach: HostStep = { type: 'attach', url: isoA, remember: attachBegins(drive(), now - 1000) };
+const attach: HostStep = { type: 'attach', url: isoA, remember: attachBegins(drive(), aNode(), now - 1000) };
 const detach: HostStep = { type: 'detach', remember: detachBegins(attachedA, now - 1000) };
 const power: HostStep = {
   type: 'power',

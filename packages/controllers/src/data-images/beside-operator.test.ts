@@ -32,6 +32,16 @@ describe('beside another operator', () => {
     ['an image of a host that is on waits for a reboot', { image: {} }, 'wait: reboot needed'],
     ['a host that somebody wants rebooted is held off', { image: {}, host: { reboots: [asks] } }, 'hold off'],
     ['a host that is off is held off', { image: {}, host: isOff, node: off }, 'hold off'],
+    [
+      'but not one that is rebooted without being off',
+      { image: {}, host: { reboots: [asks], isPowerOffDisabled: true } },
+      'wait: reboot needed',
+    ],
+    [
+      'and if it is held already, it is let go',
+      { image: {}, host: { reboots: [asks, holds], isPowerOffDisabled: true } },
+      'release hold',
+    ],
     ['not if only Ironic says that it is off', { image: {}, node: off }, 'wait: reboot needed'],
     ['nor if only that operator does', { image: {}, host: isOff }, 'wait: reboot needed'],
     [

@@ -22,7 +22,8 @@ export function stepBesideOperator(facts: HostFacts, options: StepOptions): Host
 
 function untilHeld(facts: HostFacts, node: IronicNode, image: DataImageSeen, options: StepOptions): HostStep {
   const { host } = facts;
-  const isWindow = isOff(facts, node) || host.reboots.length > 0;
+  // Where power-off is disabled, that operator reboots the host without a time that it is off.
+  const isWindow = isOff(facts, node) || (host.reboots.length > 0 && !host.isPowerOffDisabled);
   if (isWindow && !image.immediate && isPending(facts, image)) return { type: 'hold off' };
   // What is attached is looked at once more before that operator switches the host on.
   const how = { mayChange: image.immediate, isBooting: isWindow };
@@ -31,7 +32,8 @@ function untilHeld(facts: HostFacts, node: IronicNode, image: DataImageSeen, opt
 
 function whileHeld(facts: HostFacts, node: IronicNode, image: DataImageSeen, options: StepOptions): HostStep {
   // It is on, nobody else asks for a reboot, and it cannot have been off since: whoever asked has thought better of it.
-  const isCancelled = facts.host.reboots.every(isOwn) && facts.host.poweredOn && isOn(node);
+  const isAlone = facts.host.reboots.every(isOwn) || facts.host.isPowerOffDisabled;
+  const isCancelled = isAlone && facts.host.poweredOn && isOn(node);
   if (isCancelled) return { type: 'release hold' };
   // That operator may have been switching it on when the annotation went on.
   const hasSeen = facts.host.reboots.some((each) => isOwn(each) && facts.now >= each.since + options.settleMs);

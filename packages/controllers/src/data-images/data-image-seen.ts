@@ -1,8 +1,8 @@
 // A DataImage of the API → what of it counts.
-import type { BareMetalHost, DataImage } from '@slipway/api';
+import { type BareMetalHost, type DataImage, driveMemoryAnnotation } from '@slipway/api';
 import type { Stored } from '@slipway/kube';
 import type { DataImageSeen } from './host-step.ts';
-import { bootAnywayAnnotation, driveMemoryAnnotation, readBootAnywayAfter, readDriveMemory } from './memories.ts';
+import { bootAnywayAnnotation, readBootAnywayAfter, readDriveMemory } from './memories.ts';
 
 export const imageFinalizer = 'dataimage.metal3.io';
 

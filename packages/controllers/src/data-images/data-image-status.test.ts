@@ -1,13 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { dataImageStatus, statusWithoutHost } from './data-image-status.ts';
-import { usualOptions } from './host-step.ts';
+import { type DataImageSeen, usualOptions } from './host-step.ts';
 import { nextHostStep } from './next-host-step.ts';
-import { anImage, attachedA, drive, empty, factsOf, type Given, isoA, isoB, now, off } from './testing/facts.ts';
+import {
+  anImage,
+  asked,
+  attachedA,
+  drive,
+  empty,
+  factsOf,
+  foreign,
+  type Given,
+  isoA,
+  isoB,
+  now,
+  off,
+  ours,
+} from './testing/facts.ts';
 
 /** With the step that is next. */
 function statusOf(given: Given) {
   const facts = factsOf(given);
-  return dataImageStatus(facts, anImage(given.image), nextHostStep(facts, usualOptions));
+  return dataImageStatus(facts, anImage(given.image), nextHostStep(facts, usualOptions), usualOptions);
 }
 
 const reboot = 'kubectl annotate -n metal bmh worker-0 reboot.metal3.io=';
@@ -36,6 +50,13 @@ describe('status of a DataImage', () => {
       'False',
       'ChangeWaitsForReboot',
       [isoA, isoB, reboot],
+    ],
+    [
+      'waiting for somebody to power cycle a host that Slipway may not switch off',
+      { image: {}, host: { isPowerOffDisabled: true } },
+      'False',
+      'WaitsForReboot',
+      ['spec.disablePowerOff of BareMetalHost metal/worker-0', 'spec.immediate', 'power cycle'],
     ],
     [
       'being attached',
@@ -127,5 +148,46 @@ describe('status of a DataImage', () => {
   it('counts failures, and says why the last one', () => {
     expect(statusOf({ image: { memory: failed }, node: off }).error).toEqual({ count: 2, message: failed.message });
     expect(statusOf({ image: { memory: attachedA } }).error).toBeUndefined();
+  });
+});
+
+describe('an ISO that was verified', () => {
+  const adopted = { memory: asked({ doing: 'adopt', isSent: true }) };
+  const found = (given: Given, besideOperator = false, image: Partial<DataImageSeen> = { memory: attachedA }) =>
+    dataImageStatus(
+      factsOf({ ...given, image }),
+      anImage(image),
+      { type: 'wait', why: 'at rest', ms: null },
+      { besideOperator },
+    );
+
+  it.each<[string, Given]>([
+    ['while nothing has happened since', {}],
+    ['where the drive still shows it', { drive: ours }],
+    ['on a host that is detached, which keeps what it has', { host: { isDetached: true }, node: null }],
+    ['on a host that was adopted anew and still shows it', { host: adopted, drive: ours }],
+  ])('is attached %s', (_, given) => {
+    expect(found(given)).toMatchObject({ attachedImage: { url: isoA }, attached: { status: 'True' } });
+  });
+
+  it.each<[string, Given, RegExp]>([
+    ['that Ironic has forgotten', { node: null }, /adopt the host again/],
+    ['that is being adopted', { node: { provisionState: 'adopting' } }, /adopt the host again/],
+    ['that was adopted anew and cannot be asked', { host: adopted, driveProblem: 'BMC down' }, /BMC down/],
+    ['whose drive is empty', { drive: empty }, /empty now/],
+    ['whose drive shows another medium', { drive: foreign }, /somebody\.example/],
+  ])('is not said to be attached to a host %s', (_, given, why) => {
+    const { attachedImage, attached } = found(given);
+    expect(attachedImage).toBeUndefined();
+    expect(attached).toMatchObject({ status: 'Unknown', reason: 'NotVerified', message: expect.stringMatching(why) });
+  });
+
+  it('beside another operator is doubted only where the drive says otherwise', () => {
+    expect(found({ node: { provisionState: 'adopting' } }, true).attached.status).toBe('True');
+    expect(found({ drive: empty }, true).attached.status).toBe('Unknown');
+  });
+
+  it('is the only one that is doubted', () => {
+    expect(found({ node: null }, false, {}).attached.reason).not.toBe('NotVerified');
   });
 });

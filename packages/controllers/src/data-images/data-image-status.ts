@@ -1,7 +1,7 @@
 // status of a DataImage: all of it follows from what is known and from the step that is next, so nothing is kept in it.
 import type { DataImage } from '@slipway/api';
 import { failuresOf, mediumOf } from './drive-memory.ts';
-import type { DataImageSeen, HostFacts, HostSeen, HostStep, Why } from './host-step.ts';
+import type { DataImageSeen, HostFacts, HostSeen, HostStep, StepOptions, Why } from './host-step.ts';
 import { bootAnywayAnnotation } from './memories.ts';
 import { bootsAnyway, canAttach } from './next-drive-step.ts';
 
@@ -20,12 +20,18 @@ export interface DataImageFindings {
   readonly attached: Finding;
 }
 
-export function dataImageStatus(facts: HostFacts, image: DataImageSeen, step: HostStep): DataImageFindings {
+export function dataImageStatus(
+  facts: HostFacts,
+  image: DataImageSeen,
+  step: HostStep,
+  { besideOperator }: Pick<StepOptions, 'besideOperator'>,
+): DataImageFindings {
   const failures = failuresOf(image);
+  const doubt = mediumOf(image) === 'attached' ? doubtOf(facts, image, besideOperator) : null;
   return {
-    attachedImage: attachedImageOf(image),
+    attachedImage: doubt === null ? attachedImageOf(image) : undefined,
     error: failures === 0 ? undefined : { count: failures, message: image.memory?.message ?? '' },
-    attached: findingOf(facts, image, step),
+    attached: doubt ?? findingOf(facts, image, step),
   };
 }
 
@@ -40,6 +46,38 @@ function attachedImageOf(image: DataImageSeen): Status['attachedImage'] {
   const medium = mediumOf(image);
   if (medium === 'attached') return { url: image.memory?.url ?? '' };
   return medium === 'unverified' && image.attachedUrl !== null ? { url: image.attachedUrl } : undefined;
+}
+
+/**
+ * What was verified once may not be so any more: a host that Ironic adopts anew has its drive emptied by that, and somebody
+ * may have changed the medium. Until it is known, attached is not said. Null: there is no doubt.
+ */
+function doubtOf(facts: HostFacts, image: DataImageSeen, besideOperator: boolean): Finding | null {
+  const isOurs = !besideOperator && !facts.host.isForeign;
+  const why = (isOurs ? doubtOfAdoption(facts) : null) ?? contradiction(facts, image);
+  if (why === null) return null;
+  return { status: 'Unknown', reason: 'NotVerified', message: `${image.memory?.url} was in the drive, but ${why}` };
+}
+
+function doubtOfAdoption(facts: HostFacts): string | null {
+  const { host, node, drive, driveProblem } = facts;
+  const isRegistering = !host.isDetached && !host.isDeleting && node?.provisionState !== 'active';
+  if (isRegistering) {
+    return 'Ironic has to adopt the host again, which ejects what is there: it is looked at after that';
+  }
+  return isFreshlyAdopted(facts) && drive === null
+    ? `Ironic has adopted the host again, and the drive cannot be read: ${driveProblem ?? 'it was not asked'}`
+    : null;
+}
+
+/** To adopt a node empties its drive, and nobody has asked for anything since: what was attached may be out. */
+export const isFreshlyAdopted = ({ host, node }: HostFacts): boolean =>
+  host.memory?.doing === 'adopt' && node?.provisionState === 'active';
+
+function contradiction({ drive }: HostFacts, { memory }: DataImageSeen): string | null {
+  if (drive === null) return null;
+  if (!drive.inserted) return 'the drive is empty now';
+  return drive.image === memory?.reported ? null : `now ${drive.image || 'a medium without a name'} is`;
 }
 
 function findingOf(facts: HostFacts, image: DataImageSeen, step: HostStep): Finding {
@@ -155,8 +193,10 @@ function unsupportedMessage({ host }: HostFacts): string {
   return `nothing is attached to ${hostName(host)}, and it is not held off: ${why} [SLW_DATA_IMAGE_UNSUPPORTED]`;
 }
 
-const atNextPowerOff = ({ namespace, name }: HostSeen): string =>
-  `when the host is next powered off. Nobody reboots it for that: kubectl annotate -n ${namespace} bmh ${name} reboot.metal3.io= does`;
+const atNextPowerOff = ({ namespace, name, isPowerOffDisabled }: HostSeen): string =>
+  isPowerOffDisabled
+    ? `when the host is next found off. Slipway does not switch it off, for spec.disablePowerOff of BareMetalHost ${namespace}/${name} is true: set spec.immediate of the DataImage to true, where the hardware can, or power cycle the host by hand`
+    : `when the host is next powered off. Nobody reboots it for that: kubectl annotate -n ${namespace} bmh ${name} reboot.metal3.io= does`;
 
 const hostName = ({ namespace, name }: HostSeen): string => `BareMetalHost ${namespace}/${name}`;
 

@@ -1,6 +1,6 @@
 // How the memory of a drive changes: one function for each thing that can happen to it.
 import { backoffMs } from './backoff.ts';
-import type { DataImageSeen, DriveMemory, StepOptions } from './host-step.ts';
+import type { DataImageSeen, Drive, DriveMemory, IronicNode, StepOptions } from './host-step.ts';
 
 const LONGEST_MESSAGE = 1024;
 
@@ -10,6 +10,7 @@ export const emptyDrive = (url: string): DriveMemory => ({
   url,
   isAttached: false,
   reported: '',
+  node: '',
   isSent: false,
   since: 0,
   notBefore: 0,
@@ -35,11 +36,23 @@ export function mediumOf({ memory, attachedUrl }: DataImageSeen): Medium {
   return memory.isAttached ? 'attached' : 'none';
 }
 
+/**
+ * Whether what is in the drive can be ours: Ironic names its copy after the node, or hands on our URL as it is. What it
+ * boots machines from is named after the node too, and is never ours. A BMC that has not named what we attached names
+ * nothing, so what has no name is ours there.
+ */
+export function isOurs({ inserted, image }: Drive, { reported, url, node }: DriveMemory): boolean {
+  if (!inserted || image === '') return inserted && reported === '';
+  if (image === reported || image === url) return true;
+  return node !== '' && image.includes(node) && !image.includes(`boot-${node}`);
+}
+
 export const failuresOf = ({ memory, errorCount }: DataImageSeen): number => memory?.failures ?? errorCount;
 
 /** Written before the call. */
-export const attachBegins = (before: DriveMemory, now: number): DriveMemory => ({
+export const attachBegins = (before: DriveMemory, { uuid }: IronicNode, now: number): DriveMemory => ({
   ...before,
+  node: uuid,
   doing: 'attach',
   isAttached: false,
   reported: '',
@@ -65,8 +78,9 @@ export const driveCallAccepted = (before: DriveMemory, now: number): DriveMemory
   since: now,
 });
 
-export const verified = ({ url }: DriveMemory, reported: string, now: number): DriveMemory => ({
+export const verified = ({ url, node }: DriveMemory, reported: string, now: number): DriveMemory => ({
   ...emptyDrive(url),
+  node,
   isAttached: true,
   reported,
   since: now,
@@ -112,7 +126,7 @@ const delay = (failures: number, { minuteMs, chance }: StepOptions): number =>
   backoffMs({ failures, minuteMs, chance });
 
 /** What outside programs say may be long, and have what no status may have. */
-export function shorten(message: string): string {
+export function shorten(message: string, longest = LONGEST_MESSAGE): string {
   const printable = message.replaceAll(/\p{Cc}+/gu, ' ').trim();
-  return printable.length > LONGEST_MESSAGE ? `${printable.slice(0, LONGEST_MESSAGE - 1)}…` : printable;
+  return printable.length > longest ? `${printable.slice(0, longest - 1)}…` : printable;
 }

@@ -11,7 +11,7 @@ describe('whatever users, faults and kills do', () => {
     ['in charge of the host', false],
     ['beside another operator', true],
   ])(
-    '%s: no orphaned medium, no attach over another, no reboot that nobody asked for, attached is never said before it is true, and in the end all is as it was asked for',
+    '%s: no orphaned medium, no attach over another, no medium of somebody else ejected, no reboot that nobody asked for, attached is never said before it is true, and in the end all is as it was asked for',
     (_, besideOperator) => {
       if (only !== undefined) console.log(runScenario(Number(only), besideOperator).story.join('\n'));
       const { violations, kills } = runSeeds(seeds, besideOperator);

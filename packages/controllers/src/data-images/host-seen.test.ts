@@ -44,6 +44,24 @@ describe('a host', () => {
     });
   });
 
+  it('is not switched off where its spec says so', () => {
+    const disabled = host({}, { disablePowerOff: true });
+    expect(hostSeen(disabled, null, bmcSeen(disabled, secret).reading, now).isPowerOffDisabled).toBe(true);
+    expect(seen({}).isPowerOffDisabled).toBe(false);
+  });
+
+  it.each([
+    ['{"deleteAction":"delay"}', true],
+    ['{"deleteAction":"delete"}', false],
+    ['', false],
+    ['delay', false],
+    ['null', false],
+    [`{"deleteAction":"delay","why":"${'x'.repeat(2000)}"}`, false],
+  ])('that is detached with %s has its deletion delayed: %s', (value, isDeletionDelayed) => {
+    const annotations = { 'baremetalhost.metal3.io/detached': value };
+    expect(seen({ annotations })).toMatchObject({ isDetached: true, isDeletionDelayed });
+  });
+
   const finalizers = ['baremetalhost.metal3.io'];
   const marked = { finalizers, annotations: { 'slipway.dev/host': encodeMemory(nothingAsked) } };
   it.each<[string, Metadata, KnownNode | null, boolean]>([

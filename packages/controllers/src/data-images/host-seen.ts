@@ -11,6 +11,7 @@ import { rebootRequests } from './reboot-requests.ts';
 export const hostFinalizer = 'baremetalhost.metal3.io';
 export const pausedAnnotation = 'baremetalhost.metal3.io/paused';
 const detachedAnnotation = 'baremetalhost.metal3.io/detached';
+const LONGEST_VALUE = 1024;
 
 export function hostSeen(host: Stored<BareMetalHost>, node: KnownNode | null, bmc: BmcReading, now: number): HostSeen {
   const { metadata, spec, status } = host;
@@ -23,16 +24,29 @@ export function hostSeen(host: Stored<BareMetalHost>, node: KnownNode | null, bm
     deletingSince: deletionTimestamp === undefined ? 0 : Date.parse(deletionTimestamp),
     hasFinalizer: hasHostFinalizer(host),
     online: spec?.online === true,
+    isPowerOffDisabled: spec?.disablePowerOff === true,
     externallyProvisioned: spec?.externallyProvisioned === true,
     state: status?.provisioning.state ?? '',
     poweredOn: status?.poweredOn === true,
     isPaused: pausedAnnotation in annotations,
     isDetached: detachedAnnotation in annotations,
+    isDeletionDelayed: delaysDeletion(annotations[detachedAnnotation]),
     reboots: rebootRequests(annotations),
     bmc,
     isForeign: isForeign(host, node),
     memory: readHostMemory(annotations[hostMemoryAnnotation], now),
   };
+}
+
+/** Its value is {"deleteAction":"delay"}; anything else delays nothing. */
+function delaysDeletion(value = ''): boolean {
+  if (value.length > LONGEST_VALUE) return false;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return typeof parsed === 'object' && parsed !== null && Reflect.get(parsed, 'deleteAction') === 'delay';
+  } catch {
+    return false;
+  }
 }
 
 /**

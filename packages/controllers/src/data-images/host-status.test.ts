@@ -74,11 +74,29 @@ describe('status of a host', () => {
       /found cleaning.*SLW_IRONIC_NODE_STATE/,
     ],
     ['no power state', { node: { powerState: null } }, 'power management error', /SLW_IRONIC_POWER_UNKNOWN/],
+    [
+      'a reboot of a host that may not be switched off',
+      { host: { isPowerOffDisabled: true, reboots: [{ key: 'fence', mode: 'soft', since: 0 }] } },
+      'power management error',
+      /left on: annotation reboot\.metal3\.io\/fence.*spec\.disablePowerOff is true.*by hand/,
+    ],
+    [
+      'a host that may not be switched off and shall not be online',
+      { host: { isPowerOffDisabled: true, online: false } },
+      'power management error',
+      /left on: spec\.online is false, but spec\.disablePowerOff is true/,
+    ],
   ])('tells what is wrong: %s', (_, given, errorType, message) => {
     const status = statusOf(given);
     expect(status).toMatchObject({ operationalStatus: 'error', errorType });
     expect(status.errorMessage).toMatch(message);
     expect(status.errorCount).toBeGreaterThan(0);
+  });
+
+  it('that may not be switched off is well as long as nobody asks for it', () => {
+    expect(statusOf({ host: { isPowerOffDisabled: true } }).operationalStatus).toBe('OK');
+    const isOff = { host: { isPowerOffDisabled: true, online: false }, node: off };
+    expect(statusOf(isOff).operationalStatus).toBe('OK');
   });
 
   it.each<[string, Given, boolean]>([

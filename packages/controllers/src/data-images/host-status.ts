@@ -1,6 +1,8 @@
 // status of a BareMetalHost that is ours, in the words that its users know.
 import type { BareMetalHost } from '@slipway/api';
 import type { HostFacts, HostStep, Why } from './host-step.ts';
+import { isOffAskedFor } from './power-step.ts';
+import { annotationOf } from './reboot-requests.ts';
 
 type Status = NonNullable<BareMetalHost['status']>;
 type ErrorType = NonNullable<Status['errorType']>;
@@ -59,8 +61,23 @@ function problemOf(facts: HostFacts, step: HostStep): Problem | null {
     const type = node?.provisionState === 'active' ? 'power management error' : registrationError(facts);
     return { type, message: host.memory.message };
   }
+  return refusalOf(facts) ?? problemOfStep(facts, step);
+}
+
+function problemOfStep(facts: HostFacts, step: HostStep): Problem | null {
   const why = step.type === 'wait' ? problemOfWait[step.why] : undefined;
   return why === undefined ? null : { type: why.type, message: why.message(facts) };
+}
+
+/** Ironic's own reboot would not do: nobody could change the drive in it, and asked for twice it reboots twice. */
+function refusalOf(facts: HostFacts): Problem | null {
+  const { host, node } = facts;
+  if (!host.isPowerOffDisabled || !isOffAskedFor(facts) || node?.powerState !== 'power on') return null;
+  const asked = host.online
+    ? `annotation ${host.reboots.map(annotationOf).join(', ')} asks for a reboot`
+    : 'spec.online is false';
+  const message = `the host is left on: ${asked}, but spec.disablePowerOff is true; power cycle it by hand, or take back either of the two [SLW_BMC_POWER_OFF_DISABLED]`;
+  return { type: 'power management error', message };
 }
 
 const registrationError = ({ host }: HostFacts): ErrorType =>

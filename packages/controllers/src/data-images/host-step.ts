@@ -21,7 +21,10 @@ export interface IronicNode {
 /** What the BMC says is in the drive. Null where it was not asked. */
 export interface Drive {
   readonly inserted: boolean;
-  /** As Ironic reports it: its own published copy, so it tells an image of ours only from one that we have seen before. */
+  /**
+   * As Ironic reports it: mostly its own copy, named after the node, so it does not tell one ISO of ours from another. Empty
+   * where the BMC does not say what it holds.
+   */
   readonly image: string;
 }
 
@@ -46,6 +49,8 @@ export interface HostSeen {
   readonly deletingSince: number;
   readonly hasFinalizer: boolean;
   readonly online: boolean;
+  /** spec.disablePowerOff: it is never switched off by us. */
+  readonly isPowerOffDisabled: boolean;
   readonly externallyProvisioned: boolean;
   /** status.provisioning.state. */
   readonly state: string;
@@ -54,6 +59,8 @@ export interface HostSeen {
   /** By annotation baremetalhost.metal3.io/paused, /detached. */
   readonly isPaused: boolean;
   readonly isDetached: boolean;
+  /** The detached annotation says so: its deletion waits until that is removed. */
+  readonly isDeletionDelayed: boolean;
   /** reboot.metal3.io and reboot.metal3.io/<key>: see reboot-requests.ts. */
   readonly reboots: readonly RebootRequest[];
   readonly bmc: BmcReading;
@@ -117,6 +124,8 @@ export interface DriveMemory {
   readonly isAttached: boolean;
   /** The image string that Ironic reported for our ISO; '' before. Another one in the drive is somebody else's medium. */
   readonly reported: string;
+  /** UUID of the node that an attach was last called for, by which Ironic names its copy; '' before the first. */
+  readonly node: string;
   /** Ironic has said yes to it. False: it may never have heard of it. */
   readonly isSent: boolean;
   readonly since: number;

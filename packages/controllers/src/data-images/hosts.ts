@@ -15,10 +15,10 @@ import {
 } from '@slipway/kube';
 import type { ReadBmc } from './bmc/read-bmc.ts';
 import { carryOut, type Scene } from './carry-out.ts';
-import { dataImageStatus, statusWithoutHost } from './data-image-status.ts';
-import { isFreshlyAdopted, withDoubt } from './doubt.ts';
+import { dataImageStatus, isFreshlyAdopted, statusWithoutHost } from './data-image-status.ts';
 import { failuresOf, mediumOf } from './drive-memory.ts';
 import { dataImageSeen, imageFinalizer } from './data-image-seen.ts';
+import { createDroppedFields, type DroppedFields } from './dropped-fields.ts';
 import { bmcSeen, bmcSeenBeside, hostSeen, nodeSeen, pausedAnnotation } from './host-seen.ts';
 import { hostStatus } from './host-status.ts';
 import { type HostFacts, type HostStep, type StepOptions, usualOptions } from './host-step.ts';
@@ -43,6 +43,7 @@ export function dataImagesController(options: DataImagesOptions): ControllerDef 
   const times: Times = { ...usualOptions, ...usualRest, ...options.times };
   const metrics = options.metrics === undefined ? undefined : createHostMetrics(options.metrics);
   const writer = createWriter();
+  const dropped = createDroppedFields();
   let ironic: Ironic | undefined;
   return {
     name: 'data-images',
@@ -54,12 +55,13 @@ export function dataImagesController(options: DataImagesOptions): ControllerDef 
       void ironic?.close().catch(() => {});
       ironic = undefined;
       metrics?.reset();
+      dropped.clear();
     },
     async reconcile(key, context) {
       // What we wrote is on its way, and brings this host back here.
       if (writer.isBehind(key, context.read)) return done();
       ironic ??= options.ironic();
-      return reconcile(key, { ironic, writer, metrics, times, besideOperator, context });
+      return reconcile(key, { ironic, writer, dropped, metrics, times, besideOperator, context });
     },
   };
 }
@@ -90,6 +92,7 @@ const credentialsSource: Source<Secret> = {
 interface Shell {
   readonly ironic: Ironic;
   readonly writer: Writer;
+  readonly dropped: DroppedFields;
   readonly metrics: HostMetrics | undefined;
   readonly times: Times;
   readonly besideOperator: boolean;
@@ -97,9 +100,12 @@ interface Shell {
 }
 
 async function reconcile(key: Key, shell: Shell): Promise<Next> {
-  const { context, metrics } = shell;
+  const { context, metrics, dropped } = shell;
   const [host, image] = await objectsOf(key, context);
-  if (image === undefined) metrics?.failures(key, 0);
+  if (image === undefined) {
+    metrics?.failures(key, 0);
+    dropped.forget(key);
+  }
   if (host === undefined) return image === undefined ? done() : withoutHost(image, shell);
   if (pausedAnnotation in (host.metadata.annotations ?? {})) return done();
   try {
@@ -125,7 +131,8 @@ async function objectsOf(
   return Promise.all([client.find(bareMetalHosts, name), client.find(dataImages, name)]);
 }
 
-async function withoutHost(image: Stored<DataImage>, { writer, context }: Shell): Promise<Next> {
+async function withoutHost(image: Stored<DataImage>, shell: Shell): Promise<Next> {
+  const { writer, context } = shell;
   const seen = dataImageSeen(image, undefined, context.now().getTime());
   if (stepWithoutHost(seen).type === 'release image') {
     const finalizers = (image.metadata.finalizers ?? []).filter((each) => each !== imageFinalizer);
@@ -133,7 +140,7 @@ async function withoutHost(image: Stored<DataImage>, { writer, context }: Shell)
     return done();
   }
   const { namespace = '', name } = image.metadata;
-  await writeImageStatus(image, statusWithoutHost(seen, { namespace, name }), writer, context);
+  await writeImageStatus(image, statusWithoutHost(seen, { namespace, name }), shell);
   return done();
 }
 
@@ -245,8 +252,9 @@ interface Said {
 async function say(
   step: HostStep,
   { host, image, facts, secret }: Said & { readonly facts: HostFacts; readonly secret: Stored<Secret> | undefined },
-  { writer, context, metrics, besideOperator }: Shell,
+  shell: Shell,
 ): Promise<Said> {
+  const { writer, context, metrics, besideOperator } = shell;
   const isOurs = !besideOperator && !facts.host.isForeign && facts.host.externallyProvisioned;
   const seen = facts.dataImage;
   if (seen !== null) metrics?.failures(`${facts.host.namespace}/${facts.host.name}`, failuresOf(seen));
@@ -255,12 +263,7 @@ async function say(
     image:
       image === undefined || seen === null
         ? undefined
-        : await writeImageStatus(
-            image,
-            withDoubt(dataImageStatus(facts, seen, step), facts, besideOperator),
-            writer,
-            context,
-          ),
+        : await writeImageStatus(image, dataImageStatus(facts, seen, step, { besideOperator }), shell),
   };
 }
 

@@ -7,7 +7,7 @@ import { nextDriveStep } from './next-drive-step.ts';
 export function leavingStep(facts: HostFacts, options: StepOptions): HostStep {
   const { host, node } = facts;
   if (node !== null && node.sentDigest !== null) return removeNode(facts, node, options);
-  if (host.isDeleting && host.hasFinalizer) return { type: 'remove host finalizer' };
+  if (host.isDeleting && host.hasFinalizer && !host.isDeletionDelayed) return { type: 'remove host finalizer' };
   if (!host.isDetached) return { type: 'wait', why: 'at rest', ms: null };
   return { type: 'wait', why: 'detached', ms: facts.dataImage?.isDeleting === true ? options.settleMs : null };
 }

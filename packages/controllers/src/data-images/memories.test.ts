@@ -9,6 +9,7 @@ const drive: DriveMemory = {
   url: 'http://iso.example/a.iso',
   isAttached: true,
   reported: 'http://ironic.example/cdrom-1.iso',
+  node: '1',
   isSent: false,
   since: now - 1000,
   notBefore: now + 60_000,
@@ -41,8 +42,10 @@ describe('a memory', () => {
     },
   );
 
-  it('does not call attached what was never reported', () => {
-    expect(readDriveMemory(encodeMemory({ ...drive, reported: '' }), now)?.isAttached).toBe(false);
+  it('does not call attached what was never reported; some BMCs report no name', () => {
+    const { reported: _, ...unreported } = drive;
+    expect(readDriveMemory(JSON.stringify(unreported), now)?.isAttached).toBe(false);
+    expect(readDriveMemory(encodeMemory({ ...drive, reported: '' }), now)?.isAttached).toBe(true);
     expect(readDriveMemory(encodeMemory({ ...drive, doing: 'attach' }), now)?.isAttached).toBe(false);
   });
 

@@ -1,7 +1,6 @@
 // The two memories as annotations: written by us, but anybody may have had their hands on them.
 import type { DriveMemory, HostMemory } from './host-step.ts';
 
-export const driveMemoryAnnotation = 'slipway.dev/data-image';
 export const hostMemoryAnnotation = 'slipway.dev/host';
 export const bootAnywayAnnotation = 'slipway.dev/data-image-boot-anyway-after';
 const LONGEST = 16 * 1024;
@@ -20,8 +19,10 @@ export function readDriveMemory(value: string | undefined, now: number): DriveMe
   return {
     doing,
     url: text(fields['url']),
-    isAttached: doing === 'none' && fields['isAttached'] === true && text(fields['reported']) !== '',
+    // Empty is what some BMCs report; where nothing is, nothing was.
+    isAttached: doing === 'none' && fields['isAttached'] === true && typeof fields['reported'] === 'string',
     reported: text(fields['reported']),
+    node: text(fields['node']),
     ...shared(fields, now),
   };
 }

@@ -39,9 +39,10 @@ const remembered = (step: DriveStep): DriveMemory | null => (step.type === 'reme
 const minutes = 60_000;
 const settled = now - usualOptions.settleMs;
 const attaching = (changes: Partial<DriveMemory> = {}) =>
-  drive({ doing: 'attach', isSent: true, since: now - 1000, ...changes });
+  drive({ doing: 'attach', isSent: true, since: now - 1000, node: 'node-1', ...changes });
 const detaching = (changes: Partial<DriveMemory> = {}) =>
-  drive({ doing: 'detach', isSent: true, since: now - 1000, reported: published, ...changes });
+  drive({ doing: 'detach', isSent: true, since: now - 1000, reported: published, node: 'node-1', ...changes });
+const nameless = { inserted: true, image: '' };
 
 describe('an attach', () => {
   it('is remembered before it is called, and begins with a drive that was seen empty', () => {
@@ -49,7 +50,7 @@ describe('an attach', () => {
     expect(stepOf({ drive: empty })).toEqual({
       type: 'attach',
       url: isoA,
-      remember: drive({ doing: 'attach', since: now }),
+      remember: drive({ doing: 'attach', since: now, node: 'node-1' }),
     });
   });
 
@@ -72,8 +73,17 @@ describe('an attach', () => {
     );
   });
 
+  it('says the way out, however long the name of that medium is', () => {
+    const memory = remembered(stepOf({ drive: { inserted: true, image: `http://x.example/${'y'.repeat(4000)}` } }));
+    expect(memory?.message).toMatch(/y…, which Slipway has not attached.*SLW_DATA_IMAGE_FOREIGN_MEDIUM\]$/);
+  });
+
   it('first takes out what is ours after all', () => {
-    expect(stepOf({ image: { memory: drive({ reported: published }) }, drive: ours }).type).toBe('detach');
+    for (const memory of [drive({ reported: published }), drive({ node: 'node-1', failures: 1 })]) {
+      expect(stepOf({ image: { memory }, drive: ours }).type).toBe('detach');
+      expect(remembered(stepOf({ image: { memory }, drive: nameless }))).toMatchObject({ doing: 'none' });
+    }
+    expect(remembered(stepOf({ drive: ours }))).toMatchObject({ doing: 'none', failures: 1 });
   });
 
   it('of a new URL owes nothing to the failures of the old one', () => {
@@ -90,6 +100,38 @@ describe('an attach', () => {
       type: 'remember drive',
       memory: { ...attachedA, since: now },
     });
+  });
+
+  it.each([
+    ['is named after the node', published],
+    ['is the URL itself, where Ironic makes no copy', isoA],
+    ['has no name, where the BMC tells none', ''],
+    ['is named after the node of then, where Ironic has another by now', 'http://ironic.example/cdrom-node-0.iso'],
+  ])('is attached where what the drive shows %s', (_, image) => {
+    const memory = attaching({ node: image.includes('node-0') ? 'node-0' : 'node-1' });
+    expect(remembered(stepOf({ image: { memory }, drive: { inserted: true, image } }))).toMatchObject({
+      isAttached: true,
+      reported: image,
+    });
+  });
+
+  it.each([
+    ['somebody else’s', foreign.image],
+    ['an ISO of ours for another host', 'http://ironic.example/cdrom-node-2.iso'],
+    ['what Ironic boots the host from', 'http://ironic.example/boot-node-1.iso'],
+  ])('is not attached where the drive shows %s: that stays, and is an error with the way out', (_, image) => {
+    const shown = { inserted: true, image };
+    // Ours may still be on its way.
+    expect(stepOf({ image: { memory: attaching() }, drive: shown })).toMatchObject({ type: 'wait', why: 'busy' });
+    const found = remembered(stepOf({ image: { memory: attaching({ since: settled }) }, drive: shown }));
+    expect(found).toMatchObject({ doing: 'none', isAttached: false, failures: 1, notBefore: now + 1.5 * minutes });
+    expect(found?.message).toContain(`was expected to hold what Ironic was told to attach, found ${image}`);
+    expect(found?.message).toMatch(/eject it at the BMC.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/);
+    // It goes in once that is gone; and what was late is known to be ours.
+    const later = { ...drive({ node: 'node-1' }), failures: 1 };
+    expect(found).toMatchObject({ node: later.node });
+    expect(stepOf({ image: { memory: later }, drive: empty })).toMatchObject({ type: 'attach' });
+    expect(stepOf({ image: { memory: later }, drive: ours })).toMatchObject({ type: 'detach' });
   });
 
   it.each([
@@ -124,6 +166,7 @@ describe('an attach', () => {
     expect(stepOf({ image: { memory } })).toEqual({ type: 'look' });
     expect(stepOf({ image: { memory }, drive: empty })).toMatchObject({ type: 'attach', remember: { failures: 0 } });
     expect(remembered(stepOf({ image: { memory }, drive: ours }))).toMatchObject({ doing: 'detach', failures: 0 });
+    expect(remembered(stepOf({ image: { memory }, drive: foreign }))).toMatchObject({ doing: 'none', failures: 1 });
     expect(remembered(stepOf({ image: { memory, isDeleting: true }, drive: empty }))).toMatchObject({ doing: 'none' });
     expect(remembered(stepOf({ image: { memory }, drive: empty, mayChange: false }))).toMatchObject({ doing: 'none' });
   });
@@ -149,7 +192,7 @@ describe('what is attached', () => {
   it('nor once somebody has put in something else, which is not touched', () => {
     const memory = remembered(stepOf({ image, drive: foreign, mayChange: false }));
     expect(memory).toMatchObject({ isAttached: false, failures: 1, reported: published });
-    expect(memory?.message).toMatch(/somebody else has changed the medium.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/);
+    expect(memory?.message).toMatch(/was changed by somebody else, found http.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/);
   });
 
   it.each([
@@ -172,6 +215,7 @@ describe('what is attached', () => {
     expect(stepOf({ image: { attachedUrl: isoA }, drive: ours }).type).toBe('detach');
     expect(stepOf({ image: { attachedUrl: isoA }, mayChange: false })).toMatchObject({ why: 'reboot needed' });
     expect(remembered(stepOf({ image: { attachedUrl: isoA }, drive: empty }))).toMatchObject({ doing: 'none' });
+    expect(remembered(stepOf({ image: { attachedUrl: isoA }, drive: foreign }))).toMatchObject({ failures: 1 });
   });
 });
 
@@ -210,6 +254,21 @@ describe('a detach', () => {
 
   it('waits a moment for a BMC that shows what is out already', () => {
     expect(stepOf({ image: { memory: detaching() }, drive: ours })).toMatchObject({ type: 'wait', why: 'busy' });
+  });
+
+  it('after a failed attach leaves a medium of somebody else alone, and waits for what may be late', () => {
+    const memory = detaching({ isSent: false, reported: '', failures: 1, message: 'not found' });
+    expect(stepOf({ image: { memory }, drive: empty }).type).toBe('detach');
+    expect(stepOf({ image: { memory }, drive: ours }).type).toBe('detach');
+    expect(stepOf({ image: { memory }, drive: foreign })).toMatchObject({ type: 'wait', why: 'busy' });
+    const later = { ...memory, since: settled };
+    expect(remembered(stepOf({ image: { memory: later }, drive: foreign }))).toMatchObject({ doing: 'none' });
+  });
+
+  it('of a memory that cannot be read takes out only what Ironic has for this node', () => {
+    const memory = detaching({ isSent: false, url: '', reported: '', node: '', since: settled });
+    expect(stepOf({ image: { memory }, drive: ours }).type).toBe('detach');
+    expect(remembered(stepOf({ image: { memory }, drive: foreign }))).toMatchObject({ doing: 'none' });
   });
 
   it('that we were killed in is called again, unless ours is out', () => {

@@ -9,7 +9,9 @@ import {
   emptyDrive,
   failuresOf,
   foreignFound,
+  isOurs,
   mediumOf,
+  shorten,
   verified,
 } from './drive-memory.ts';
 import type { DataImageSeen, Drive, DriveMemory, HostFacts, HostStep, IronicNode, StepOptions } from './host-step.ts';
@@ -43,7 +45,9 @@ export function nextDriveStep(question: DriveQuestion): DriveStep {
   // Whatever Ironic says of the drive, the last word is not spoken.
   if (isBusy(node)) return { type: 'wait', why: 'busy', ms: options.pollMs };
   const memory = image.memory ?? { ...emptyDrive(image.attachedUrl ?? ''), failures: image.errorCount };
-  return stepOf[medium](question, memory);
+  // What another operator has attached, or a memory that cannot be read speaks of, was of the node as it is now.
+  const isOfThisNode = memory.node === '' && medium !== 'none';
+  return stepOf[medium](question, isOfThisNode ? { ...memory, node: node.uuid } : memory);
 }
 
 const stepOf: Readonly<
@@ -61,45 +65,55 @@ export const isBusy = ({ reservation, targetPowerState }: IronicNode): boolean =
 
 /** The drive is empty as far as we know, and shall not be. */
 function beginAttach(question: DriveQuestion, before: DriveMemory): DriveStep {
-  const { facts, image, options, wanted } = question;
+  const { facts, node, image, wanted } = question;
   if (wanted === null || !canAttach(facts)) return ready;
   if (!question.mayChange) return rebootNeeded;
   // A new URL owes nothing to the failures of the old one.
-  const memory = before.url === wanted ? before : { ...emptyDrive(wanted), reported: before.reported };
+  const memory =
+    before.url === wanted ? before : { ...emptyDrive(wanted), reported: before.reported, node: before.node };
   if (memory.notBefore > facts.now) return delayed(question, memory);
   // Before the first call, so that nobody can delete the object while its ISO is in the drive.
   if (!image.hasFinalizer || !image.hasOwner) return { type: 'claim image' };
   return withDrive(question, (drive) => {
-    if (!drive.inserted) return { type: 'attach', url: wanted, remember: attachBegins(memory, facts.now) };
-    // Ours after all: somebody had it out, or the BMC said so.
-    if (drive.image === before.reported) return { type: 'detach', remember: detachBegins(before, facts.now) };
-    return remember(foreignFound(memory, foreignMessage(facts, drive), facts.now, options));
+    if (!drive.inserted) return { type: 'attach', url: wanted, remember: attachBegins(memory, node, facts.now) };
+    // Ours after all: somebody had it out, the BMC said so, or it was late. Without a name it could be anybody's.
+    if (drive.image !== '' && isOurs(drive, before)) {
+      return { type: 'detach', remember: detachBegins(before, facts.now) };
+    }
+    return foreign(question, memory, 'was expected empty', drive);
   });
 }
 
 export const canAttach = ({ host }: HostFacts): boolean => host.bmc.ok && host.bmc.nonBootableISOImage;
 
-/** Ironic has said yes. It is attached when Ironic is done, without an error, and the drive, seen empty before, is not. */
+/**
+ * Ironic has said yes. It is attached when Ironic is done, without an error, and the drive, seen empty before, shows what can
+ * be ours. Somebody may have been faster than the call: what is theirs stays, and once ours cannot come any more, it is said.
+ */
 function followAttach(question: DriveQuestion, memory: DriveMemory): DriveStep {
   const { facts, node } = question;
   const failed = (why: string): DriveStep => remember(attachFailed(memory, attachMessage(memory, why), facts.now));
   if (node.lastError !== null) return failed(node.lastError);
   return withDrive(question, (drive) => {
-    if (drive.inserted) return remember(verified(memory, drive.image, facts.now));
-    return isSettled(question, memory) ? failed('Ironic accepted it, but the drive stays empty') : soon(question);
+    if (isOurs(drive, memory)) return remember(verified(memory, drive.image, facts.now));
+    if (!isSettled(question, memory)) return soon(question);
+    return drive.inserted
+      ? foreign(question, memory, 'was expected to hold what Ironic was told to attach', drive)
+      : failed('Ironic accepted it, but the drive stays empty');
   });
 }
 
 /** We were interrupted: Ironic may or may not have heard of it. */
 function repeatAttach(question: DriveQuestion, memory: DriveMemory): DriveStep {
-  const { facts, options, mayChange, wanted } = question;
+  const { facts, node, options, mayChange, wanted } = question;
   // The call may still be on its way.
   if (!isSettled(question, memory)) return soon(question);
   return withDrive(question, (drive) => {
-    // The drive was seen empty before the call, so this is ours; what it is worth, nobody knows.
-    if (drive.inserted) return remember(detachBegins(memory, facts.now));
+    // What it is worth, nobody knows.
+    if (isOurs(drive, memory)) return remember(detachBegins(memory, facts.now));
+    if (drive.inserted) return foreign(question, memory, 'was expected empty', drive);
     if (wanted === memory.url && mayChange) {
-      return { type: 'attach', url: wanted, remember: attachBegins(memory, facts.now) };
+      return { type: 'attach', url: wanted, remember: attachBegins(memory, node, facts.now) };
     }
     return remember(emptied(memory, facts.now, options));
   });
@@ -112,7 +126,7 @@ function keepAttached(question: DriveQuestion, memory: DriveMemory): DriveStep {
     return remember({ ...emptied(memory, now, options), message: goneMessage(memory) });
   }
   if (drive !== null && drive.image !== memory.reported) {
-    return remember(foreignFound(memory, changedMessage(facts, drive), now, options));
+    return foreign(question, memory, 'was changed by somebody else', drive);
   }
   if (wanted !== memory.url) {
     if (!mayChange) return rebootNeeded;
@@ -126,11 +140,12 @@ function keepAttached(question: DriveQuestion, memory: DriveMemory): DriveStep {
 function takeOver(question: DriveQuestion, memory: DriveMemory): DriveStep {
   const { facts, options, mayChange } = question;
   if (!mayChange) return rebootNeeded;
-  return withDrive(question, (drive) =>
-    drive.inserted
-      ? { type: 'detach', remember: detachBegins(memory, facts.now) }
-      : remember(emptied({ ...memory, failures: 0 }, facts.now, options)),
-  );
+  return withDrive(question, (drive) => {
+    if (isOurs(drive, memory)) return { type: 'detach', remember: detachBegins(memory, facts.now) };
+    return drive.inserted
+      ? foreign(question, memory, 'was expected to hold what another operator has attached', drive)
+      : remember(emptied({ ...memory, failures: 0 }, facts.now, options));
+  });
 }
 
 /** The drive is to be emptied; Ironic has not said yes to it. */
@@ -138,13 +153,16 @@ function repeatDetach(question: DriveQuestion, memory: DriveMemory): DriveStep {
   const { facts, options, mayChange } = question;
   if (memory.notBefore > facts.now) return delayed(question, memory);
   // After an attach it is called even if the drive is empty: that one may be late, and this one comes after it.
-  const mustCall = (drive: Drive): boolean => memory.reported === '' || isOurs(drive, memory);
+  const isAfterAttach = memory.reported === '';
+  const mustCall = (drive: Drive): boolean => isOurs(drive, memory) || (isAfterAttach && !drive.inserted);
   if (!mayChange && (facts.drive === null || mustCall(facts.drive))) return rebootNeeded;
-  return withDrive(question, (drive) =>
-    mustCall(drive)
-      ? { type: 'detach', remember: detachBegins(memory, facts.now) }
-      : remember(emptied(memory, facts.now, options)),
-  );
+  return withDrive(question, (drive) => {
+    if (mustCall(drive)) return { type: 'detach', remember: detachBegins(memory, facts.now) };
+    // A call would take out what is somebody else's, so a late attach of ours is waited for instead.
+    return isAfterAttach && !isSettled(question, memory)
+      ? soon(question)
+      : remember(emptied(memory, facts.now, options));
+  });
 }
 
 function followDetach(question: DriveQuestion, memory: DriveMemory): DriveStep {
@@ -158,9 +176,10 @@ function followDetach(question: DriveQuestion, memory: DriveMemory): DriveStep {
   });
 }
 
-/** Without a `reported` it is what an attach of ours has left behind. */
-const isOurs = (drive: Drive, { reported }: DriveMemory): boolean =>
-  drive.inserted && (reported === '' || reported === drive.image);
+/** Not touched, and tried again later. */
+function foreign({ facts, options }: DriveQuestion, memory: DriveMemory, what: string, drive: Drive): DriveStep {
+  return remember(foreignFound(memory, foreignMessage(facts, what, drive), facts.now, options));
+}
 
 function withDrive({ facts, options }: DriveQuestion, then: (drive: Drive) => DriveStep): DriveStep {
   if (facts.drive !== null) return then(facts.drive);
@@ -191,11 +210,11 @@ const attachMessage = ({ url }: DriveMemory, why: string): string =>
 const detachMessage = ({ url }: DriveMemory, why: string): string =>
   `${url} was not detached: ${why} [SLW_DATA_IMAGE_DETACH_FAILED]`;
 
-const foreignMessage = ({ host }: HostFacts, { image }: Drive): string =>
-  `the drive of BareMetalHost ${host.namespace}/${host.name} was expected empty, found ${image}, which Slipway has not attached and does not touch: eject it at the BMC, or delete the DataImage [SLW_DATA_IMAGE_FOREIGN_MEDIUM]`;
+/** The way out comes after the name, and must not be cut off with it. */
+const LONGEST_NAME = 300;
 
-const changedMessage = ({ host }: HostFacts, { image }: Drive): string =>
-  `somebody else has changed the medium in the drive of BareMetalHost ${host.namespace}/${host.name}: found ${image}, which Slipway does not touch: eject it at the BMC, or delete the DataImage [SLW_DATA_IMAGE_FOREIGN_MEDIUM]`;
+const foreignMessage = ({ host }: HostFacts, what: string, { image }: Drive): string =>
+  `the drive of BareMetalHost ${host.namespace}/${host.name} ${what}, found ${shorten(image, LONGEST_NAME) || 'a medium without a name'}, which Slipway has not attached and does not touch: eject it at the BMC, or delete the DataImage [SLW_DATA_IMAGE_FOREIGN_MEDIUM]`;
 
 const goneMessage = ({ url }: DriveMemory): string =>
   `${url} is not in the drive any more: the operating system or somebody at the BMC has ejected it; it goes in again at the next power-off`;

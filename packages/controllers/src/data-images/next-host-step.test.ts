@@ -112,6 +112,18 @@ describe('power', () => {
     ['a request with a key switches it off', { host: { reboots: [keyed] } }, 'power: soft power off'],
     ['and keeps it off', { host: { reboots: [keyed] }, node: off }, 'wait: kept off'],
     ['whoever else asks for a reboot', { host: { reboots: [keyed, plain] }, node: off }, 'clear reboot'],
+    [
+      'a host that may not be switched off stays on, whoever asks',
+      { host: { isPowerOffDisabled: true, reboots: [plainHard, keyed] } },
+      'wait: at rest',
+    ],
+    ['and whatever spec.online says', { host: { isPowerOffDisabled: true, online: false } }, 'wait: at rest'],
+    [
+      'once somebody has switched it off, the request is served',
+      { host: { isPowerOffDisabled: true, reboots: [plain] }, node: off },
+      'clear reboot',
+    ],
+    ['and it is switched on', { host: { isPowerOffDisabled: true }, node: off }, 'power: power on'],
     ['our own key is of another time', { host: { reboots: [own] } }, 'release hold'],
     [
       'what is under way is waited for',
@@ -219,6 +231,16 @@ describe('the drive and the power', () => {
       'attach',
     ],
     [
+      'also to one that may not be switched off, though a reboot is asked for',
+      { image: { immediate: true }, drive: empty, host: { isPowerOffDisabled: true, reboots: [plain] } },
+      'attach',
+    ],
+    [
+      'any other waits until somebody switches that one off',
+      { image: {}, host: { isPowerOffDisabled: true, reboots: [plain] } },
+      'wait: reboot needed',
+    ],
+    [
       'a deleted image of a host that is on waits for a reboot',
       { image: { ...attached, isDeleting: true } },
       'wait: reboot needed',
@@ -294,6 +316,21 @@ describe('a host that is deleted', () => {
     ['takes its node along', { host }, 'set maintenance: true'],
     ['in two steps', { host, node: { maintenance: true } }, 'delete node'],
     ['and then it may go', { host, node: null }, 'remove host finalizer'],
+    [
+      'if it is detached, too, and its node is gone',
+      { host: { ...host, isDetached: true }, node: null },
+      'remove host finalizer',
+    ],
+    [
+      'unless the detached annotation delays that',
+      { host: { ...host, isDetached: true, isDeletionDelayed: true }, node: null },
+      'wait: detached',
+    ],
+    [
+      'its node goes all the same',
+      { host: { ...host, isDetached: true, isDeletionDelayed: true } },
+      'set maintenance: true',
+    ],
     ['as soon as nobody works on it', { host, node: { reservation: 'x' } }, 'wait: busy'],
     ['once', { host: { ...host, hasFinalizer: false }, node: null }, 'wait: at rest'],
     [

@@ -5,7 +5,7 @@ import { forgiven } from './host-memory.ts';
 import type { DataImageSeen, HostFacts, HostStep, IronicNode, StepOptions } from './host-step.ts';
 import { leavingStep } from './leaving-step.ts';
 import { type DriveStep, isBusy, nextDriveStep } from './next-drive-step.ts';
-import { switchOff, switchOn } from './power-step.ts';
+import { isOffAskedFor, switchOff, switchOn } from './power-step.ts';
 import { isOwn, isPlain } from './reboot-requests.ts';
 import { registrationStep } from './registration-step.ts';
 
@@ -54,8 +54,7 @@ function steadyStep(facts: HostFacts, options: StepOptions): HostStep {
 }
 
 function whileOn(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
-  const { host } = facts;
-  if (!host.online || host.reboots.length > 0) return switchOff(facts, node, options);
+  if (isOffAskedFor(facts) && !facts.host.isPowerOffDisabled) return switchOff(facts, node, options);
   return withoutFailures(facts) ?? notReady(driveStep(facts, node, options, false)) ?? atRest;
 }
 

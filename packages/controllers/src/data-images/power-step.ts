@@ -3,6 +3,9 @@ import { asked, backingOff, hostCallFailed, progressOf } from './host-memory.ts'
 import type { HostFacts, HostStep, IronicNode, PowerTarget, StepOptions } from './host-step.ts';
 import { modeOfAll } from './reboot-requests.ts';
 
+/** Where power-off is disabled, status says that it was asked for in vain. */
+export const isOffAskedFor = ({ host }: HostFacts): boolean => !host.online || host.reboots.length > 0;
+
 const busy = ({ pollMs }: StepOptions): HostStep => ({ type: 'wait', why: 'busy', ms: pollMs });
 
 export function switchOn(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {

@@ -39,6 +39,9 @@ function parse(value: string): Record<string, unknown> {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
+export const annotationOf = ({ key }: RebootRequest): string =>
+  key === '' ? rebootAnnotation : `${rebootAnnotation}/${key}`;
+
 export const isPlain = ({ key }: RebootRequest): boolean => key === '';
 export const isOwn = ({ key }: RebootRequest): boolean => key === ownRebootKey;
 

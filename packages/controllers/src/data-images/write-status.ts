@@ -1,12 +1,19 @@
 // What was found, in the status of a host that is ours and of its DataImage: written where it differs from what is there.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret } from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
-import { type Context, setCondition, type Stored } from '@slipway/kube';
+import { type Context, keyOf, setCondition, type Stored } from '@slipway/kube';
 import type { DataImageFindings } from './data-image-status.ts';
+import type { DroppedFields } from './dropped-fields.ts';
 import type { HostFindings } from './host-status.ts';
 import type { Writer } from './writer.ts';
 
 type Writes = Pick<Context, 'client' | 'now'>;
+
+interface ImageWrites {
+  readonly writer: Writer;
+  readonly dropped: DroppedFields;
+  readonly context: Writes;
+}
 
 export async function writeHostStatus(
   host: Stored<BareMetalHost>,
@@ -30,18 +37,30 @@ function triedCredentials(credentials: HostFindings['credentials'], secret: Stor
 
 export async function writeImageStatus(
   image: Stored<DataImage>,
-  { attached, attachedImage, error }: DataImageFindings,
-  writer: Writer,
-  { client, now }: Writes,
+  { attached, ...found }: DataImageFindings,
+  { writer, dropped, context }: ImageWrites,
 ): Promise<Stored<DataImage>> {
-  const { generation } = image.metadata;
+  const { generation, uid } = image.metadata;
+  const now = context.now();
   const update = { type: 'Attached', ...attached, ...(generation !== undefined && { observedGeneration: generation }) };
-  const conditions = setCondition(image.status?.conditions, update, now());
-  const wanted = { attachedImage: attachedImage ?? null, error: error ?? null, conditions };
+  const fields = { attachedImage: found.attachedImage ?? null, error: found.error ?? null };
+  const wanted = { ...fields, conditions: setCondition(image.status?.conditions, update, now) };
   if (isIn(image.status, wanted)) return image;
-  const status = { ...wanted, lastReconciled: now().toISOString() };
-  return writer.patchStatus(dataImages, image, status, client);
+  const key = keyOf(image);
+  const seenIn = ({ status }: DataImage) => ({ uid, wanted: { ...fields, update }, found: ours(status) });
+  if (dropped.areKnown(key, seenIn(image))) return image;
+  const status = { ...wanted, lastReconciled: now.toISOString() };
+  const written = await writer.patchStatus(dataImages, image, status, context.client);
+  if (isIn(written.status, wanted)) dropped.forget(key);
+  else dropped.remember(key, seenIn(written));
+  return written;
 }
+
+const ours = (status: DataImage['status']) => ({
+  attachedImage: status?.attachedImage ?? null,
+  error: status?.error ?? null,
+  conditions: status?.conditions ?? null,
+});
 
 /** Null stands for a field that is not there. What else an object has is not ours. */
 function isIn(current: unknown, wanted: unknown): boolean {

@@ -11,9 +11,16 @@ export function needsReboot(host: BareMetalHost): boolean {
 }
 
 /** `done` is what stands already if this fails. The operating system shuts down by itself; it is cut off after 3 minutes. */
-export async function askReboot(client: Client, { metadata }: Stored<BareMetalHost>, done: string): Promise<void> {
+export async function askReboot(client: Client, host: Stored<BareMetalHost>, done: string): Promise<void> {
+  const { metadata, spec } = host;
   const { name, uid } = metadata;
   const namespace = metadata.namespace ?? '';
+  if (spec?.disablePowerOff === true) {
+    throw new CommandError(
+      'SLW_CLI_DATA_IMAGE',
+      `${done}, but no reboot was asked for: spec.disablePowerOff of BareMetalHost ${namespace}/${name} is true, and so nobody switches it off. Power cycle it by hand, or use spec.immediate (slipway dataimage attach --immediate), where the hardware can`,
+    );
+  }
   const body = { metadata: { annotations: { [rebootAnnotation]: '' } } };
   try {
     await client.patch(bareMetalHosts, metadata, { type: 'merge', body }, { uid }, { fieldManager: 'slipway' });

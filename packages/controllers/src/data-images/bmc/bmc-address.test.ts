@@ -38,14 +38,17 @@ describe('bmc.address', () => {
     ['irmc://192.0.2.7', 'SLW_BMC_DRIVER', /"irmc" does not speak Redfish/],
     ['carrier-pigeon://loft', 'SLW_BMC_DRIVER', /"carrier-pigeon" is no driver that Slipway knows/],
     ['redfish+ftp://bmc.example', 'SLW_BMC_DRIVER', /expected one of/],
-    ['redfish://', 'SLW_BMC_DRIVER', /expected one of/],
+    ['redfish+ftp://root:hunter2@bmc.example', 'SLW_BMC_DRIVER', /"redfish\+ftp" is no driver/],
+    ['redfish://', 'SLW_BMC_ADDRESS', /expected redfish:\/\/HOST/],
+    ['redfish://root:hunter2@bmc.example:port', 'SLW_BMC_ADDRESS', /found what is no URL/],
     ['redfish://bmc example/', 'SLW_BMC_ADDRESS', /expected redfish:\/\/HOST/],
-    ['redfish://bmc.example:99999/', 'SLW_BMC_ADDRESS', /found "redfish:\/\/bmc\.example:99999\/"/],
+    ['redfish://bmc.example:99999/', 'SLW_BMC_ADDRESS', /found what is no URL/],
     ['redfish://root:calvin@bmc.example/', 'SLW_BMC_ADDRESS', /no user name or password/],
   ])('%s is refused with %s, and why', (address, code, message) => {
     const read = readAddress(address);
     expect(read).toMatchObject({ ok: false, code });
     expect('message' in read ? read.message : '').toMatch(message);
+    expect(JSON.stringify(read)).not.toContain('hunter2');
   });
 
   it('never gives away a password that somebody has put into it', () => {

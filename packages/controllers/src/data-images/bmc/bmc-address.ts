@@ -27,7 +27,8 @@ export function readAddress(address: string): BmcAddress {
   const driver = bmcDrivers.get(type);
   if (driver === undefined || driver.ironicDriver === null) return refusedDriver(type, driver);
   const url = URL.parse(`${transport}://${rest}`);
-  if (url === null) return refused(`expected ${type}://HOST/redfish/v1/Systems/ID, found ${shown(address)}`);
+  // Not shown: a password may stand in it, where people err.
+  if (url === null) return refused(`expected ${type}://HOST/redfish/v1/Systems/ID, found what is no URL`);
   if (url.username !== '' || url.password !== '') {
     return refused(
       'expected no user name or password in it, for everybody who sees the host sees them: put them into the Secret that spec.bmc.credentialsName names',
@@ -42,7 +43,9 @@ function partsOf(address: string): { type: string; transport: string; rest: stri
   const [, type = '', transport = 'https', rest = ''] = parts ?? [];
   // An address alone, or with a port, has always meant IPMI.
   if (/^[^/:+]*(:\d+)?$/.test(address)) return { type: 'ipmi', transport, rest: address };
-  return { type: parts === null ? address : type.toLowerCase(), transport: transport.toLowerCase(), rest };
+  // Up to the colon: what follows may have a password in it, where people err.
+  const named = parts === null ? (address.split(':')[0] ?? '') : type;
+  return { type: named.toLowerCase(), transport: transport.toLowerCase(), rest };
 }
 
 function systemIdOf({ pathname }: URL): string | null {

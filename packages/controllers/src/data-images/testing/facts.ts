@@ -7,7 +7,7 @@ export const now = 1_000_000_000;
 export const isoA = 'http://iso.example/a.iso';
 export const isoB = 'http://iso.example/b.iso';
 /** What Ironic calls its own copy of either. */
-export const published = 'http://ironic.example/cdrom-1.iso';
+export const published = 'http://ironic.example/cdrom-node-1.iso';
 
 const aHost = (changes: Partial<HostSeen> = {}): HostSeen => ({
   namespace: 'metal',
@@ -17,11 +17,13 @@ const aHost = (changes: Partial<HostSeen> = {}): HostSeen => ({
   deletingSince: 0,
   hasFinalizer: true,
   online: true,
+  isPowerOffDisabled: false,
   externallyProvisioned: true,
   state: 'externally provisioned',
   poweredOn: true,
   isPaused: false,
   isDetached: false,
+  isDeletionDelayed: false,
   reboots: [],
   bmc: { ok: true, driver: 'redfish', digest: 'now', nonBootableISOImage: true },
   isForeign: false,
@@ -58,7 +60,7 @@ export const anImage = (changes: Partial<DataImageSeen> = {}): DataImageSeen => 
 });
 
 export const drive = (changes: Partial<DriveMemory> = {}): DriveMemory => ({ ...emptyDrive(isoA), ...changes });
-export const attachedA = drive({ isAttached: true, reported: published });
+export const attachedA = drive({ isAttached: true, reported: published, node: 'node-1' });
 export const asked = (changes: Partial<HostMemory>): HostMemory => ({ ...nothingAsked, ...changes });
 
 export const empty = { inserted: false, image: '' };

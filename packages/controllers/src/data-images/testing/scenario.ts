@@ -1,7 +1,9 @@
 // A simulation: users at random, faults at random, and a controller that is killed at random; then calm, and a last look.
 import { createRandom, type Random } from '../../testing/simulation/random.ts';
 import { type HostMemory, type StepOptions, usualOptions } from '../host-step.ts';
-import { type Faults, MOST_LAG_MS, noFaults, somebodysImage } from './simulated-ironic.ts';
+import { isOwn, isPlain } from '../reboot-requests.ts';
+import { type Faults, noFaults } from './simulated-faults.ts';
+import { MOST_LAG_MS } from './simulated-ironic.ts';
 import { runOperator } from './simulated-operator.ts';
 import { SimulatedShell } from './simulated-shell.ts';
 import { SimulatedWorld } from './simulated-world.ts';
@@ -27,8 +29,12 @@ const userActions: Readonly<Record<string, UserAction>> = {
   offline: (world) => world.userChangesHost({ online: false }),
   reboot: (world, random) => request(world, '', random.chance(0.5) ? 'hard' : 'soft'),
   hold: (world) => request(world, 'somebody', 'soft'),
-  'let go': (world) =>
-    world.userChangesHost({ reboots: world.host?.object.reboots.filter(({ key }) => key === '') ?? [] }),
+  'let go': (world) => {
+    // Ours too: the host is switched on, and we hear of that as late as of a button that somebody has pressed.
+    if (world.host?.object.reboots.some(isOwn) === true) world.ironic.pressPowerButton(world.ironic.power);
+    world.userChangesHost({ reboots: world.host?.object.reboots.filter(isPlain) ?? [] });
+  },
+  'never off': (world, random) => world.userChangesHost({ isPowerOffDisabled: random.chance(0.3) }),
   pause: (world, random) => world.userChangesHost({ isPaused: random.chance(0.3) }),
   detach: (world, random) => world.userChangesHost({ isDetached: random.chance(0.3) }),
   'image a': (world) => wantImage(world, 'http://iso.example/a.iso'),
@@ -52,16 +58,14 @@ const userActions: Readonly<Record<string, UserAction>> = {
     if (world.ironic.power === 'on' && !world.ironic.isWorking) world.ironic.medium = null;
   },
   'somebody inserts': (world) => {
-    // Into a drive that we are at, nobody could tell theirs from ours.
-    const isAtRest = world.image === null || (world.image.object.memory?.doing ?? 'none') === 'none';
-    if (isAtRest && !world.ironic.isWorking && world.ironic.medium === null) {
-      world.ironic.medium = { image: somebodysImage, url: null };
-    }
+    if (world.ironic.medium === null) world.ironic.insertSomebodys();
   },
-  'somebody ejects': (world) => {
-    if (world.ironic.medium?.url === null) world.ironic.medium = null;
-  },
+  'somebody changes the medium': (world) => world.ironic.insertSomebodys(),
 };
+
+function ejectSomebodys({ ironic }: SimulatedWorld): void {
+  if (ironic.medium?.url === null) ironic.medium = null;
+}
 
 function request(world: SimulatedWorld, key: string, mode: 'soft' | 'hard'): void {
   const others = world.host?.object.reboots.filter((each) => each.key !== key) ?? [];
@@ -117,6 +121,8 @@ class Scenario {
     world.ironic.faults = rough;
     for (let round = 0; round < 300; round += 1) {
       if (random.chance(0.2)) this.act();
+      // Nothing goes on while it is there.
+      if (random.chance(0.2)) ejectSomebodys(world);
       this.runOnce();
       if (this.besideOperator && random.chance(0.5)) runOperator(world);
       world.ironic.advance(random.int(1, 5000));
@@ -143,6 +149,7 @@ class Scenario {
       }
       // An answer comes within its time: later, the caller has given up.
       if (random.chance(0.2)) world.ironic.advance(random.int(1, 2000));
+      if (random.chance(0.05)) world.ironic.insertSomebodys();
     }
   }
 
@@ -153,11 +160,12 @@ class Scenario {
     ironic.tell('calm');
     ironic.faults = noFaults;
     world.digest = 'good';
-    if (ironic.medium?.url === null) ironic.medium = null;
+    ejectSomebodys(world);
     if (world.image !== null) world.userChangesImage({ bootAnywayAfter: null });
     const reboots = world.host?.object.reboots.filter(({ key }) => key === 'slipway') ?? [];
     const isLeaving = !this.besideOperator && random.chance(0.3);
-    world.userChangesHost({ isPaused: false, isDetached: false, reboots, online: isLeaving || random.chance(0.7) });
+    const online = isLeaving || random.chance(0.7);
+    world.userChangesHost({ isPaused: false, isDetached: false, isPowerOffDisabled: false, reboots, online });
     this.settle();
     if (isLeaving) world.userChangesHost({ isDeleting: true, deletingSince: ironic.now });
     else request(world, '', 'hard');

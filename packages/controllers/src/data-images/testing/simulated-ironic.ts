@@ -2,43 +2,13 @@
 // What it does is measured on the real Ironic: a lock while it works, an error left behind, a yes before the work.
 import type { Random } from '../../testing/simulation/random.ts';
 import type { Drive, IronicNode, PowerTarget } from '../host-step.ts';
+import { type Faults, noFaults } from './simulated-faults.ts';
 
 export interface Medium {
   readonly image: string;
   /** Where Ironic got it; null: somebody else put it in. */
   readonly url: string | null;
 }
-
-/** How likely each fault is, at every call that it can happen to. */
-export interface Faults {
-  /** The call is done, and its answer lost. */
-  readonly cut: number;
-  /** The node is locked by somebody else. */
-  readonly busy: number;
-  /** A yes, and nothing happens. */
-  readonly swallowed: number;
-  /** A yes, and then an error. */
-  readonly failed: number;
-  /** What is read is a while old. */
-  readonly lag: number;
-  /** The drive is read as something that it is not, once. */
-  readonly lie: number;
-  /** The drive cannot be read. */
-  readonly unreadable: number;
-  /** Ironic restarts in the middle of its work. */
-  readonly restart: number;
-}
-
-export const noFaults: Faults = {
-  cut: 0,
-  busy: 0,
-  swallowed: 0,
-  failed: 0,
-  lag: 0,
-  lie: 0,
-  unreadable: 0,
-  restart: 0,
-};
 
 export type Answer = 'accepted' | 'refused' | 'unsure';
 interface Work {
@@ -50,7 +20,7 @@ interface Work {
 type Node = { -readonly [K in keyof IronicNode]: IronicNode[K] };
 
 /** What somebody else puts in. */
-export const somebodysImage = 'http://somebody.example/tool.iso';
+const somebodysImage = 'http://somebody.example/tool.iso';
 
 /** Of what is read, nothing is older; the steps are told of as much. */
 export const MOST_LAG_MS = 20_000;
@@ -77,10 +47,15 @@ export class SimulatedIronic {
   private wasReadLate = false;
   private lied = false;
   private nodes = 0;
+  /** What was in the drive when it was last read. */
+  private seen: Medium | null = null;
+  /** Whether it hands URLs on to the BMC as they are; else it makes copies, and names them after the node. */
+  private readonly handsOnUrls: boolean;
   private readonly random: Random;
 
   constructor(random: Random) {
     this.random = random;
+    this.handsOnUrls = random.chance(0.3);
   }
 
   /** Ironic still works or has failed, and whoever read the node last could know. */
@@ -134,6 +109,7 @@ export class SimulatedIronic {
   readDrive(): { readonly drive: Drive | null; readonly problem: string | null } {
     if (this.random.chance(this.faults.unreadable)) return { drive: null, problem: 'the BMC does not answer' };
     const [first, second] = [this.lookOnce(), this.lookOnce()];
+    this.seen = this.medium;
     const isSame = first.inserted === second.inserted && first.image === second.image;
     return isSame ? { drive: first, problem: null } : { drive: null, problem: 'the answers differ' };
   }
@@ -143,14 +119,17 @@ export class SimulatedIronic {
     this.lied = !this.lied && this.random.chance(this.faults.lie);
     if (this.lied && this.random.chance(0.5)) return { inserted: true, image: 'http://elsewhere.example/other.iso' };
     const isThere = (this.medium !== null) !== this.lied;
-    return { inserted: isThere, image: isThere ? (this.medium?.image ?? this.imageName()) : '' };
+    return {
+      inserted: isThere,
+      image: isThere ? (this.medium?.image ?? this.imageOf('http://iso.example/a.iso')) : '',
+    };
   }
 
   register(digest: string): Answer {
     if (this.node !== null) return 'refused';
     this.nodes += 1;
     this.node = {
-      uuid: `node-${this.nodes}`,
+      uuid: this.uuid(),
       provisionState: 'enroll',
       targetProvisionState: null,
       powerState: null,
@@ -216,18 +195,18 @@ export class SimulatedIronic {
   attach(url: string): Answer {
     this.checkDriveChange('attach');
     return this.begin(`attach ${url}`, (node, hasFailed) => {
-      if (this.medium !== null) this.violate(`attached over ${this.medium.image}`);
-      // Some BMCs insert first and fail afterwards.
-      if (!hasFailed || this.random.chance(0.5)) this.medium = { image: this.imageName(), url };
       if (hasFailed) node.lastError = 'the image cannot be fetched';
+      if (this.medium !== null && !this.isSomebodys) this.violate(`attached over ${this.medium.image}`);
+      // Somebody was faster: Ironic ejects what is there, and not every BMC obeys.
+      if (this.isSomebodys && this.random.chance(0.5)) return;
+      // Some BMCs insert first and fail afterwards.
+      if (!hasFailed || this.random.chance(0.5)) this.medium = { image: this.imageOf(url), url };
     });
   }
 
   detach(): Answer {
     this.checkDriveChange('detach');
     return this.begin('detach', (node, hasFailed) => {
-      if (this.medium?.image === somebodysImage)
-        this.violate(`ejected the medium of somebody else, ${this.medium.image}`);
       if (hasFailed) node.lastError = 'the BMC does not eject it';
       else this.medium = null;
     });
@@ -242,9 +221,23 @@ export class SimulatedIronic {
     this.violations.push(law);
   }
 
-  /** The same name for every image of a node, as the real one has it. */
-  private imageName(): string {
-    return `http://ironic.example/cdrom-${this.nodes}.iso`;
+  /** The same name for every copy of a node, as the real one has it. */
+  private imageOf(url: string): string {
+    return this.handsOnUrls ? url : `http://ironic.example/cdrom-${this.uuid()}.iso`;
+  }
+
+  private uuid(): string {
+    return `00000000-0000-4000-8000-${String(this.nodes).padStart(12, '0')}`;
+  }
+
+  /** Somebody at the BMC, at any moment, whatever was there before. */
+  insertSomebodys(): void {
+    this.tell('somebody inserts a medium');
+    this.medium = { image: somebodysImage, url: null };
+  }
+
+  private get isSomebodys(): boolean {
+    return this.medium?.image === somebodysImage;
   }
 
   /** Somebody at the machine; Ironic hears of it later, and nobody can know it sooner. */
@@ -270,7 +263,10 @@ export class SimulatedIronic {
     this.power = power;
   }
 
+  /** What comes between the look and the call, nobody can know of. */
   private checkDriveChange(what: string): void {
+    if (this.isSomebodys && this.medium === this.seen)
+      this.violate(`${what} with a medium of somebody else in the drive`);
     // What is read is at most so old, and was read a step of time before the call.
     const isKnown = this.now > this.pressedAt + MOST_LAG_MS + 10_000;
     if (this.power === 'on' && isKnown && !this.mayChangeWhileOn) this.violate(`${what} while the host is on`);

@@ -14,9 +14,10 @@ export function runOperator(world: SimulatedWorld): void {
   } else powerAsWanted(world, host.object, isOn);
 }
 
-function powerAsWanted(world: SimulatedWorld, { online, reboots }: HostSeen, isOn: boolean): void {
-  const isWantedOn = online && reboots.length === 0;
-  if (!isOn && reboots.some(isPlain)) {
+function powerAsWanted(world: SimulatedWorld, { online, reboots, isPowerOffDisabled }: HostSeen, isOn: boolean): void {
+  const isWantedOn = (isOn && isPowerOffDisabled) || (online && reboots.length === 0);
+  // Where it may not be switched off, it is rebooted in one go.
+  if ((!isOn || isPowerOffDisabled) && reboots.some(isPlain)) {
     world.operatorChangesHost({ reboots: reboots.filter((each) => !isPlain(each)) });
   } else if (isOn !== isWantedOn) world.ironic.setPower(isWantedOn ? 'power on' : 'power off');
 }

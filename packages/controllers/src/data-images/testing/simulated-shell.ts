@@ -1,6 +1,7 @@
 // A simulation of the shell: it carries out steps on a simulated world, one write or call at a time, and can be killed
 // between any two. The laws that are about single steps are kept here.
 import { afterCall } from '../after-call.ts';
+import { dataImageStatus } from '../data-image-status.ts';
 import type { DriveMemory, HostFacts, HostMemory, HostSeen, HostStep, StepOptions } from '../host-step.ts';
 import { nextHostStep, stepWithoutHost } from '../next-host-step.ts';
 import { isOwn, isPlain, ownRebootKey } from '../reboot-requests.ts';
@@ -58,9 +59,22 @@ export class SimulatedShell {
     const first = nextHostStep(facts, this.options);
     if (first.type !== 'look') return first;
     const { drive, problem } = ironic.readDrive();
-    const second = nextHostStep({ ...facts, drive, driveProblem: problem }, this.options);
+    const seen = { ...facts, drive, driveProblem: problem };
+    const second = nextHostStep(seen, this.options);
     if (second.type === 'look') ironic.violate('a look that is followed by a look');
+    this.checkStatus(seen, second);
     return second;
+  }
+
+  /** The law that attached is not said of a drive that was just seen with something else in it. */
+  private checkStatus(facts: HostFacts, step: HostStep): void {
+    const { dataImage, drive } = facts;
+    if (dataImage === null || drive === null) return;
+    const { attachedImage, attached } = dataImageStatus(facts, dataImage, step, this.options);
+    if (attached.status !== 'True' && attachedImage === undefined) return;
+    const { ironic } = this.world;
+    if (ironic.medium?.url !== dataImage.memory?.url)
+      ironic.violate('attached is said with another medium in the drive');
   }
 
   private *carryOut(step: HostStep, seen: SeenHost): Generator<string, void> {
@@ -127,7 +141,8 @@ export class SimulatedShell {
   private checkPowerRequest(step: HostStep, read: Stored<HostSeen>): void {
     const { host, ironic } = this.world;
     if (step.type !== 'power' || host?.version !== read.version) return;
-    const { online, reboots } = host.object;
+    const { online, reboots, isPowerOffDisabled } = host.object;
+    if (isPowerOffDisabled && step.target !== 'power on') ironic.violate(`${step.target} that spec forbids`);
     const isWantedOn = online && reboots.length === 0;
     if (isWantedOn !== (step.target === 'power on')) ironic.violate(`${step.target} that nobody has asked for`);
   }

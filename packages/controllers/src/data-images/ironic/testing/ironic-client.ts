@@ -1,5 +1,8 @@
+import { expect } from 'vitest';
 import { createIronic } from '../client.ts';
+import { IronicError } from '../ironic-error.ts';
 import type { Ironic, IronicOptions } from '../ironic.ts';
+import { type Fault, type MisbehavingIronic, startMisbehavingIronic } from './misbehaving-ironic.ts';
 
 export interface TestClient extends Ironic, AsyncDisposable {
   /** How long it has waited, without waiting. */
@@ -12,4 +15,44 @@ export function clientOf({ url }: { url: string }, options: Partial<IronicOption
     slept.push(ms);
   });
   return { ...ironic, slept, [Symbol.asyncDispose]: () => ironic.close() };
+}
+
+export interface Talk extends AsyncDisposable {
+  readonly server: MisbehavingIronic;
+  readonly ironic: TestClient;
+}
+
+/** A server with these faults, tried in turn, and a client of it. */
+export async function talkTo(faults: readonly Fault[], options: Partial<IronicOptions> = {}): Promise<Talk> {
+  const server = await startMisbehavingIronic();
+  for (const fault of faults) server.fail(fault);
+  const ironic = clientOf(server, options);
+  return {
+    server,
+    ironic,
+    async [Symbol.asyncDispose]() {
+      await ironic.close();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The password of the BMC in tests: in no error, whatever goes wrong. */
+export const bmcPassword = 'hunter2';
+
+export const wanted = {
+  driver: 'redfish',
+  driverInfo: { redfish_address: 'https://bmc.example', redfish_username: 'admin', redfish_password: bmcPassword },
+  hostUid: 'host-uid',
+  digest: 'd1',
+};
+
+export async function failureOf(work: Promise<unknown>): Promise<IronicError> {
+  const error = await work.then(
+    () => new Error('it did not fail'),
+    (error: unknown) => error,
+  );
+  if (!(error instanceof IronicError)) throw error;
+  expect(`${error.stack} ${String(error.cause)}`).not.toContain(bmcPassword);
+  return error;
 }

@@ -1,0 +1,22 @@
+// The CRD of DataImages as Metal3 brings it: it knows neither conditions nor spec.immediate, and drops them without a word.
+import { dataImages } from '@slipway/api';
+import { expect } from 'vitest';
+import { clusterOf } from '../crd-suites/cluster.ts';
+import { crdPath } from '../crd-suites/installed-crd.ts';
+import { metal, type Scene, until } from './scene.ts';
+
+export async function installMetal3Crd({ kubeconfig, client }: Scene): Promise<void> {
+  const cluster = await clusterOf(kubeconfig);
+  const properties = '/spec/versions/0/schema/openAPIV3Schema/properties';
+  const fields = ['/status/properties/conditions', '/spec/properties/immediate'];
+  const patch = fields.map((field) => ({ op: 'remove', path: `${properties}${field}` }));
+  const answer = await cluster.request('PATCH', crdPath('dataimages.metal3.io'), patch);
+  await cluster.close();
+  expect(answer).toMatchObject({ ok: true });
+  const probe = { metadata: { namespace: metal, name: 'probe' }, spec: { url: 'http://iso.example', immediate: true } };
+  await until(async () => {
+    const created = await client.create(dataImages, probe);
+    await client.delete(dataImages, created.metadata, {});
+    expect(created.spec).not.toHaveProperty('immediate');
+  });
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { createIronic } from './client.ts';
+import type { Ironic } from './ironic.ts';
+import { bmcPassword, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
+import { always, firstTimes, says, uuid } from './testing/misbehaving-ironic.ts';
+
+describe('what is sent', () => {
+  const calls: [string, (ironic: Ironic) => Promise<unknown>, string, unknown][] = [
+    [
+      'registers a node with our mark',
+      (ironic) => ironic.register({ ...wanted, name: 'ns~a' }),
+      'POST /v1/nodes',
+      {
+        name: 'ns~a',
+        driver: 'redfish',
+        driver_info: wanted.driverInfo,
+        extra: { slipway: { uid: 'host-uid', digest: 'd1' } },
+      },
+    ],
+    [
+      'says anew how to reach the BMC, all in one',
+      (ironic) => ironic.update(uuid, wanted),
+      `PATCH /v1/nodes/${uuid}`,
+      [
+        { op: 'add', path: '/driver', value: 'redfish' },
+        { op: 'add', path: '/driver_info', value: wanted.driverInfo },
+        { op: 'add', path: '/extra/slipway', value: { uid: 'host-uid', digest: 'd1' } },
+      ],
+    ],
+    [
+      'gives an operating system its time',
+      (ironic) => ironic.power(uuid, 'soft power off', { withinMs: 180_000 }),
+      `PUT /v1/nodes/${uuid}/states/power`,
+      { target: 'soft power off', timeout: 180 },
+    ],
+    [
+      'attaches an ISO',
+      (ironic) => ironic.attach(uuid, 'http://a/b.iso'),
+      `POST /v1/nodes/${uuid}/vmedia`,
+      { device_type: 'cdrom', image_url: 'http://a/b.iso' },
+    ],
+    ['detaches it', (ironic) => ironic.detach(uuid), `DELETE /v1/nodes/${uuid}/vmedia?device_types=cdrom`, undefined],
+    [
+      'ends maintenance',
+      (ironic) => ironic.setMaintenance(uuid, false),
+      `DELETE /v1/nodes/${uuid}/maintenance`,
+      undefined,
+    ],
+    ['removes a node', (ironic) => ironic.remove(uuid), `DELETE /v1/nodes/${uuid}`, undefined],
+  ];
+
+  it.each(calls)('%s', async (_, call, expected, body) => {
+    await using talk = await talkTo([]);
+    await call(talk.ironic);
+    expect(talk.server.calls).toEqual([expected]);
+    expect(talk.server.seen.at(-1)?.body).toEqual(body);
+  });
+
+  it('stays on its path, whatever a name is', async () => {
+    await using talk = await talkTo([]);
+    await talk.ironic.node('../drivers?x=1#y');
+    expect(talk.server.calls[0]).toMatch(/^GET \/v1\/nodes\/\.\.%2Fdrivers%3Fx%3D1%23y\?fields=uuid,/);
+  });
+
+  it('goes below the path of the address, with the credentials, and with none where there are none', async () => {
+    const versions = {
+      'x-openstack-ironic-api-minimum-version': '1.1',
+      'x-openstack-ironic-api-maximum-version': '1.93',
+    };
+    await using talk = await talkTo([
+      always(/^GET \/baremetal\/v1$/, (response) => response.writeHead(200, versions).end()),
+    ]);
+    const { server } = talk;
+    const url = `${server.url}/baremetal/v1/`;
+    await using known = clientOf({ url }, { auth: { username: 'ü', password: 'a:b' } });
+    await known.detach(uuid);
+    expect(server.calls.at(-1)).toBe(`DELETE /baremetal/v1/nodes/${uuid}/vmedia?device_types=cdrom`);
+    expect(server.seen.at(-1)?.headers.authorization).toBe(`Basic ${Buffer.from('ü:a:b').toString('base64')}`);
+    await talk.ironic.detach(uuid);
+    expect(server.seen.at(-1)?.headers.authorization).toBeUndefined();
+  });
+});
+
+describe('a node', () => {
+  const locked = says(409, 'Node is locked by host a');
+
+  it('that Ironic does not know is null; a proxy that knows no such page does not say so', async () => {
+    await using talk = await talkTo([
+      firstTimes(1, /nodes/, says(404, 'Node a~b could not be found.')),
+      always(/nodes/, (response) => response.writeHead(404).end('not found')),
+    ]);
+    expect(await talk.ironic.node('a~b')).toBeNull();
+    expect((await failureOf(talk.ironic.node('a~b'))).code).toBe('SLW_IRONIC_ANSWER');
+  });
+
+  it('that is gone already is removed', async () => {
+    await using talk = await talkTo([always(/DELETE/, says(404, 'Node could not be found.'))]);
+    await expect(talk.ironic.remove(uuid)).resolves.toBeUndefined();
+  });
+
+  it('that is locked is asked for again, a little later each time, and changed once', async () => {
+    await using talk = await talkTo([firstTimes(3, /PUT/, locked)]);
+    await talk.ironic.power(uuid, 'power on');
+    expect(talk.server.calls).toHaveLength(4);
+    for (const [round, ms] of talk.ironic.slept.entries()) {
+      expect(ms).toBeGreaterThanOrEqual(125 * 2 ** round);
+      expect(ms).toBeLessThanOrEqual(250 * 2 ** round);
+    }
+  });
+
+  it('that stays locked is left alone, and the error says who is in the way', async () => {
+    await using talk = await talkTo([always(/PUT/, locked)], { conflictRetries: 2 });
+    const failure = await failureOf(talk.ironic.power(uuid, 'power on'));
+    expect(failure).toMatchObject({ code: 'SLW_IRONIC_CONFLICT', isRefusal: false, status: 409 });
+    expect(failure.message).toContain('locked by host a');
+    expect(talk.server.calls).toHaveLength(3);
+  });
+
+  it('has a time of its own for its drive, since Ironic asks the BMC', async () => {
+    await using talk = await talkTo([always(/vmedia/, () => {})], { driveTimeoutMs: 100 });
+    expect((await failureOf(talk.ironic.drive(uuid))).code).toBe('SLW_IRONIC_SILENT');
+  });
+});
+
+describe('a client', () => {
+  it.each([
+    ['a time of 0', { timeoutMs: 0 }],
+    ['no number', { driveTimeoutMs: Number.NaN }],
+    ['a CA that is none', { url: 'https://ironic.example', ca: 'hello' }],
+    [
+      'a CA that is broken',
+      { url: 'https://ironic.example', ca: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' },
+    ],
+    ['no URL', { url: 'ironic.example:6385' }],
+    ['another scheme', { url: 'ftp://ironic.example' }],
+    ['a password in the URL', { url: `http://admin:${bmcPassword}@ironic.example` }],
+    ['a query', { url: 'http://ironic.example/?a=b' }],
+  ])('with %s is refused at once', async (_, options) => {
+    const failure = await failureOf(
+      Promise.resolve().then(() => createIronic({ url: 'http://ironic.example', ...options })),
+    );
+    expect(failure.code).toBe('SLW_IRONIC_OPTIONS');
+  });
+});

@@ -1,0 +1,194 @@
+// What an Ironic may do that a healthy one cannot be brought to, and what becomes of a call then.
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { makeAuthority } from '../../certificates/authority.ts';
+import { issueServing } from '../../certificates/serving-certificate.ts';
+import type { IronicOptions } from './ironic.ts';
+import { bmcPassword, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
+import { always, nodeAnswer, says, startMisbehavingIronic, uuid } from './testing/misbehaving-ironic.ts';
+
+const power = /PUT .*\/states\/power/;
+
+interface Case {
+  answer: (response: ServerResponse) => void;
+  code: string;
+  message: RegExp;
+  /** False unless said: the call may have been carried out. */
+  isRefusal?: true;
+  options?: Partial<IronicOptions>;
+}
+
+const cases: Record<string, Case> = {
+  '400': {
+    answer: says(400, 'Invalid state'),
+    code: 'REFUSED',
+    message: /status 400: Invalid state/,
+    isRefusal: true,
+  },
+  '401': {
+    answer: says(401, 'Authorization required'),
+    code: 'UNAUTHORIZED',
+    message: /Give credentials that Ironic accepts/,
+    isRefusal: true,
+  },
+  '404 of Ironic': {
+    answer: says(404, 'Node x could not be found.'),
+    code: 'NOT_FOUND',
+    message: /could not be found/,
+    isRefusal: true,
+  },
+  '404 of somebody else': {
+    answer: (response) => response.writeHead(404).end('<html>no such page</html>'),
+    code: 'ANSWER',
+    message: /found status 404\. Check that this is the address of an Ironic/,
+  },
+  'a redirect': {
+    answer: (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end(),
+    code: 'ANSWER',
+    message: /found status 302/,
+  },
+  '500': {
+    answer: says(500, 'Redfish connection failed'),
+    code: 'SERVER',
+    message: /status 500: Redfish connection failed.*whether the BMC of the host answers/,
+  },
+  '503 with no words': {
+    answer: (response) => response.writeHead(503).end(),
+    code: 'SERVER',
+    message: /found status 503\./,
+  },
+  'an endless error': {
+    answer: (response) => response.writeHead(500).end(Buffer.alloc(300_000, 'x')),
+    code: 'LIMIT',
+    message: /expected at most 65536 bytes/,
+  },
+  silence: {
+    answer: () => {},
+    code: 'SILENT',
+    message: /expected an answer, found none in time/,
+    options: { timeoutMs: 200 },
+  },
+  'a trickle that never ends': {
+    answer: (response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 5);
+      response.on('close', () => clearInterval(drip));
+    },
+    code: 'SILENT',
+    message: /found none in time/,
+    options: { timeoutMs: 200 },
+  },
+  'a connection that is closed': {
+    answer: (response) => response.socket?.destroy(),
+    code: 'CUT',
+    message: /found that the connection ended/,
+  },
+  'an answer that is cut': {
+    answer: (response) => {
+      response.writeHead(200, { 'content-length': 1000 });
+      response.write('{', () => response.socket?.destroy());
+    },
+    code: 'CUT',
+    message: /in the middle of it/,
+  },
+  'something that is not HTTP': {
+    answer: (response) => response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n'),
+    code: 'ANSWER',
+    message: /expected HTTP/,
+  },
+};
+
+describe('an Ironic that answers a change', () => {
+  it.each(Object.entries(cases))(
+    'with %s is asked once, and the error says what it means',
+    async (_, { answer, code, message, isRefusal = false, options }) => {
+      await using talk = await talkTo([always(power, answer)], options);
+      const failure = await failureOf(talk.ironic.power(uuid, 'power on'));
+      expect(failure).toMatchObject({ code: `SLW_IRONIC_${code}`, isRefusal });
+      expect(failure.message).toMatch(message);
+      expect(failure.message).toContain(`Ironic at ${talk.server.host}: PUT /v1/nodes/${uuid}/states/power: `);
+      expect(talk.server.calls).toHaveLength(1);
+      expect(talk.ironic.slept).toEqual([]);
+    },
+  );
+
+  it('by repeating the password does not get it into a message', async () => {
+    const repeats = always(/POST|PATCH/, says(400, `bad: ${bmcPassword} swordfish`));
+    await using talk = await talkTo([repeats], { auth: { username: 'slipway', password: 'swordfish' } });
+    for (const failing of [talk.ironic.register({ ...wanted, name: 'a' }), talk.ironic.update(uuid, wanted)]) {
+      const { message } = await failureOf(failing);
+      expect(message).toContain('bad: *** ***');
+    }
+  });
+
+  it('with a screen full of text is quoted in one line', async () => {
+    await using talk = await talkTo([always(power, says(400, `one\n\u001b[31mtwo\n${'x'.repeat(5000)}`))]);
+    const { message } = await failureOf(talk.ironic.power(uuid, 'power on'));
+    expect(message).toContain('status 400: one [31mtwo xxx');
+    expect(message).not.toMatch(/\p{Cc}/u);
+    expect(message.length).toBeLessThan(1000);
+  });
+});
+
+describe('an Ironic that is asked about a node', () => {
+  it.each([
+    [
+      'too much',
+      JSON.stringify({ ...nodeAnswer, extra: 'x'.repeat(2_000_000) }),
+      'SLW_IRONIC_LIMIT',
+      /at most 1048576/,
+    ],
+    ['half a document', '{"uuid":', 'SLW_IRONIC_ANSWER', /expected JSON/],
+  ])('and answers with %s is not believed', async (_, body, code, message) => {
+    await using talk = await talkTo([always(/GET .*nodes/, (response) => response.end(body))]);
+    const failure = await failureOf(talk.ironic.node('a~b'));
+    expect(failure.code).toBe(code);
+    expect(failure.message).toMatch(message);
+  });
+});
+
+describe('the way to Ironic', () => {
+  it('that leads nowhere says so', async () => {
+    const server = await startMisbehavingIronic();
+    await server[Symbol.asyncDispose]();
+    await using ironic = clientOf(server);
+    const failure = await failureOf(ironic.node('a'));
+    expect(failure).toMatchObject({ code: 'SLW_IRONIC_UNREACHABLE', isRefusal: false });
+    expect(failure.message).toContain('(ECONNREFUSED)');
+  });
+
+  it('is trusted with its CA, and without it never', async () => {
+    const now = new Date();
+    const authority = await makeAuthority(now, 3_600_000);
+    const { leaf, key } = await issueServing(authority, ['127.0.0.1'], now, 3_600_000);
+    await using server = await startMisbehavingIronic({ cert: leaf, key });
+    await using trusting = clientOf(server, { ca: authority.certificate });
+    expect(await trusting.node('a')).toMatchObject({ uuid });
+    await using careful = clientOf(server);
+    expect((await failureOf(careful.node('a'))).code).toBe('SLW_IRONIC_TLS');
+    await using mistaken = clientOf({ url: server.url.replace('https', 'http') });
+    expect((await failureOf(mistaken.node('a'))).code).toMatch(/SLW_IRONIC_(CUT|ANSWER)/);
+  });
+
+  it('of plain http, spoken to in TLS, says that', async () => {
+    await using server = await startMisbehavingIronic();
+    await using ironic = clientOf({ url: server.url.replace('http', 'https') });
+    expect((await failureOf(ironic.node('a'))).code).toBe('SLW_IRONIC_TLS');
+  });
+
+  it('is given up when somebody says so, with their reason', async () => {
+    const stop = new AbortController();
+    await using talk = await talkTo([always(power, () => stop.abort(new Error('enough')))]);
+    await expect(talk.ironic.power(uuid, 'power on', { signal: stop.signal })).rejects.toThrow('enough');
+  });
+
+  it('is closed: what was under way ends', async () => {
+    await using talk = await talkTo([]);
+    talk.server.fail(
+      always(power, () => {
+        void talk.ironic.close();
+      }),
+    );
+    expect((await failureOf(talk.ironic.power(uuid, 'power on'))).code).toBe('SLW_IRONIC_CLOSED');
+  });
+});
