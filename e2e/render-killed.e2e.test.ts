@@ -2,9 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { resolve } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { machineConfigPools, machineConfigs, poolLabel, secrets } from '@slipway/api';
 import { remoteContentLabel } from '@slipway/controllers';
+import { bundleDaemon } from '@slipway/tools/bundle';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   conditionOf,
@@ -18,13 +21,17 @@ import {
   startFleet,
 } from './render/fleet.ts';
 
-const program = resolve(import.meta.dirname, 'render/killed-controller.ts');
-
 let fleet: Fleet;
 let web: Server;
+let directory: string;
+/** In one file: it starts some hundred times, and to find hundreds of modules takes it longer than all it does. */
+let program: string;
 let requests = 0;
 
 beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'slipway-render-killed-'));
+  const entry = join(import.meta.dirname, 'render/killed-controller.ts');
+  ({ path: program } = await bundleDaemon({ entry, directory, whole: true }));
   fleet = await startFleet();
   web = createServer((_, response) => {
     requests += 1;
@@ -34,8 +41,9 @@ beforeAll(async () => {
   await once(web, 'listening');
 }, 120_000);
 afterAll(async () => {
-  web.close();
-  await fleet.stop();
+  web?.close();
+  await fleet?.stop();
+  await rm(directory, { recursive: true, force: true });
 });
 
 interface Run {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { rolldown } from 'rolldown';
+import { type Plugin, rolldown } from 'rolldown';
 import { onlyParts } from './parts.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -11,6 +11,8 @@ export interface BundleOptions {
   entry?: string;
   /** Where the file goes; runs at the same time may share it. */
   directory?: string;
+  /** Libraries whole, and not only the parts that a daemon has use for. */
+  whole?: boolean;
 }
 
 export interface Bundle {
@@ -38,14 +40,14 @@ export const daemonEnvironment = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_
  */
 export async function bundleDaemon(options: BundleOptions = {}): Promise<Bundle> {
   const { entry = join(ROOT, 'packages/slipway/src/daemon-main.ts'), directory = join(ROOT, 'dist') } = options;
-  const code = await bundle(entry);
+  const code = await bundle(entry, options.whole === true ? [] : [onlyParts(OWN_SOURCES)]);
   const path = join(directory, 'slipway-daemon.mjs');
   await mkdir(directory, { recursive: true });
   if ((await readFile(path, 'utf8').catch(() => undefined)) !== code) await replace(path, code);
   return { path, bytes: Buffer.byteLength(code) };
 }
 
-async function bundle(input: string): Promise<string> {
+async function bundle(input: string, plugins: Plugin[]): Promise<string> {
   const build = await rolldown({
     input,
     platform: 'node',
@@ -55,7 +57,7 @@ async function bundle(input: string): Promise<string> {
     },
     // Modules of ours only define things: what nobody uses of them is left out, above all the schemas of the API.
     treeshake: { moduleSideEffects: (id) => !id.startsWith(OWN_SOURCES) },
-    plugins: [onlyParts(OWN_SOURCES)],
+    plugins,
   });
   try {
     // Names stay as they are, for stacks in logs.

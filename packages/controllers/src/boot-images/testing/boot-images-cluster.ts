@@ -67,7 +67,7 @@ export const places = {
 } as const;
 const controllerVersion = '1.2.3';
 
-const patience = { timeout: 20_000, interval: 20 };
+const patience = { timeout: 20_000, interval: 150 };
 export const until = <T>(ask: () => Promise<T> | T, timeout = patience.timeout): Promise<T> =>
   vi.waitFor(ask, { ...patience, timeout });
 

@@ -1,7 +1,6 @@
 // The other end of update-child.ts.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { UpdateResult } from '../updater.ts';
 import type { SampleName } from './sample-update.ts';
@@ -17,11 +16,9 @@ export interface UpdateChild {
   end(): Promise<void>;
 }
 
-/** `cache` is a directory for what Node has compiled: the next one starts in half the time. */
-export function startChild(root: string, name: SampleName, cache: string): UpdateChild {
-  const args = [join(import.meta.dirname, 'update-child.ts'), root, name];
-  const env = { ...process.env, NODE_COMPILE_CACHE: cache };
-  const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+/** `program` is update-child.ts in one file. */
+export function startChild(program: string, root: string, name: SampleName): UpdateChild {
+  const child = spawn(process.execPath, [program, root, name], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   // One that is killed does not read to its end.

@@ -2,7 +2,6 @@
 //   update-child.ts ROOT SAMPLE
 // Each line of its input is something to do: `recover`, `update`, or `update CALL`, in which it kills itself at that change.
 // It says `begun` before the first call, and its result at the end, each on a line.
-import { flushCompileCache } from 'node:module';
 import { createInterface } from 'node:readline';
 import { createDisk } from '../../host/disk.ts';
 import type { FileSystem } from '../../host/file-system.ts';
@@ -15,8 +14,6 @@ const sample = sampleNames.find((each) => each === name);
 if (sample === undefined || root === '') throw new Error(`expected ROOT and one of ${sampleNames.join(', ')}`);
 const update = await sampleUpdate(sample);
 const disk = createDisk({ root });
-// Most of these end before they could leave it to the next one.
-flushCompileCache();
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [verb, call] = line.split(' ');
