@@ -21,7 +21,7 @@ import {
   type KubeObject,
   type Resource,
 } from '@slipway/kube';
-import { resolveBinaries, startControlPlane, type ControlPlane } from '@slipway/tools/controlplane';
+import { borrowControlPlane, resolveBinaries, type ControlPlane } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 const run = promisify(execFile);
@@ -63,7 +63,7 @@ const clientOf = async (user: string, ...groups: string[]): Promise<Client> =>
 const until = <T>(ask: () => Promise<T>): Promise<T> => vi.waitFor(ask, { timeout: 20_000, interval: 100 });
 
 beforeAll(async () => {
-  controlPlane = await startControlPlane();
+  controlPlane = await borrowControlPlane();
   admin = await clientWith(controlPlane.kubeconfig);
   for (const kind of kinds) await admin.create(crds, crdOf(kind));
   const served: Resource[] = [machineConfigPools, machineConfigurations, osImageStreams, pinnedImageSets];

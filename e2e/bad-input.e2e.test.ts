@@ -2,7 +2,7 @@ import { createPrivateKey, sign } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureAuthority, pickFreePort, startControlPlane } from '@slipway/tools/controlplane';
+import { borrowControlPlane, ensureAuthority, pickFreePort } from '@slipway/tools/controlplane';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
@@ -13,7 +13,7 @@ let directory: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'slipway-bad-input-'));
-  controlPlane = await startControlPlane();
+  controlPlane = await borrowControlPlane();
 });
 
 afterAll(async () => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  borrowControlPlane,
   silentProgress,
   startControlPlane,
   waitForLock,
@@ -13,12 +14,14 @@ import { runSlipway } from './slipway-process.ts';
 
 /**
  * A control plane of its own in which Slipway is installed. An installation costs the API server more than its start:
- * the first test of a run that asks for one makes it, and every control plane begins with a copy of it.
+ * the first test of a run that asks for one makes it, and every control plane begins with a copy of it. One without
+ * options may have served another test before, of which nothing is left.
  */
 export async function startInstalledControlPlane(
   options: Omit<ControlPlaneOptions, 'dataDir' | 'copyOf'> = {},
 ): Promise<ControlPlane> {
-  return startControlPlane({ ...options, copyOf: await installation() });
+  const copyOf = await installation();
+  return Object.keys(options).length === 0 ? borrowControlPlane({ copyOf }) : startControlPlane({ ...options, copyOf });
 }
 
 async function installation(): Promise<string> {

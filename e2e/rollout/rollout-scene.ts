@@ -46,7 +46,7 @@ export interface RolloutScene {
   stop(): Promise<void>;
 }
 
-export const patience = { timeout: 60_000, interval: 200 };
+export const patience = { timeout: 60_000, interval: 50 };
 
 /** `prepare`: what there is before the first machine is born. */
 export async function startRolloutScene(

@@ -7,6 +7,7 @@ import { resolveBinaries } from './binaries.ts';
 import { claimDataDir, type DataDir } from './data-dir.ts';
 import type { ToolsError } from './errors.ts';
 import { layout, type Layout } from './layout.ts';
+import { rememberObjects, type RememberedObjects } from './objects.ts';
 import {
   preparePki,
   writeAdminKubeconfig,
@@ -59,6 +60,8 @@ export interface ControlPlane {
   pids: () => Record<string, number>;
   /** Writes a kubeconfig with a client certificate for this user and returns its path. */
   kubeconfigFor(who: User): Promise<string>;
+  /** Notes all objects as they are now, to bring them back later. */
+  rememberObjects(): Promise<RememberedObjects>;
   /** SIGKILL, as a crash. */
   killApiServer(): Promise<void>;
   /** Again, on the same port and data; returns when it is ready. */
@@ -139,10 +142,14 @@ class Launch {
       await writeControllerManagerKubeconfig(this.#at, pki, url);
       await this.#run('kube-controller-manager', controllerManagerArguments(this.#at));
     }
-    return this.#describe(url, port, pki, startApiServer);
+    return {
+      ...this.#describe(url, port, pki),
+      rememberObjects: () => rememberObjects(this.#at, client),
+      startApiServer,
+    };
   }
 
-  #describe(url: string, port: number, pki: Pki, startApiServer: () => Promise<void>): ControlPlane {
+  #describe(url: string, port: number, pki: Pki): Omit<ControlPlane, 'rememberObjects' | 'startApiServer'> {
     return {
       url,
       port,
@@ -155,7 +162,6 @@ class Launch {
       pids: () => Object.fromEntries([...this.#running].map(([name, { pid }]) => [name, pid])),
       kubeconfigFor: (who) => writeUserKubeconfig(this.#at, pki, url, who),
       killApiServer: () => this.#end('kube-apiserver', killProgram),
-      startApiServer,
       failed: this.#failed.promise,
       stop: () => this.stop(),
     };

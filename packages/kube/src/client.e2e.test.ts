@@ -2,7 +2,7 @@ import { createPrivateKey, randomBytes, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { startControlPlane } from '@slipway/tools/controlplane';
+import { borrowControlPlane } from '@slipway/tools/controlplane';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from './client.ts';
@@ -50,7 +50,7 @@ let namespace: string;
 
 beforeAll(async () => {
   // One of its own: the key that signs service account tokens is needed.
-  controlPlane = await startControlPlane();
+  controlPlane = await borrowControlPlane();
   access = await loadKubeconfig([controlPlane.kubeconfig]);
   transport = createTransport(access);
   client = createClient(transport);

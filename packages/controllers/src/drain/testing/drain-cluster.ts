@@ -3,7 +3,7 @@ import { namespaces, nodeAnnotations, nodes, podDisruptionBudgets, pods } from '
 import type { Node, ObjectMeta, Pod } from '@slipway/api';
 import { createClient, createTransport, isKubeError, loadKubeconfig } from '@slipway/kube';
 import type { Client, KubeObject, Name, Resource, Stored } from '@slipway/kube';
-import { startControlPlane } from '@slipway/tools/controlplane';
+import { borrowControlPlane } from '@slipway/tools/controlplane';
 
 export interface SeenEvent extends KubeObject {
   type: string;
@@ -81,7 +81,7 @@ const ownerReferences = ({
 }): NonNullable<ObjectMeta['ownerReferences']> => [{ apiVersion: 'apps/v1', kind, name, uid, controller: true }];
 
 export async function startDrainCluster(): Promise<DrainCluster> {
-  const controlPlane = await startControlPlane();
+  const controlPlane = await borrowControlPlane();
   const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
   await client.create(namespaces, { metadata: { name: namespace } });
   // kube-controller-manager would make it.

@@ -37,7 +37,7 @@ import {
   type Stored,
   type WriteAttempt,
 } from '@slipway/kube';
-import { startControlPlane } from '@slipway/tools/controlplane';
+import { borrowControlPlane } from '@slipway/tools/controlplane';
 import { type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { vi } from 'vitest';
 import { builtInController } from '../../built-in/built-in.ts';
@@ -139,7 +139,7 @@ async function all<T>(list: AsyncGenerator<T>): Promise<T[]> {
 const roleLabel = 'machineconfiguration.openshift.io/role';
 
 export async function startStreamsCluster(way: WayToRegistry = {}): Promise<StreamsCluster> {
-  const [controlPlane, real] = await Promise.all([startControlPlane(), startRegistry()]);
+  const [controlPlane, real] = await Promise.all([borrowControlPlane(), startRegistry()]);
   const before = await way.through?.(real);
   const registry = before === undefined ? real : { ...real, host: before.host };
   const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));

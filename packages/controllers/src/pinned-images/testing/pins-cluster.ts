@@ -36,7 +36,7 @@ import {
   type Stored,
   type WriteAttempt,
 } from '@slipway/kube';
-import { startControlPlane } from '@slipway/tools/controlplane';
+import { borrowControlPlane } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
 import { machineConfigNodesController } from '../../machine-config-nodes/machine-config-nodes.ts';
 import { rolloutController } from '../../rollout/rollout.ts';
@@ -125,7 +125,7 @@ export const imageNamed = (name: string): string => `registry.example.com/team/$
 const imagesOf = (names: readonly string[]) => names.map((name) => ({ name: imageNamed(name) }));
 
 export async function startPinsCluster(): Promise<PinsCluster> {
-  const controlPlane = await startControlPlane();
+  const controlPlane = await borrowControlPlane();
   const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
   await Promise.all(kinds.map((kind) => installCrd(client, kind)));
   await client.create(namespaces, { metadata: { name: namespace } });

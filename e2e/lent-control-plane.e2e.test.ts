@@ -1,0 +1,64 @@
+import { machineConfigs, namespaces, nodes, osImageStreams } from '@slipway/api';
+import {
+  type Client,
+  createClient,
+  createInformer,
+  createTransport,
+  loadKubeconfig,
+  type Resource,
+} from '@slipway/kube';
+import { expect, it, vi } from 'vitest';
+import { startInstalledControlPlane } from './installed-control-plane.ts';
+
+const connect = async (kubeconfig: string): Promise<Client> =>
+  createClient(createTransport(await loadKubeconfig([kubeconfig])));
+
+const crds: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+const streamsCrd = { name: 'osimagestreams.machineconfiguration.openshift.io' };
+
+it('a control plane that has served one test is as new for the next', async () => {
+  const first = await startInstalledControlPlane();
+  const admin = await connect(first.kubeconfig);
+  await admin.create(namespaces, { metadata: { name: 'left-behind' } });
+  await admin.create(nodes, { metadata: { name: 'left-behind', finalizers: ['example.com/never-removed'] } });
+  await admin.create(machineConfigs, { metadata: { name: 'left-behind' }, spec: {} });
+  await admin.delete(crds, streamsCrd, {});
+  const labels = { changed: 'yes' };
+  await admin.patch(namespaces, { name: 'default' }, { type: 'merge', body: { metadata: { labels } } }, {});
+  await admin.transport.close();
+  await first.stop();
+
+  const second = await startInstalledControlPlane();
+  expect(second.url).toBe(first.url);
+  const next = await connect(second.kubeconfig);
+  const watched = createInformer(next.transport, { resource: nodes });
+  const watching = new AbortController();
+  watched.start(watching.signal);
+  await watched.synced;
+  expect(watched.store.size).toBe(0);
+  watching.abort();
+  for (const resource of [namespaces, nodes, machineConfigs] as Resource[]) {
+    expect(await next.find(resource, { name: 'left-behind' })).toBeUndefined();
+  }
+  expect((await next.get(namespaces, { name: 'default' })).metadata.labels).not.toHaveProperty('changed');
+  await vi.waitFor(() => next.list(osImageStreams).next(), { timeout: 20_000, interval: 100 });
+  // What the test before has used up can be had again.
+  await next.create(nodes, { metadata: { name: 'left-behind' } });
+  await next.transport.close();
+  await second.stop();
+});
+
+it('one whose API server was killed serves nobody else', async () => {
+  const first = await startInstalledControlPlane();
+  await first.killApiServer();
+  await first.stop();
+  const second = await startInstalledControlPlane();
+  expect(second.url).not.toBe(first.url);
+  await second.stop();
+});
