@@ -19,7 +19,7 @@ const HEARD_MS = 500;
  * with the process. One whose API server was killed is not lent again.
  */
 export async function borrowControlPlane(options: Pick<ControlPlaneOptions, 'copyOf'> = {}): Promise<ControlPlane> {
-  const at = idle.findIndex(({ copyOf }) => copyOf === options.copyOf);
+  const at = idle.findLastIndex(({ copyOf }) => copyOf === options.copyOf);
   const [found] = at === -1 ? [] : idle.splice(at, 1);
   if (found !== undefined) await bringBack(found);
   return lend(found ?? (await start(options)));
