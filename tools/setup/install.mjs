@@ -143,7 +143,10 @@ function runNpm(args, doing, node) {
   return new Promise((resolve, reject) => {
     const [program, ...first] = npmCommand(node);
     // Everything to standard error: standard output belongs to what is run afterwards.
-    const child = spawn(program, [...first, ...args], { cwd: root, stdio: ['ignore', 2, 2], env: outerEnvironment() });
+    // The lock file says what is wanted, by hash: what npm has of it need not be asked for again. In the environment, so that it
+    // also goes for the npm which the package `node` starts.
+    const env = { npm_config_prefer_offline: 'true', ...outerEnvironment() };
+    const child = spawn(program, [...first, ...args], { cwd: root, stdio: ['ignore', 2, 2], env });
     child.on('error', () => reject(new Error('npm is not on PATH: install Node 18 or newer with npm')));
     child.on('close', (code, signal) => {
       clearInterval(clock);
