@@ -32,6 +32,7 @@ export { createManager } from './manager.ts';
 export type { Gates, Manager, ManagerOptions } from './manager.ts';
 export { createMetrics } from './metrics.ts';
 export type { Metrics } from './metrics.ts';
+export { systemCode } from './network-errors.ts';
 export { serveProbes } from './probes.ts';
 export type { Health } from './probes.ts';
 export { dropManagedFields } from './projection.ts';

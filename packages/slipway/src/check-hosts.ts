@@ -1,20 +1,9 @@
 // Whether another operator looks after bare-metal hosts: asked once, before ours begins.
 import { dataImages } from '@slipway/api';
 import { createClient } from '@slipway/kube';
-import type { KubeObject, Resource, Stored, Transport } from '@slipway/kube';
+import type { Stored, Transport } from '@slipway/kube';
+import { type Deployment, deployments } from './deployments.ts';
 import { CommandError } from './errors.ts';
-
-interface Deployment extends KubeObject {
-  spec?: { replicas?: number; template?: { spec?: { serviceAccountName?: string } } };
-}
-
-const deployments: Resource<Deployment> = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  namespaced: true,
-};
 
 /** Two operators that power the same hosts, or change the same drives, would undo each other's work. */
 export async function checkHosts(transport: Transport, besideOperator: boolean): Promise<void> {

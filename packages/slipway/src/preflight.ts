@@ -1,6 +1,7 @@
 import { defaultNamespace, kinds, machineConfigs, poolLabel } from '@slipway/api';
 import { createClient, isKubeError } from '@slipway/kube';
-import type { KubeObject, Resource, Transport } from '@slipway/kube';
+import type { Transport } from '@slipway/kube';
+import { deployments } from './deployments.ts';
 import { CommandError } from './errors.ts';
 
 /**
@@ -66,18 +67,6 @@ export async function checkIdentity(transport: Transport, namespace: string): Pr
     );
   }
 }
-
-interface Deployment extends KubeObject {
-  spec?: { replicas?: number };
-}
-
-const deployments: Resource<Deployment> = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  namespaced: true,
-};
 
 /** Two operators that render the same pools would undo each other's work. */
 export async function checkAlone(transport: Transport): Promise<void> {

@@ -1,3 +1,4 @@
+import { systemCode } from '@slipway/kube';
 import { IronicError } from './ironic-error.ts';
 
 const late = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT', 'TimeoutError']);
@@ -5,17 +6,6 @@ const ended = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 const untrusted =
   /^(CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
-
-/** The code of a system, TLS or undici error, found through its causes. */
-function systemCode(error: unknown): string {
-  let at: unknown = error;
-  for (let depth = 0; depth < 5 && at instanceof Error; depth += 1) {
-    if ('code' in at && typeof at.code === 'string') return at.code;
-    if (at.name === 'TimeoutError') return 'TimeoutError';
-    at = at instanceof AggregateError ? at.errors[0] : at.cause;
-  }
-  return '';
-}
 
 /** What it means that no answer came. */
 export function noAnswer(error: unknown, asked: string): IronicError {

@@ -1,0 +1,72 @@
+// On a real Ironic, one host through all of its life.
+import { isIronicMissing } from '@slipway/tools/ironic';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collectClaims } from './data-images/claims.ts';
+import { runKilledControllers } from './data-images/killed-controllers.ts';
+import { type Scene, startScene, until } from './data-images/scene.ts';
+
+const missing = await isIronicMissing();
+
+describe.skipIf(missing)(
+  'controllers that are killed before and after every call to Ironic',
+  { timeout: 400_000 },
+  () => {
+    let scene: Scene;
+    beforeAll(async () => {
+      scene = await startScene(['killed']);
+    });
+    afterAll(() => scene?.stop());
+
+    it('leave no medium behind, attach none twice, reboot nobody unasked, and come to the end', async () => {
+      const name = 'killed';
+      const claims = await collectClaims(scene);
+      const killed = await runKilledControllers(scene);
+      const [first, second] = [scene.iso('killed-first'), scene.iso('killed-second')];
+      const patience = 120_000;
+
+      await scene.attach(name, first.url);
+      await scene.addHost(name);
+      await scene.hostWhen(name, { poweredOn: true }, patience);
+      await scene.attachedWhen(name, { status: 'True' }, patience);
+      expect(await scene.held(name)).toBe(first.sha256);
+
+      killed.nextChapter();
+      await scene.changeUrl(name, second.url);
+      await scene.annotate(name, { 'reboot.metal3.io': '' });
+      await scene.attachedWhen(name, { status: 'True', message: expect.stringContaining(second.url) }, patience);
+      await until(async () => expect(await scene.power(name)).toBe('On'), patience);
+      await scene.hostWhen(name, { poweredOn: true }, patience);
+      expect(await scene.held(name)).toBe(second.sha256);
+
+      killed.nextChapter();
+      await scene.deleteImage(name);
+      await scene.annotate(name, { 'reboot.metal3.io': '{"mode":"hard"}' });
+      await until(async () => expect(await scene.image(name)).toBeUndefined(), patience);
+      await until(async () => expect(await scene.power(name)).toBe('On'), patience);
+      await scene.hostWhen(name, { poweredOn: true }, patience);
+      expect(await scene.held(name)).toBeNull();
+
+      killed.nextChapter();
+      await scene.deleteHost(name);
+      await until(async () => expect(await scene.host(name)).toBeUndefined(), patience);
+      expect(await scene.direct.node('metal~killed')).toBeNull();
+      await killed.stop();
+      claims.stop();
+
+      const done = await scene.doneTo(name);
+      expect(done.filter((what) => what === 'off' || what === 'On')).toEqual(['On', 'off', 'On', 'off', 'On']);
+      expect(done.filter((what, at) => what === 'insert' && done[at - 1] === 'insert')).toEqual([]);
+      expect(await claims.falseOnes()).toEqual([]);
+      expect(killed.kills).toEqual(
+        expect.arrayContaining([
+          'before register',
+          'after attach',
+          'before detach',
+          'after power power on',
+          'after remove',
+        ]),
+      );
+      expect(killed.kills.length).toBeGreaterThan(20);
+    });
+  },
+);
