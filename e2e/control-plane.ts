@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { resolveBinaries, startControlPlane, ToolsError, type ControlPlane } from '@slipway/tools/controlplane';
 import { OracleError, resolveOracle } from '@slipway/tools/ignition-oracle';
 import { isIronicMissing } from '@slipway/tools/ironic';
+import type {} from '@slipway/testing/control-plane';
 import type { TestProject } from 'vitest/node';
 import { type CrioUnderTest, resolveCrioUnderTest } from './crio/crio.ts';
 import { type ClientUnderTest, resolveClients } from './first-boot/clients.ts';
@@ -11,16 +12,12 @@ import { type NodesUnderTest, resolveNodes } from './node/nodes.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The administrator's kubeconfig of the control plane that all tests share. */
-    kubeconfig: string;
     /** The real Ignition clients that boot machines in tests; none for the slow tests. */
     ignitionClients: ClientUnderTest[];
     /** What nodes with a real systemd are made from. */
     nodes: NodesUnderTest;
     /** What a real CRI-O is started from. */
     crio: CrioUnderTest;
-    /** A directory for what several tests make once. */
-    installations: string;
   }
 }
 

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { driveMemoryAnnotation } from '@slipway/api';
 import { createIronic } from '@slipway/controllers';
 import type { RealIronic } from '@slipway/controllers/testing/real-ironic';
+import { until } from '@slipway/testing/wait';
 import {
   attachIsIgnored,
   driveShows,
@@ -15,7 +16,7 @@ import {
   powerStateLags,
 } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { type Scene, startScene, until } from './data-images/scene.ts';
+import { type Scene, startScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
 const hosts = ['journey', 'wrong-url', 'iso-down', 'password', 'deleted', 'locked'];

@@ -3,7 +3,7 @@
 import { isIronicMissing } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metal, type Scene, startScene } from './data-images/scene.ts';
-import { runSlipway } from './slipway-process.ts';
+import { runSlipway } from '@slipway/testing/slipway-process';
 
 const missing = await isIronicMissing();
 const host = 'commanded';

@@ -1,7 +1,8 @@
 // 200 machines × 50 images: what that costs the API server, and whether the pool tells the truth about it all the while.
 import { machineConfigNodes, machineConfigPools, pinnedImageSets, roleLabel } from '@slipway/api';
 import { parsePinProgress } from '@slipway/fleet';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type PinFleet, startPinFleet } from './pinned-images/pin-fleet.ts';
 import { type PinHistory, type Reading, watchPins } from './pinned-images/pin-history.ts';
 import { type PinWrites, pinWritesBetween } from './pinned-images/pin-writes.ts';
@@ -13,7 +14,7 @@ const SET = 'release';
 /** An image of 20 MB takes 1 s, and five are pulled at once. */
 const BYTES_PER_SECOND = 20e6;
 const WITHIN_MS = 480_000;
-const patience = { timeout: WITHIN_MS, interval: 250 };
+const BOUND = { withinMs: WITHIN_MS, everyMs: 250 };
 
 const imageOf = (index: number): string =>
   `registry.example.com/release/part@sha256:${(index + 1).toString(16).padStart(64, '0')}`;
@@ -46,22 +47,22 @@ afterAll(async () => {
 const pinned = (names: readonly string[]) => ({ spec: { pinnedImages: names.map((name) => ({ name })) } });
 /** Before any set, each machine is told once that there is none, and answers how much room it has. */
 const untilRoomIsTold = () =>
-  vi.waitFor(async () => {
+  until(async () => {
     let told = 0;
     for await (const { status } of fleet.client.list(machineConfigNodes)) {
       const progress = status?.conditions?.find(({ type }) => type === 'PinnedImageSetsProgressing');
       if (parsePinProgress(progress?.message ?? '')?.store) told += 1;
     }
     expect(told).toBe(MACHINES);
-  }, patience);
+  }, BOUND);
 const untilPool = (updated: number, unavailable: number) =>
-  vi.waitFor(async () => {
+  until(async () => {
     const { status } = await fleet.client.get(machineConfigPools, { name: 'worker' });
     expect(status?.poolSynchronizersStatus).toMatchObject([
       { machineCount: MACHINES, updatedMachineCount: updated, unavailableMachineCount: unavailable },
     ]);
     return status;
-  }, patience);
+  }, BOUND);
 
 /** What was done, with the requests of `act`, until it is over. */
 async function measured(act: () => Promise<void>): Promise<{ seconds: number; writes: PinWrites }> {

@@ -7,19 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineConfigPools, machineConfigs, poolLabel, secrets } from '@slipway/api';
 import { remoteContentLabel } from '@slipway/controllers';
+import { until } from '@slipway/testing/wait';
+import { customPool, machineConfig } from '@slipway/testing/builders';
 import { bundleDaemon } from '@slipway/tools/bundle';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import {
-  conditionOf,
-  customPool,
-  filesOf,
-  findPool,
-  type Fleet,
-  machineConfig,
-  namespace,
-  renderedWith,
-  startFleet,
-} from './render/fleet.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { conditionOf, filesOf, findPool, type Fleet, namespace, renderedWith, startFleet } from './render/fleet.ts';
 
 let fleet: Fleet;
 let web: Server;
@@ -88,10 +80,8 @@ const converged = async (name: string) => {
   const rendered = await renderedWith(fleet.admin, name, `50-${name}`, (found) => {
     expect(filesOf(found)['/etc/afar']).toBe('data:,from%20afar');
   });
-  await vi.waitFor(
-    async () =>
-      expect(conditionOf(await findPool(fleet.admin, name), 'RenderDegraded')).toMatchObject({ status: 'False' }),
-    { timeout: 20_000 },
+  await until(async () =>
+    expect(conditionOf(await findPool(fleet.admin, name), 'RenderDegraded')).toMatchObject({ status: 'False' }),
   );
   return rendered;
 };
@@ -99,13 +89,10 @@ const converged = async (name: string) => {
 /** The last write of all is the status that has seen the pool's newest spec. */
 async function settled(name: string): Promise<'settled'> {
   await converged(name);
-  await vi.waitFor(
-    async () => {
-      const found = await findPool(fleet.admin, name);
-      expect(found?.status?.observedGeneration).toBe(found?.metadata.generation);
-    },
-    { timeout: 20_000 },
-  );
+  await until(async () => {
+    const found = await findPool(fleet.admin, name);
+    expect(found?.status?.observedGeneration).toBe(found?.metadata.generation);
+  });
   return 'settled';
 }
 

@@ -8,19 +8,21 @@ import {
   stopRolloutsAnnotation,
 } from '@slipway/api';
 import { look } from '@slipway/slipway/testing/look';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { findPool, type Fleet, machineConfig, renderedWith, startFleet, withFile } from './render/fleet.ts';
-import { endOf, runSlipway, slipway, type SlipwayProcess } from './slipway-process.ts';
+import { until } from '@slipway/testing/wait';
+import { configWithFile, machineConfig, node } from '@slipway/testing/builders';
+import { addReadyNode, obeyDesiredConfig } from '@slipway/testing/stand-in-kubelet';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { findPool, type Fleet, renderedWith, startFleet } from './render/fleet.ts';
+import { waitForExit, runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 
 // The commands are processes of their own, and so are the controllers. The machines are Node objects that do what they are
 // told when the test says so.
 let fleet: Fleet;
-let controller: SlipwayProcess;
+let controller: RunningProcess;
 let old = '';
 let renewed = '';
 
 const workers = ['worker-a', 'worker-b', 'worker-c'] as const;
-const patience = { timeout: 30_000, interval: 50 };
 
 const command = (...args: string[]) => runSlipway(...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
 
@@ -54,39 +56,26 @@ const say = (name: string, annotations: Record<string, string>) =>
   fleet.admin.patch(nodes, { name }, { type: 'merge', body: { metadata: { annotations } } }, {});
 
 async function addWorker(name: string, config: string): Promise<void> {
-  await fleet.admin.create(nodes, { metadata: { name, labels: { 'node-role.kubernetes.io/worker': '' } } });
-  const lastTransitionTime = new Date().toISOString();
-  const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastTransitionTime }];
-  const ready = { type: 'merge', body: { status: { conditions } } } as const;
-  await fleet.admin.patch(nodes, { name }, ready, {}, { subresource: 'status' });
+  await addReadyNode(fleet.admin, node(name));
   await say(name, { [nodeAnnotations.currentConfig]: config, [nodeAnnotations.state]: 'Done' });
-}
-
-/** The machine becomes what it is told to be. */
-async function obey(name: string): Promise<void> {
-  const { [nodeAnnotations.currentConfig]: current, [nodeAnnotations.desiredConfig]: desired } =
-    await annotationsOf(name);
-  if (desired !== undefined && desired !== current) {
-    await say(name, { [nodeAnnotations.currentConfig]: desired, [nodeAnnotations.state]: 'Done' });
-  }
 }
 
 /** What the controller has last written about the pool, once it has seen all of its spec. */
 const updating = (expected: object): Promise<void> =>
-  vi.waitFor(async () => {
+  until(async () => {
     const pool = await findPool(fleet.admin, 'worker');
     expect(pool?.status?.observedGeneration).toBe(pool?.metadata.generation);
     expect(pool?.status?.conditions?.find(({ type }) => type === 'Updating')).toMatchObject(expected);
-  }, patience);
+  });
 
 /** All machines obey until every one has this config. */
 const untilAllHave = (config: string): Promise<void> =>
-  vi.waitFor(async () => {
-    for (const name of workers) await obey(name);
+  until(async () => {
+    for (const name of workers) await obeyDesiredConfig(fleet.admin, name);
     const pool = await findPool(fleet.admin, 'worker');
     expect(pool?.status).toMatchObject({ configuration: { name: config }, updatedMachineCount: workers.length });
     expect(pool?.status?.conditions?.find(({ type }) => type === 'Updated')).toMatchObject({ status: 'True' });
-  }, patience);
+  });
 
 beforeAll(async () => {
   fleet = await startFleet();
@@ -102,7 +91,7 @@ describe('slipway pause and resume', () => {
     expect(await json('pause', 'worker')).toMatchObject({ action: 'pause', pool: 'worker', changed: true });
     await fleet.admin.create(
       machineConfigs,
-      machineConfig('50-motd', 'worker', { config: withFile('/etc/motd', 'hi\n') }),
+      machineConfig('50-motd', 'worker', { config: configWithFile('/etc/motd', 'hi\n') }),
     );
     renewed = (await renderedWith(fleet.admin, 'worker', '50-motd')).metadata.name;
     await updating({ status: 'False', reason: 'Paused' });
@@ -121,7 +110,7 @@ describe('slipway pause and resume', () => {
 
   it('a resumed pool goes on with its canary; status shows the wave, why the recorded reason', async () => {
     expect(await json('resume', 'worker')).toMatchObject({ action: 'resume', changed: true });
-    await vi.waitFor(async () => expect(await given(renewed)).toHaveLength(1), patience);
+    await until(async () => expect(await given(renewed)).toHaveLength(1));
     const [canary = ''] = await given(renewed);
     await say(canary, { [nodeAnnotations.state]: 'Working' });
     expect(await shown('status', 'worker')).toMatchObject({
@@ -142,13 +131,13 @@ describe('slipway pause and resume', () => {
     expect(stopped.out).toMatch(/^All rollouts are stopped: storage maintenance\./);
     const settings = await fleet.admin.get(machineConfigurations, { name: 'cluster' });
     expect(settings.metadata.annotations).toMatchObject({ [stopRolloutsAnnotation]: 'storage maintenance' });
-    for (const name of workers) await obey(name);
+    for (const name of workers) await obeyDesiredConfig(fleet.admin, name);
     await updating({ status: 'False', reason: 'RolloutsStopped', message: expect.stringContaining('1 of 3') });
     expect(await given(renewed)).toHaveLength(1);
     expect(await shown('status')).toMatchObject({ stopped: 'storage maintenance' });
 
     expect(await json('resume', '--all')).toMatchObject({ pool: null, changed: true });
-    await vi.waitFor(async () => expect(await given(renewed)).toHaveLength(2), patience);
+    await until(async () => expect(await given(renewed)).toHaveLength(2));
   });
 });
 
@@ -225,8 +214,8 @@ describe('slipway cancel and rollback', () => {
 
 describe('slipway status --watch', () => {
   it('in a pipe writes a line for each change, and ends with Ctrl-C and code 0', async () => {
-    const watching = slipway('status', 'worker', '--watch', '--kubeconfig', fleet.controlPlane.kubeconfig);
-    const documents = slipway(
+    const watching = startSlipway('status', 'worker', '--watch', '--kubeconfig', fleet.controlPlane.kubeconfig);
+    const documents = startSlipway(
       'status',
       'worker',
       '--watch',
@@ -251,8 +240,8 @@ describe('slipway status --watch', () => {
     await documents.saw(/"phase":"updating"[^]*"name":"worker","phase":"updated"/);
     watching.child.kill('SIGINT');
     documents.child.kill('SIGINT');
-    expect(await endOf(watching)).toMatchObject({ code: 0, err: '' });
-    const { code, out } = await endOf(documents);
+    expect(await waitForExit(watching)).toMatchObject({ code: 0, err: '' });
+    const { code, out } = await waitForExit(documents);
     expect(code).toBe(0);
     const reports = out
       .trimEnd()
@@ -283,8 +272,7 @@ describe('names that are not there', () => {
 
 describe('without a controller', () => {
   beforeAll(async () => {
-    controller.child.kill('SIGTERM');
-    await controller.exit;
+    await controller.stop();
   });
 
   const requestOf = async (): Promise<string | undefined> =>
@@ -301,22 +289,22 @@ describe('without a controller', () => {
   });
 
   it('a request that somebody takes away is waited for no longer', async () => {
-    const asking = slipway('rollback', 'worker', '--wait', '60', '--kubeconfig', fleet.controlPlane.kubeconfig);
+    const asking = startSlipway('rollback', 'worker', '--wait', '60', '--kubeconfig', fleet.controlPlane.kubeconfig);
     await asking.saw(/Ctrl-C takes it back/);
     const body = { metadata: { annotations: { [rolloutRequestAnnotation]: null } } };
     await fleet.admin.patch(machineConfigPools, { name: 'worker' }, { type: 'merge', body }, {});
-    expect(await endOf(asking)).toMatchObject({
+    expect(await waitForExit(asking)).toMatchObject({
       code: 1,
       err: expect.stringMatching(/taken away without an answer.*\[SLW_CLI_NO_ANSWER\]/),
     });
   });
 
   it('Ctrl-C takes the request back', async () => {
-    const asking = slipway('rollback', 'worker', '--kubeconfig', fleet.controlPlane.kubeconfig);
+    const asking = startSlipway('rollback', 'worker', '--kubeconfig', fleet.controlPlane.kubeconfig);
     await asking.saw(/Ctrl-C takes it back/);
     expect(await requestOf()).toBe('rollback');
     asking.child.kill('SIGINT');
-    expect(await endOf(asking)).toMatchObject({ code: 130, err: expect.stringContaining('was taken back') });
+    expect(await waitForExit(asking)).toMatchObject({ code: 130, err: expect.stringContaining('was taken back') });
     expect(await requestOf()).toBeUndefined();
   });
 });

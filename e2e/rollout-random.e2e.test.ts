@@ -6,35 +6,31 @@ import {
   rolloutPolicyAnnotations,
   rolloutRequestAnnotation,
 } from '@slipway/api';
-import { createRandom, isWell, type Random, targetOf } from '@slipway/controllers/testing/simulation';
+import { isWell, targetOf } from '@slipway/controllers/testing/simulation';
 import { poolOf } from '@slipway/fleet';
-import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
-import type { ControlPlane } from '@slipway/tools/controlplane';
+import { until } from '@slipway/testing/wait';
+import { nodeRole } from '@slipway/testing/builders';
+import { createRandom, type Random } from '@slipway/testing/random';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startInstalledControlPlane } from './installed-control-plane.ts';
-import { operator } from './operator.ts';
-import { type LiveFleet, pickOne, ready, role, startLiveFleet } from './rollout-random/live-fleet.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
+import { type LiveFleet, pickOne, ready, startLiveFleet } from './rollout-random/live-fleet.ts';
 import { watchFleet } from './rollout-random/live-referee.ts';
 
 const SEED = Number(process.env.SLIPWAY_SEED ?? 1);
 const ROLLOUTS = 20;
 const DISTURBED_MS = 12_000;
 
-let controlPlane: ControlPlane;
-let client: Client;
+let cluster: TestCluster;
 let fleet: LiveFleet;
 
 beforeAll(async () => {
-  controlPlane = await startInstalledControlPlane();
-  const access = await loadKubeconfig([await controlPlane.kubeconfigFor(operator)]);
-  client = createClient(createTransport(access));
-  fleet = await startLiveFleet(client, SEED);
+  cluster = await startTestCluster();
+  fleet = await startLiveFleet(cluster.operator, SEED);
 }, 120_000);
 afterAll(async () => {
   await fleet?.stop();
-  await client?.transport.close();
-  await controlPlane?.stop();
+  await cluster?.stop();
 }, 60_000);
 
 const nodesOf = (pool: string): Node[] =>
@@ -77,7 +73,7 @@ const disturbances: readonly Disturb[] = [
   (_, node) => fleet.removeNode(node),
   (pool, node, _, count) => fleet.addNode(pool, `${node}-${count}`),
   // To be a worker like others: there is a pool for them too.
-  (pool, node) => fleet.patchNode(node, { metadata: { labels: { [role(pool)]: null } } }),
+  (pool, node) => fleet.patchNode(node, { metadata: { labels: { [nodeRole(pool)]: null } } }),
   () => fleet.restart(),
 ];
 
@@ -103,16 +99,13 @@ it(`${ROLLOUTS} randomised rollouts on the real API server: never more machines 
   const names = Array.from({ length: ROLLOUTS }, (_, each) => `random-${SEED + each}`);
   await Promise.all(names.map((name, each) => rollOut(name, createRandom(SEED + each))));
   fleet.calmDown();
-  for await (const pool of client.list(machineConfigPools)) await calmDown(pool);
-  await vi.waitFor(
-    () => {
-      const late = [...fleet.pools.store.values()].flatMap((pool) =>
-        nodesOf(pool.metadata.name).filter((node) => !isWell(node, targetOf(pool))),
-      );
-      expect(late.map(({ metadata }) => [metadata.name, metadata.annotations])).toEqual([]);
-    },
-    { timeout: 90_000, interval: 200 },
-  );
+  for await (const pool of cluster.operator.list(machineConfigPools)) await calmDown(pool);
+  await until(() => {
+    const late = [...fleet.pools.store.values()].flatMap((pool) =>
+      nodesOf(pool.metadata.name).filter((node) => !isWell(node, targetOf(pool))),
+    );
+    expect(late.map(({ metadata }) => [metadata.name, metadata.annotations])).toEqual([]);
+  }, 'rollout');
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(
     `${ROLLOUTS} rollouts on the real API server, seeds ${SEED}–${SEED + ROLLOUTS - 1}, ${referee.given} targets given, ${referee.violations.length} violations, all converge, ${seconds} s`,

@@ -3,23 +3,16 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { machineConfigPools, machineConfigs, nodeAnnotations, nodes, roleLabel } from '@slipway/api';
-import type { MachineConfig, MachineConfigPool, Node } from '@slipway/api';
-import {
-  type Client,
-  createClient,
-  createInformer,
-  createTransport,
-  type Informer,
-  loadKubeconfig,
-  silentLog,
-} from '@slipway/kube';
+import { machineConfigPools, machineConfigs, nodeAnnotations, nodes } from '@slipway/api';
+import type { MachineConfigPool, Node } from '@slipway/api';
+import { type Client, createInformer, type Informer, silentLog } from '@slipway/kube';
 import { type SimulatedFleet, startFleet as startMachines } from '@slipway/slipway/fleet';
-import { expect, vi } from 'vitest';
+import { until } from '@slipway/testing/wait';
+import { machineConfig, type MachineConfigSpec } from '@slipway/testing/builders';
+import { connect } from '@slipway/testing/control-plane';
+import { expect } from 'vitest';
 import { type Fleet, startFleet as startCluster } from '../first-boot/fleet.ts';
-import { runSlipway } from '../slipway-process.ts';
-
-export type Spec = NonNullable<MachineConfig['spec']>;
+import { runSlipway } from '@slipway/testing/slipway-process';
 
 export interface RolloutScene {
   readonly cluster: Fleet;
@@ -30,7 +23,7 @@ export interface RolloutScene {
   /** What nodes say, as a watch brings it. */
   readonly nodes: Informer<Node>;
   /** Makes a MachineConfig of this role, or changes it. Resolves to the pool's new rendered config. */
-  apply(name: string, pool: string, spec: Spec): Promise<string>;
+  apply(name: string, pool: string, spec: MachineConfigSpec): Promise<string>;
   /** Takes a MachineConfig away. Resolves to the pool's new rendered config. */
   remove(name: string, pool: string): Promise<string>;
   pool(name: string): Promise<MachineConfigPool>;
@@ -46,8 +39,6 @@ export interface RolloutScene {
   stop(): Promise<void>;
 }
 
-export const patience = { timeout: 60_000, interval: 50 };
-
 /** `prepare`: what there is before the first machine is born. */
 export async function startRolloutScene(
   shares: Readonly<Record<string, number>>,
@@ -57,7 +48,7 @@ export async function startRolloutScene(
   await prepare(cluster);
   const directory = await mkdtemp(join(tmpdir(), 'slipway-rollout-'));
   const kubeconfig = await cluster.kubeconfigFor({ user: 'admin', groups: ['system:masters'], name: 'admin' });
-  const client = createClient(createTransport(await loadKubeconfig([kubeconfig])));
+  const client = await connect(kubeconfig);
   const machines = await startMachines({
     transport: client.transport,
     directory,
@@ -87,7 +78,7 @@ export async function startRolloutScene(
       rendered(poolName, async () => {
         const found = await client.find(machineConfigs, { name });
         if (found === undefined) {
-          await client.create(machineConfigs, { metadata: { name, labels: { [roleLabel]: poolName } }, spec });
+          await client.create(machineConfigs, machineConfig(name, poolName, spec));
         } else {
           const patch = { type: 'json', body: [{ op: 'replace', path: '/spec', value: spec }] } as const;
           await client.patch(machineConfigs, { name }, patch, {});
@@ -99,7 +90,7 @@ export async function startRolloutScene(
       await client.patch(machineConfigPools, { name }, { type: 'merge', body }, {});
     },
     updated: (name, config, count) =>
-      vi.waitFor(async () => {
+      until(async () => {
         const { status } = await pool(name);
         const updated = status?.conditions?.find(({ type }) => type === 'Updated');
         expect({ ...status, conditions: [updated] }).toMatchObject({
@@ -109,7 +100,7 @@ export async function startRolloutScene(
           unavailableMachineCount: 0,
           conditions: [{ status: 'True' }],
         });
-      }, patience),
+      }, 'rollout'),
     node: (name) => client.get(nodes, { name }),
     async patchNode(name, body) {
       await client.patch(nodes, { name }, { type: 'merge', body }, {});
@@ -129,17 +120,6 @@ export async function startRolloutScene(
     },
   };
 }
-
-export const ignition = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
-  ignition: { version: '3.5.0' },
-  ...more,
-});
-
-export const fileConfig = (path: string, text: string): Spec => ({
-  config: ignition({
-    storage: { files: [{ path, mode: 0o644, contents: { source: `data:,${encodeURIComponent(text)}` } }] },
-  }),
-});
 
 export const desiredOf = ({ metadata }: Node): string | undefined =>
   metadata.annotations?.[nodeAnnotations.desiredConfig];
