@@ -2,6 +2,7 @@ import { machineConfigs, namespaces, nodes, osImageStreams } from '@slipway/api'
 import { createInformer, type Resource } from '@slipway/kube';
 import { until } from '@slipway/testing/wait';
 import { customResourceDefinitions } from '@slipway/testing/resources';
+import { isWrite, readSettledAuditLog } from '@slipway/testing/audit';
 import { expect, it } from 'vitest';
 import { connect, startInstalledControlPlane } from '@slipway/testing/control-plane';
 
@@ -17,6 +18,9 @@ it('a control plane that has served one test is as new for the next', async () =
   const labels = { changed: 'yes' };
   await admin.patch(namespaces, { name: 'default' }, { type: 'merge', body: { metadata: { labels } } }, {});
   await admin.transport.close();
+  expect(await readSettledAuditLog(first.auditLog, 'admin')).toContainEqual(
+    expect.objectContaining({ text: 'create nodes left-behind 201' }),
+  );
   await first.stop();
 
   const second = await startInstalledControlPlane();
@@ -33,8 +37,10 @@ it('a control plane that has served one test is as new for the next', async () =
   }
   expect((await next.get(namespaces, { name: 'default' })).metadata.labels).not.toHaveProperty('changed');
   await until(() => next.list(osImageStreams).next());
-  // What the test before has used up can be had again.
+  // What the test before has used up can be had again, and only that is in the log.
   await next.create(nodes, { metadata: { name: 'left-behind' } });
+  const written = (await readSettledAuditLog(second.auditLog, 'admin')).filter(isWrite);
+  expect(written.map(({ text }) => text)).toEqual(['create nodes left-behind 201']);
   await next.transport.close();
   await second.stop();
 });
