@@ -13,9 +13,9 @@ import {
   type MachineConfiguration,
 } from '@slipway/api';
 import { isKubeError, type Client, type KubeObject, type Resource } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
 import { startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
 import { installCrd } from '@slipway/testing/resources';
+import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

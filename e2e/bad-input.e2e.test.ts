@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signToken } from '@slipway/testing/certificates';
+import { runSlipway } from '@slipway/testing/slipway-process';
 import { borrowControlPlane, ensureAuthority, pickFreePort } from '@slipway/tools/controlplane';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { runSlipway } from '@slipway/testing/slipway-process';
 
 let controlPlane: ControlPlane;
 let directory: string;

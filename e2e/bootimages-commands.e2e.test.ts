@@ -14,9 +14,9 @@ import {
   secrets,
 } from '@slipway/api';
 import { look } from '@slipway/slipway/testing/look';
-import { until } from '@slipway/testing/wait';
 import { readSettledAuditLog } from '@slipway/testing/audit';
 import { clusterRoleBindings, clusterRoles, installCrd } from '@slipway/testing/resources';
+import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   clusterApi,

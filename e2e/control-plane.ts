@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { resolveBinaries, startControlPlane, ToolsError, type ControlPlane } from '@slipway/tools/controlplane';
 import { OracleError, resolveOracle } from '@slipway/tools/ignition-oracle';
 import { isIronicMissing } from '@slipway/tools/ironic';
-import type {} from '@slipway/testing/control-plane';
 import type { TestProject } from 'vitest/node';
 import { type CrioUnderTest, resolveCrioUnderTest } from './crio/crio.ts';
 import { type ClientUnderTest, resolveClients } from './first-boot/clients.ts';

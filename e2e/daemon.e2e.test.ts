@@ -3,9 +3,9 @@ import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { machineConfigNodes, machineConfigs, machineConfigurations, nodeAnnotations, poolLabel } from '@slipway/api';
 import { createSimulatedHost } from '@slipway/daemon';
-import { until } from '@slipway/testing/wait';
 import { type MachineConfigSpec, specWithFiles } from '@slipway/testing/builders';
 import { listEvents } from '@slipway/testing/resources';
+import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DaemonCluster, said, type SimulatedNode, startDaemonCluster } from './daemon/cluster.ts';

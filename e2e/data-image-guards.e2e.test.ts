@@ -9,11 +9,11 @@ import {
   namespaces,
 } from '@slipway/api';
 import type { Client, KubeObject, Resource } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
-import { clusterRoleBindings, clusterRoles, listEvents } from '@slipway/testing/resources';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operator, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
+import { clusterRoleBindings, clusterRoles, listEvents } from '@slipway/testing/resources';
 import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const namespace = 'metal';
 const elsewhere = 'other-metal';

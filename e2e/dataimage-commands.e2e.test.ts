@@ -6,12 +6,12 @@ import { promisify } from 'node:util';
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, namespaces } from '@slipway/api';
 import { type Client, type KubeObject, type Resource, type Stored, type WriteOptions } from '@slipway/kube';
 import { look } from '@slipway/slipway/testing/look';
-import { until } from '@slipway/testing/wait';
 import { connect, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
+import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import { type ControlPlane, resolveBinaries } from '@slipway/tools/controlplane';
 import { type IsoServer, isoOf, startIsoServer } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
 
 const namespace = 'openshift-machine-api';
 const access = join(import.meta.dirname, '../docs/examples/data-image-access.yaml');

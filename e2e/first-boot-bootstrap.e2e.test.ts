@@ -2,12 +2,12 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import { diskOf, firstBootConfig } from '@slipway/fleet';
+import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 import { ensureAuthority, pickFreePort } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { firstBoot, makeBootDirectory } from './first-boot/boot.ts';
 import { compareDisk } from './first-boot/compare.ts';
 import { richConfig } from './first-boot/rich-config.ts';
-import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 
 // Before there is a cluster: from manifests on disk to machines that have booted.
 let directory: string;

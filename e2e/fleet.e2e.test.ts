@@ -14,12 +14,12 @@ import {
 } from '@slipway/api';
 import { type Client, createClient, impersonating, silentLog } from '@slipway/kube';
 import { type SimulatedFleet, startFleet } from '@slipway/slipway/fleet';
-import { until } from '@slipway/testing/wait';
-import { connect } from '@slipway/testing/control-plane';
 import { customPool, machineConfig, specWithFiles } from '@slipway/testing/builders';
+import { connect } from '@slipway/testing/control-plane';
 import { serviceAccounts } from '@slipway/testing/resources';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const MACHINES = { master: 3, worker: 15, infra: 2 };
 

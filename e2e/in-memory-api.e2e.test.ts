@@ -9,9 +9,9 @@ import {
   type KubeObject,
   type Stored,
 } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
-import { addBudget, addNamespace, addPod, allowDisruptions } from '@slipway/testing/stand-in-kubelet';
 import { startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
+import { addBudget, addNamespace, addPod, allowDisruptions } from '@slipway/testing/stand-in-kubelet';
+import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let cluster: TestCluster;

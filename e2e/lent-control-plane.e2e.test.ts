@@ -1,10 +1,10 @@
 import { machineConfigs, namespaces, nodes, osImageStreams } from '@slipway/api';
 import { createInformer, type Resource } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
-import { customResourceDefinitions } from '@slipway/testing/resources';
 import { isWrite, readSettledAuditLog } from '@slipway/testing/audit';
-import { expect, it } from 'vitest';
 import { connect, startInstalledControlPlane } from '@slipway/testing/control-plane';
+import { customResourceDefinitions } from '@slipway/testing/resources';
+import { until } from '@slipway/testing/wait';
+import { expect, it } from 'vitest';
 
 const streamsCrd = { name: 'osimagestreams.machineconfiguration.openshift.io' };
 

@@ -3,8 +3,8 @@
 import { machineConfigurations, type Node, nodeAnnotations, nodes } from '@slipway/api';
 import { type Change, type MachineSite, runMachine } from '@slipway/controllers/testing/simulation';
 import { createInformer, type Informer, type Stored } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
 import { type MachineConfigSpec, specWithFiles } from '@slipway/testing/builders';
+import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DaemonCluster, startDaemonCluster } from './daemon/cluster.ts';
 

@@ -10,9 +10,9 @@ import {
   secrets,
 } from '@slipway/api';
 import { isKubeError } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
 import { node } from '@slipway/testing/builders';
 import { events } from '@slipway/testing/resources';
+import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   annotate,

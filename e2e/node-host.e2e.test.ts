@@ -1,5 +1,5 @@
-import { join, resolve } from 'node:path';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { until } from '@slipway/testing/wait';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import { makeNode, type SystemdNode } from '@slipway/tools/nspawn';

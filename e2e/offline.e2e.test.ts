@@ -8,13 +8,13 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { machineConfigPools, machineConfigs, secrets } from '@slipway/api';
 import { decodeDataUrl } from '@slipway/ignition';
-import { until } from '@slipway/testing/wait';
 import { configWithFile, customPool, machineConfig } from '@slipway/testing/builders';
+import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { findPool, type Fleet, namespace, renderedWith, startFleet } from './render/fleet.ts';
-import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 
 const manifest = (kind: string, object: object) => ({
   apiVersion: 'machineconfiguration.openshift.io/v1',

@@ -13,9 +13,9 @@ import {
   streamStep,
 } from '@slipway/api';
 import type { Client, KubeObject, Resource } from '@slipway/kube';
+import { operator } from '@slipway/testing/control-plane';
 import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operator } from '@slipway/testing/control-plane';
 import {
   annotate,
   ask,

@@ -1,8 +1,8 @@
 // A fleet through the life of an OS: born before there were streams, on streams, part of it moved to the next one, through
 // the release that makes that one the default, to the end of the old one. Real control plane, controllers and server as processes,
 // real registry with TLS and tokens; real daemons on simulated machines.
-import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   clusterOperators,
   clusterVersions,
@@ -19,8 +19,8 @@ import {
 } from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
 import type { Client } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
 import { specWithFile } from '@slipway/testing/builders';
+import { until } from '@slipway/testing/wait';
 import {
   type Payload,
   pushPayload,

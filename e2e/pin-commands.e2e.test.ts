@@ -13,9 +13,10 @@ import {
 } from '@slipway/api';
 import { decodeAssignment, encodeAssignment, formatPinProgress, type PinProgress } from '@slipway/fleet';
 import { look } from '@slipway/slipway/testing/look';
-import { until } from '@slipway/testing/wait';
-import { customPool, machineConfigPool, node } from '@slipway/testing/builders';
 import { readSettledAuditLog } from '@slipway/testing/audit';
+import { customPool, machineConfigPool, node } from '@slipway/testing/builders';
+import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import {
   type Payload,
   pushImage,
@@ -27,7 +28,6 @@ import {
 } from '@slipway/tools/registry';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from './render/fleet.ts';
-import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
 
 const looker = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
 const SHARED = 400_000;

@@ -4,14 +4,14 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineConfigPools, pinnedImageSets } from '@slipway/api';
-import { until } from '@slipway/testing/wait';
+import { runSlipway } from '@slipway/testing/slipway-process';
 import { reportReady } from '@slipway/testing/stand-in-kubelet';
+import { until } from '@slipway/testing/wait';
 import { pushImage, type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Fleet, startFleet } from './first-boot/fleet.ts';
 import { bear, probesConfig } from './node/machine.ts';
 import { type Worker, workerOf } from './node/worker.ts';
-import { runSlipway } from '@slipway/testing/slipway-process';
 
 const { parts } = inject('nodes');
 const { parts: crio } = inject('crio');

@@ -6,9 +6,11 @@ import { machineConfigPools, machineConfigs, nodeAnnotations, nodes, pods, roleL
 import type { MachineConfig, Node, Pod } from '@slipway/api';
 import { createSimulatedHost } from '@slipway/daemon';
 import { createInformer } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
-import { specWithFiles } from '@slipway/testing/builders';
 import { readSettledAuditLog } from '@slipway/testing/audit';
+import { specWithFiles } from '@slipway/testing/builders';
+import { operator } from '@slipway/testing/control-plane';
+import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
+import { waitForExit, runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 import {
   addBudget,
   addNamespace,
@@ -17,12 +19,10 @@ import {
   endPod,
   reportReady,
 } from '@slipway/testing/stand-in-kubelet';
-import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
+import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DaemonCluster, type SimulatedNode, startDaemonCluster } from './daemon/cluster.ts';
-import { operator } from '@slipway/testing/control-plane';
 import { addPlanner, planner } from './plan/planner.ts';
-import { waitForExit, runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 
 const { desiredConfig, desiredDrain } = nodeAnnotations;
 const NAMES = ['worker-1', 'worker-2', 'worker-3'];

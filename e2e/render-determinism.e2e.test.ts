@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineConfigs } from '@slipway/api';
 import type { MachineConfig } from '@slipway/api';
-import { until } from '@slipway/testing/wait';
 import { machineConfig } from '@slipway/testing/builders';
+import { runSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import { expect, it } from 'vitest';
 import { findPool, type Fleet, startFleet } from './render/fleet.ts';
-import { runSlipway } from '@slipway/testing/slipway-process';
 
 const count = 200;
 

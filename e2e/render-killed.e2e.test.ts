@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineConfigPools, machineConfigs, poolLabel, secrets } from '@slipway/api';
 import { remoteContentLabel } from '@slipway/controllers';
-import { until } from '@slipway/testing/wait';
 import { customPool, machineConfig } from '@slipway/testing/builders';
+import { until } from '@slipway/testing/wait';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { conditionOf, filesOf, findPool, type Fleet, namespace, renderedWith, startFleet } from './render/fleet.ts';

@@ -18,8 +18,8 @@ import {
   silentLog,
 } from '@slipway/kube';
 import type { ControllerDef, KubeObject, Resource, Store } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
 import { configWithFile, customPool, machineConfig } from '@slipway/testing/builders';
+import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { conditionOf, filesOf, findPool, type Fleet, namespace, renderedWith, startFleet } from './render/fleet.ts';
 

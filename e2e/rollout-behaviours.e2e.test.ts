@@ -8,8 +8,8 @@ import {
 } from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
 import type { NodeDisruptionPolicy } from '@slipway/fleet';
-import { until } from '@slipway/testing/wait';
 import { ignitionConfig, type MachineConfigSpec, specWithFile } from '@slipway/testing/builders';
+import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   countOut,

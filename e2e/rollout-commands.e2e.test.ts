@@ -8,12 +8,12 @@ import {
   stopRolloutsAnnotation,
 } from '@slipway/api';
 import { look } from '@slipway/slipway/testing/look';
-import { until } from '@slipway/testing/wait';
 import { configWithFile, machineConfig, node } from '@slipway/testing/builders';
+import { waitForExit, runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 import { addReadyNode, obeyDesiredConfig } from '@slipway/testing/stand-in-kubelet';
+import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findPool, type Fleet, renderedWith, startFleet } from './render/fleet.ts';
-import { waitForExit, runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 
 // The commands are processes of their own, and so are the controllers. The machines are Node objects that do what they are
 // told when the test says so.

@@ -1,7 +1,7 @@
 import { machineConfigurations, nodeAnnotations, stopRolloutsAnnotation } from '@slipway/api';
 import type { Node } from '@slipway/api';
-import { until } from '@slipway/testing/wait';
 import { specWithFile } from '@slipway/testing/builders';
+import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { countOut, desiredOf, type RolloutScene, startRolloutScene } from './rollout/rollout-scene.ts';
 

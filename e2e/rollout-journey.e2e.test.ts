@@ -1,7 +1,7 @@
 import { machineConfigNodes, machineConfigPools, nodeAnnotations, nodes, pods } from '@slipway/api';
 import type { MachineConfigPool, Node } from '@slipway/api';
 import { createInformer } from '@slipway/kube';
-import { until, type WaitBound } from '@slipway/testing/wait';
+import { runSlipway } from '@slipway/testing/slipway-process';
 import {
   addBudget,
   addNamespace,
@@ -10,12 +10,12 @@ import {
   endPod,
   reportReady,
 } from '@slipway/testing/stand-in-kubelet';
+import { until, type WaitBound } from '@slipway/testing/wait';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startFleet, type Fleet } from './first-boot/fleet.ts';
 import { bear, probesConfig } from './node/machine.ts';
 import { webConfig } from './node/web-config.ts';
 import { workerOf, type Worker } from './node/worker.ts';
-import { runSlipway } from '@slipway/testing/slipway-process';
 
 // The whole way of a change through a fleet: controllers and server are processes of their own, the machines have a real
 // systemd and were born by the real Ignition. Only the kubelet and the disruption controller are played.

@@ -1,7 +1,7 @@
-import type { TLSSocket } from 'node:tls';
-import { get } from 'node:https';
 import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { buffer } from 'node:stream/consumers';
+import type { TLSSocket } from 'node:tls';
 import {
   infrastructures,
   machineConfigPools,
@@ -14,13 +14,12 @@ import {
 import { issueServing, makeAuthority, servingData } from '@slipway/controllers';
 import { serverSecrets } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
 import { operator, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
+import { type RunningProcess, runSlipway, startSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runSlipway, startSlipway } from '@slipway/testing/slipway-process';
-import type { RunningProcess } from '@slipway/testing/slipway-process';
 
 const namespace = 'openshift-machine-config-operator';
 const day = 24 * 3_600_000;

@@ -6,11 +6,10 @@ import { promisify } from 'node:util';
 import { machineConfigPools, nodes } from '@slipway/api';
 import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
+import { type RunningProcess, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSlipway } from '@slipway/testing/slipway-process';
-import type { RunningProcess } from '@slipway/testing/slipway-process';
 
 let dataDir: string;
 /** Of the last start, for the tests that need no start of their own. */

@@ -16,15 +16,15 @@ import {
 } from '@slipway/api';
 import type { KubeObject } from '@slipway/kube';
 import { look } from '@slipway/slipway/testing/look';
-import { until } from '@slipway/testing/wait';
-import { customPool, node } from '@slipway/testing/builders';
 import { readSettledAuditLog } from '@slipway/testing/audit';
+import { customPool, node } from '@slipway/testing/builders';
+import { runSlipway } from '@slipway/testing/slipway-process';
 import { addReadyNode, obeyDesiredConfig } from '@slipway/testing/stand-in-kubelet';
+import { until } from '@slipway/testing/wait';
 import { type Payload, pushPayload, type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { findPool, type Fleet, startFleet } from './render/fleet.ts';
-import { runSlipway } from '@slipway/testing/slipway-process';
 
 const looker = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
 

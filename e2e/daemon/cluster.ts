@@ -8,11 +8,11 @@ import { canonicalJson, renderedName } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
 import { type MachineConfigSpec, node, renderedConfig } from '@slipway/testing/builders';
 import { startTestCluster } from '@slipway/testing/control-plane';
+import { waitForExit, type RunningProcess, startProgram } from '@slipway/testing/slipway-process';
 import { until, type WaitBound } from '@slipway/testing/wait';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { expect } from 'vitest';
-import { waitForExit, type RunningProcess, startProgram } from '@slipway/testing/slipway-process';
 
 export interface SimulatedNode {
   readonly name: string;

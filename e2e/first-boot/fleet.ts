@@ -3,11 +3,11 @@ import { defaultNamespace, machineConfigPools, machineConfigs, namespaces, secre
 import type { MachineConfig } from '@slipway/api';
 import { diskOf, firstBootConfig, serverSecrets, type DiskPlan } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
 import { machineConfig } from '@slipway/testing/builders';
-import { type ControlPlane, pickFreePort } from '@slipway/tools/controlplane';
 import { operator, startTestCluster } from '@slipway/testing/control-plane';
 import { startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
+import { type ControlPlane, pickFreePort } from '@slipway/tools/controlplane';
 import { makeBootDirectory } from './boot.ts';
 
 const machineNamespace = 'openshift-machine-api';

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nodeAnnotations, nodes } from '@slipway/api';
-import type { Fleet } from '../first-boot/fleet.ts';
 import { until, type WaitBound } from '@slipway/testing/wait';
 import type { SystemdNode } from '@slipway/tools/nspawn';
+import type { Fleet } from '../first-boot/fleet.ts';
 
 type Annotation = keyof typeof nodeAnnotations;
 type Said = Partial<Record<Annotation, string>>;

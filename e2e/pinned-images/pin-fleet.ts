@@ -16,10 +16,10 @@ import { type Client, createClient, createRecorder, impersonating, silentLog } f
 import { node } from '@slipway/testing/builders';
 import { operator, startTestCluster } from '@slipway/testing/control-plane';
 import { runControllers } from '@slipway/testing/run-controllers';
+import { startSlipway } from '@slipway/testing/slipway-process';
 import { readyCondition } from '@slipway/testing/stand-in-kubelet';
 import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
-import { startSlipway } from '@slipway/testing/slipway-process';
 
 export interface PinFleet {
   /** An administrator's. */

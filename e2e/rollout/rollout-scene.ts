@@ -7,12 +7,12 @@ import { machineConfigPools, machineConfigs, nodeAnnotations, nodes } from '@sli
 import type { MachineConfigPool, Node } from '@slipway/api';
 import { type Client, createInformer, type Informer, silentLog } from '@slipway/kube';
 import { type SimulatedFleet, startFleet as startMachines } from '@slipway/slipway/fleet';
-import { until } from '@slipway/testing/wait';
 import { machineConfig, type MachineConfigSpec } from '@slipway/testing/builders';
 import { connect } from '@slipway/testing/control-plane';
+import { runSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import { expect } from 'vitest';
 import { type Fleet, startFleet as startCluster } from '../first-boot/fleet.ts';
-import { runSlipway } from '@slipway/testing/slipway-process';
 
 export interface RolloutScene {
   readonly cluster: Fleet;

@@ -1,6 +1,6 @@
+import { type ConfigMap, configMaps } from '@slipway/api';
 import { isKubeError } from '@slipway/kube';
 import type { Client, Name, Stored } from '@slipway/kube';
-import { type ConfigMap, configMaps } from '@slipway/api';
 import type { Random } from '@slipway/testing/random';
 
 export interface WritersOptions {
