@@ -13,7 +13,7 @@ import {
   namespaces,
   secrets,
 } from '@slipway/api';
-import { look } from '@slipway/slipway/testing/look';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
 import { readSettledAuditLog } from '@slipway/testing/audit';
 import { clusterRoleBindings, clusterRoles, installCrd } from '@slipway/testing/resources';
 import { until } from '@slipway/testing/wait';
@@ -75,10 +75,11 @@ interface Report {
   }[];
 }
 
-const bootimages = (...args: string[]) => look(fleet.controlPlane.kubeconfig, 'bootimages', ...args);
+const bootimages = (...args: string[]) =>
+  runInProcess('bootimages', ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
 
 async function report(): Promise<Report> {
-  const { code, out, err } = await look(lookers, 'bootimages', '-o', 'json');
+  const { code, out, err } = await runInProcess('bootimages', '-o', 'json', '--kubeconfig', lookers);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out) as Report;
 }
@@ -173,7 +174,7 @@ describe('slipway bootimages, before anybody has opted in', () => {
     };
     await fleet.admin.create(clusterRoleBindings, Object.assign({ metadata: { name: 'viewer' } }, binding));
     const kubeconfig = await fleet.controlPlane.kubeconfigFor({ user: 'viewer', groups: [], name: 'viewer' });
-    const { code, out } = await look(kubeconfig, 'bootimages', '-o', 'json');
+    const { code, out } = await runInProcess('bootimages', '-o', 'json', '--kubeconfig', kubeconfig);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
       resources: expect.arrayContaining([

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, namespaces } from '@slipway/api';
 import { type Client, type KubeObject, type Resource, type Stored, type WriteOptions } from '@slipway/kube';
-import { look } from '@slipway/slipway/testing/look';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
 import { connect, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
 import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
@@ -25,7 +25,7 @@ let isos: IsoServer;
 let iso: string;
 let made = 0;
 
-const dataimage = (...args: string[]) => look(controlPlane.kubeconfig, 'dataimage', ...args);
+const dataimage = (...args: string[]) => runInProcess('dataimage', ...args, '--kubeconfig', controlPlane.kubeconfig);
 /** As a user has it: a process of its own, with real signals. */
 const running = (...args: string[]) => {
   const started = startSlipway('dataimage', ...args, '--kubeconfig', controlPlane.kubeconfig);
@@ -264,7 +264,7 @@ describe('slipway dataimage status', () => {
 describe('the examples of who may attach what', () => {
   const good = 'https://isos.example.com/site-config.iso';
   const who: Record<string, string> = {};
-  const as = (group: string, ...args: string[]) => look(who[group] ?? '', 'dataimage', ...args);
+  const as = (group: string, ...args: string[]) => runInProcess('dataimage', ...args, '--kubeconfig', who[group] ?? '');
   let client: Client;
   const rebooter = (name: string, body: object, options: WriteOptions = {}) =>
     client.patch(bareMetalHosts, { namespace, name }, { type: 'merge', body }, {}, options);

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { machineConfigPools, machineConfigs, secrets } from '@slipway/api';
 import { decodeDataUrl } from '@slipway/ignition';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
 import { configWithFile, customPool, machineConfig } from '@slipway/testing/builders';
 import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
@@ -170,6 +171,6 @@ describe('on the cluster that comes to be', () => {
     expect(code).toBe(2);
     expect(out).toContain('~ file /etc/motd\n');
     expect(out).toMatch(/default → realtime/);
-    expect(await runSlipway('diff', now, now, ...kubeconfig)).toMatchObject({ code: 0, out: 'no difference\n' });
+    expect(await runInProcess('diff', now, now, ...kubeconfig)).toMatchObject({ code: 0, out: 'no difference\n' });
   });
 });

@@ -12,7 +12,7 @@ import {
   roleLabel,
 } from '@slipway/api';
 import { decodeAssignment, encodeAssignment, formatPinProgress, type PinProgress } from '@slipway/fleet';
-import { look } from '@slipway/slipway/testing/look';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
 import { readSettledAuditLog } from '@slipway/testing/audit';
 import { customPool, machineConfigPool, node } from '@slipway/testing/builders';
 import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
@@ -43,7 +43,7 @@ let access: string[];
 let components: Record<string, string>;
 
 const path = (name: string): string => join(directory, name);
-const pin = (...args: string[]) => look(fleet.controlPlane.kubeconfig, 'pin', ...args);
+const pin = (...args: string[]) => runInProcess('pin', ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
 const release = (...args: string[]) => pin('release', payload.releaseImage, ...access, ...args);
 const setsNow = async () =>
   (await Array.fromAsync(fleet.admin.list(pinnedImageSets))).sort((a, b) =>
@@ -181,7 +181,7 @@ describe('slipway pin release', () => {
     await say('worker-1', { store: { free: 4e6, size: 5e6 } });
     await say('worker-2', { store: { free: 1e6, size: 5e6 } });
     const args = ['release', payload.releaseImage, ...access, '--pool', 'worker', '--dry-run'];
-    const { code, out, err } = await look(lookers, 'pin', ...args, '-o', 'json');
+    const { code, out, err } = await runInProcess('pin', ...args, '-o', 'json', '--kubeconfig', lookers);
     expect({ code, err }).toEqual({ code: 2, err: '' });
     const plan = JSON.parse(out) as Plan;
     const os = payload.os.get('rhel-9');
@@ -213,7 +213,7 @@ describe('slipway pin release', () => {
     expect(plan.diskBytes).toBe(2 * (plan.bytes ?? 0));
     expect(plan.nodes[1]?.neededBytes).toBe(plan.diskBytes);
 
-    const text = await look(lookers, 'pin', ...args);
+    const text = await runInProcess('pin', ...args, '--kubeconfig', lookers);
     expect(text.code).toBe(2);
     expect(text.out).toMatch(
       /version 4\.22\.0, 6 images\nEach machine downloads at most 70\d\.\d kB and needs at most 1\.4 MB/,

@@ -6,11 +6,12 @@ import { machineConfigPools, machineConfigs, nodeAnnotations, nodes, pods, roleL
 import type { MachineConfig, Node, Pod } from '@slipway/api';
 import { createSimulatedHost } from '@slipway/daemon';
 import { createInformer } from '@slipway/kube';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
 import { readSettledAuditLog } from '@slipway/testing/audit';
 import { specWithFiles } from '@slipway/testing/builders';
 import { operator } from '@slipway/testing/control-plane';
 import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
-import { waitForExit, runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
+import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 import {
   addBudget,
   addNamespace,
@@ -98,8 +99,7 @@ describe('slipway plan', () => {
 
   afterAll(async () => {
     stopWatching.abort();
-    controller.child.kill('SIGTERM');
-    await waitForExit(controller);
+    await controller.stop();
     await web.stop();
     await cluster.stop();
     await rm(directory, { recursive: true });
@@ -125,7 +125,7 @@ describe('slipway plan', () => {
     await until(async () => {
       const { status } = await cluster.operator.get(machineConfigPools, { name: 'worker' });
       expect(status).toMatchObject({ configuration: { name: config }, updatedMachineCount: NAMES.length });
-    }, 120000);
+    }, 'rollout');
   }
 
   /** Two that are evicted, one of which a budget keeps, and one of a DaemonSet, which stays. */
@@ -171,7 +171,7 @@ describe('slipway plan', () => {
     const path = join(directory, `${object.metadata.name}.json`);
     const header = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig' };
     await writeFile(path, JSON.stringify({ ...header, ...object }));
-    const { code, out, err } = await runSlipway('plan', '-f', path, '-o', 'json', '--kubeconfig', as, ...flags);
+    const { code, out, err } = await runInProcess('plan', '-f', path, '-o', 'json', '--kubeconfig', as, ...flags);
     expect(err).not.toContain('SLW_');
     const found = (JSON.parse(out) as Plan).pools.find(({ name }) => name === pool);
     if (found === undefined) throw new Error(`the plan lacks the pool ${pool}`);

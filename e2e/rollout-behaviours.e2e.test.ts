@@ -1,24 +1,11 @@
-import {
-  machineConfigPools,
-  machineConfigs,
-  machineConfigurations,
-  nodeAnnotations,
-  roleLabel,
-  rolloutPolicyAnnotations,
-} from '@slipway/api';
+import { machineConfigPools, machineConfigs, roleLabel } from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
-import type { NodeDisruptionPolicy } from '@slipway/fleet';
-import { ignitionConfig, type MachineConfigSpec, specWithFile } from '@slipway/testing/builders';
+import { ignitionConfig, specWithFile } from '@slipway/testing/builders';
+import { drawSample } from '@slipway/testing/sample';
 import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  countOut,
-  currentOf,
-  desiredOf,
-  type RolloutScene,
-  startRolloutScene,
-  stateOf,
-} from './rollout/rollout-scene.ts';
+import { expectPolicyActions, policyActions, policyKinds, prepareForPolicies } from './rollout/policies.ts';
+import { countOut, desiredOf, type RolloutScene, startRolloutScene } from './rollout/rollout-scene.ts';
 
 // What users of such fleets know, each under its name. The machines are simulated; the rest is real.
 const WORKERS = 4;
@@ -201,104 +188,16 @@ it('maxUnavailable changed in flight', async () => {
 });
 
 describe('node disruption policy', () => {
-  const unit = 'app.service';
-  type Action = NonNullable<NodeDisruptionPolicy['sshkey']>['actions'][number];
-  const actions: readonly (readonly [string, Action, Expected])[] = [
-    ['None', { type: 'None' }, { boots: false, drains: false, done: [] }],
-    ['Drain', { type: 'Drain' }, { boots: false, drains: true, done: [] }],
-    [
-      'Reload',
-      { type: 'Reload', reload: { serviceName: unit } },
-      { boots: false, drains: false, done: [`reload ${unit}`] },
-    ],
-    [
-      'Restart',
-      { type: 'Restart', restart: { serviceName: unit } },
-      { boots: false, drains: false, done: [`restart ${unit}`] },
-    ],
-    ['DaemonReload', { type: 'DaemonReload' }, { boots: false, drains: false, done: ['daemon-reload'] }],
-    ['Reboot', { type: 'Reboot' }, { boots: true, drains: true, done: [] }],
-  ];
-  interface Expected {
-    boots: boolean;
-    drains: boolean;
-    done: string[];
-  }
-  const base = {
-    config: ignitionConfig({ systemd: { units: [{ name: unit, enabled: true, contents: appUnit('base') }] } }),
-  };
-  const kinds: Record<
-    string,
-    { policy: (action: Action) => NodeDisruptionPolicy; change: (text: string) => MachineConfigSpec }
-  > = {
-    files: {
-      policy: (action) => ({ files: [{ path: '/etc/app.conf', actions: [action] }] }),
-      change: (text) => specWithFile('/etc/app.conf', text),
-    },
-    directories: {
-      policy: (action) => ({ files: [{ path: '/etc/app.d', actions: [action] }] }),
-      change: (text) => specWithFile('/etc/app.d/inside', text),
-    },
-    units: {
-      policy: (action) => ({ units: [{ name: 'side.service', actions: [action] }] }),
-      change: (text) => ({
-        config: ignitionConfig({
-          systemd: { units: [{ name: 'side.service', enabled: true, contents: appUnit(text) }] },
-        }),
-      }),
-    },
-    'ssh keys': {
-      policy: (action) => ({ sshkey: { actions: [action] } }),
-      change: (text) => ({
-        config: ignitionConfig({
-          passwd: { users: [{ name: 'core', sshAuthorizedKeys: [`ssh-ed25519 AAAA ${text}`] }] },
-        }),
-      }),
-    },
-  };
-
   beforeAll(async () => {
-    await scene.client.create(machineConfigurations, {
-      metadata: { name: 'cluster' },
-      spec: { managementState: 'Managed' },
-    });
     // Two are enough here, both at once.
     for (const name of workers().slice(2)) await scene.machines.remove(name);
-    const annotations = { [rolloutPolicyAnnotations.waves]: '100%' };
-    await scene.patchPool('worker', { metadata: { annotations }, spec: { maxUnavailable: 2 } });
-    await settled(await scene.apply('50-app', 'worker', base), 2);
+    await settled(await prepareForPolicies(scene), 2);
   }, 60_000);
 
-  it.each(
-    Object.keys(kinds).flatMap((kind) => actions.map(([name, action, expected]) => ({ kind, name, action, expected }))),
-  )('for $kind: $name', async ({ kind, name: actionName, action, expected }) => {
-    const { policy, change } = kinds[kind] ?? {};
-    if (policy === undefined || change === undefined) throw new Error(`no such kind: ${kind}`);
-    const [name = ''] = workers();
-    const body = { spec: { nodeDisruptionPolicy: policy(action) } };
-    await scene.client.patch(machineConfigurations, { name: 'cluster' }, { type: 'merge', body }, {});
-    const boot = await bootOf(name);
-    const doneBefore = await doneOn(name);
-    const config = await scene.apply(`51-${kind.replace(' ', '-')}`, 'worker', change(actionName));
-    await settled(config, 2);
-    const after = await scene.node(name);
-    expect(after.status?.nodeInfo?.bootID !== boot).toBe(expected.boots);
-    expect(after.metadata.annotations?.[nodeAnnotations.lastAppliedDrain] === `uncordon-${config}`).toBe(
-      expected.drains,
-    );
-    // A boot begins a new list.
-    expect(await doneOn(name)).toEqual(expected.boots ? [] : [...doneBefore, ...expected.done]);
-    expect(stateOf(after)).toBe('Done');
-    expect(currentOf(after)).toBe(config);
+  // All kinds with all actions are in rollout-policies.slow.test.ts.
+  it.each(policyActions)('$type, for one of files, directories, units and ssh keys', async (action) => {
+    const [kind] = drawSample(`policy ${action.type}`, policyKinds, 1 / policyKinds.length);
+    if (kind === undefined) throw new Error('no kind was drawn');
+    target = await expectPolicyActions(scene, kind, action);
   });
-
-  const doneOn = async (name: string): Promise<string[]> =>
-    ((await scene.file(name, 'run/slipway-simulated/done')) ?? '')
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '');
 });
-
-function appUnit(description: string): string {
-  return `[Unit]\nDescription=${description}\n[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n`;
-}

@@ -7,7 +7,7 @@ import {
   rolloutRequestAnnotation,
   stopRolloutsAnnotation,
 } from '@slipway/api';
-import { look } from '@slipway/slipway/testing/look';
+import { type InProcessCommand, runInProcess } from '@slipway/slipway/testing/in-process';
 import { configWithFile, machineConfig, node } from '@slipway/testing/builders';
 import { waitForExit, runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 import { addReadyNode, obeyDesiredConfig } from '@slipway/testing/stand-in-kubelet';
@@ -15,7 +15,7 @@ import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findPool, type Fleet, renderedWith, startFleet } from './render/fleet.ts';
 
-// The commands are processes of their own, and so are the controllers. The machines are Node objects that do what they are
+// The controllers are a process of their own, and so is each command once. The machines are Node objects that do what they are
 // told when the test says so.
 let fleet: Fleet;
 let controller: RunningProcess;
@@ -24,17 +24,14 @@ let renewed = '';
 
 const workers = ['worker-a', 'worker-b', 'worker-c'] as const;
 
-const command = (...args: string[]) => runSlipway(...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
+const command = (name: InProcessCommand, ...args: string[]) =>
+  runInProcess(name, ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
+/** As a user has it. */
+const commandAsProcess = (...args: string[]) => runSlipway(...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
 
-async function json(...args: string[]): Promise<unknown> {
-  const { code, out, err } = await command(...args, '-o', 'json');
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  return JSON.parse(out) as unknown;
-}
-
-/** What a command that only looks shows. */
-async function shown(name: Parameters<typeof look>[1], ...args: string[]): Promise<unknown> {
-  const { code, out, err } = await look(fleet.controlPlane.kubeconfig, name, ...args, '-o', 'json');
+/** What a command says with -o json. */
+async function shown(name: InProcessCommand, ...args: string[]): Promise<unknown> {
+  const { code, out, err } = await command(name, ...args, '-o', 'json');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out) as unknown;
 }
@@ -88,7 +85,7 @@ afterAll(() => fleet.stop());
 
 describe('slipway pause and resume', () => {
   it('a paused pool gives nothing; status and why say so', async () => {
-    expect(await json('pause', 'worker')).toMatchObject({ action: 'pause', pool: 'worker', changed: true });
+    expect(await shown('pause', 'worker')).toMatchObject({ action: 'pause', pool: 'worker', changed: true });
     await fleet.admin.create(
       machineConfigs,
       machineConfig('50-motd', 'worker', { config: configWithFile('/etc/motd', 'hi\n') }),
@@ -109,7 +106,7 @@ describe('slipway pause and resume', () => {
   });
 
   it('a resumed pool goes on with its canary; status shows the wave, why the recorded reason', async () => {
-    expect(await json('resume', 'worker')).toMatchObject({ action: 'resume', changed: true });
+    expect(await shown('resume', 'worker')).toMatchObject({ action: 'resume', changed: true });
     await until(async () => expect(await given(renewed)).toHaveLength(1));
     const [canary = ''] = await given(renewed);
     await say(canary, { [nodeAnnotations.state]: 'Working' });
@@ -121,13 +118,13 @@ describe('slipway pause and resume', () => {
       desired: renewed,
       given: { at: expect.any(String) },
     });
-    const { out } = await look(fleet.controlPlane.kubeconfig, 'status', 'worker');
+    const { out } = await command('status', 'worker');
     expect(out).toMatch(new RegExp(`${canary} +updating`));
     expect(out).not.toContain('\u001b');
   });
 
   it('--all stops every pool within one reconcile, and lets them go on', async () => {
-    const stopped = await command('pause', '--all', '--reason', 'storage maintenance');
+    const stopped = await commandAsProcess('pause', '--all', '--reason', 'storage maintenance');
     expect(stopped.out).toMatch(/^All rollouts are stopped: storage maintenance\./);
     const settings = await fleet.admin.get(machineConfigurations, { name: 'cluster' });
     expect(settings.metadata.annotations).toMatchObject({ [stopRolloutsAnnotation]: 'storage maintenance' });
@@ -136,14 +133,14 @@ describe('slipway pause and resume', () => {
     expect(await given(renewed)).toHaveLength(1);
     expect(await shown('status')).toMatchObject({ stopped: 'storage maintenance' });
 
-    expect(await json('resume', '--all')).toMatchObject({ pool: null, changed: true });
+    expect(await shown('resume', '--all')).toMatchObject({ pool: null, changed: true });
     await until(async () => expect(await given(renewed)).toHaveLength(2));
   });
 });
 
 describe('slipway cancel and rollback', () => {
   it('cancel brings the machines that were given the config back, and says how it goes on', async () => {
-    const { code, out } = await command('cancel', 'worker');
+    const { code, out } = await commandAsProcess('cancel', 'worker');
     expect(code).toBe(0);
     expect(out).toContain(`goes to ${old}`);
     expect(out).toContain('slipway resume worker');
@@ -169,7 +166,7 @@ describe('slipway cancel and rollback', () => {
   });
 
   it('resume ends the hold: the newest config is rolled out to all', async () => {
-    const { out } = await command('resume', 'worker');
+    const { out } = await commandAsProcess('resume', 'worker');
     expect(out).toContain(renewed);
     await untilAllHave(renewed);
   });
@@ -190,14 +187,14 @@ describe('slipway cancel and rollback', () => {
       { name: renewed, isTarget: true, before: old },
       { name: old, isTarget: false },
     ]);
-    const { out } = await look(fleet.controlPlane.kubeconfig, 'history', 'worker');
+    const { out } = await command('history', 'worker');
     expect(out).toContain('MachineConfigs: + 50-motd');
     expect(out).toContain('+ file /etc/motd');
   });
 
   it('rollback goes to the config that the beginning of a hash names', async () => {
     const hash = old.slice(old.lastIndexOf('-') + 1);
-    expect(await json('rollback', 'worker', '--to', hash.slice(0, 8))).toMatchObject({
+    expect(await shown('rollback', 'worker', '--to', hash.slice(0, 8))).toMatchObject({
       action: 'rollback',
       message: expect.stringContaining(`goes to ${old}`),
     });
@@ -261,9 +258,8 @@ describe('names that are not there', () => {
         /^slipway: the cluster has no MachineConfigPool wroker\. Did you mean worker\? \[SLW_CLI_NO_POOL\]\n$/,
       ),
     });
-    const { kubeconfig } = fleet.controlPlane;
-    expect(await look(kubeconfig, 'status', 'wroker')).toMatchObject({ code: 1, out: '', thrown: 'SLW_CLI_NO_POOL' });
-    expect(await look(kubeconfig, 'why', 'worker-aa')).toMatchObject({
+    expect(await command('status', 'wroker')).toMatchObject({ code: 1, out: '', thrown: 'SLW_CLI_NO_POOL' });
+    expect(await command('why', 'worker-aa')).toMatchObject({
       thrown: 'SLW_CLI_NO_NODE',
       err: expect.stringContaining('Did you mean worker-a'),
     });
@@ -283,9 +279,7 @@ describe('without a controller', () => {
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/probably no controller runs.*kubectl annotate.*\[SLW_CLI_NO_ANSWER\]/);
     expect(await requestOf()).toBe('rollback');
-    expect((await look(fleet.controlPlane.kubeconfig, 'status', 'worker')).out).toContain(
-      'asked for and not answered yet: rollback',
-    );
+    expect((await command('status', 'worker')).out).toContain('asked for and not answered yet: rollback');
   });
 
   it('a request that somebody takes away is waited for no longer', async () => {

@@ -15,7 +15,7 @@ import {
   validate,
 } from '@slipway/api';
 import type { KubeObject } from '@slipway/kube';
-import { look } from '@slipway/slipway/testing/look';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
 import { readSettledAuditLog } from '@slipway/testing/audit';
 import { customPool, node } from '@slipway/testing/builders';
 import { runSlipway } from '@slipway/testing/slipway-process';
@@ -37,9 +37,9 @@ let lookers: string;
 const access: string[] = [];
 
 const path = (name: string): string => join(directory, name);
-const inspect = (...args: string[]) => runSlipway('streams', 'inspect', ...args);
-const streams = (...args: string[]) => look(fleet.controlPlane.kubeconfig, 'streams', ...args);
-const migrate = (...args: string[]) => look(lookers, 'streams', 'migrate', ...args);
+const inspect = (...args: string[]) => runInProcess('streams', 'inspect', ...args);
+const streams = (...args: string[]) => runInProcess('streams', ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
+const migrate = (...args: string[]) => runInProcess('streams', 'migrate', ...args, '--kubeconfig', lookers);
 
 async function json<T>(ran: Promise<{ code: number | null; out: string; err: string }>): Promise<T> {
   const { code, out, err } = await ran;
@@ -141,7 +141,7 @@ describe('slipway streams inspect', () => {
   });
 
   it('shows it to people, too', async () => {
-    const { code, out } = await inspect(payload.releaseImage, ...access);
+    const { code, out } = await runSlipway('streams', 'inspect', payload.releaseImage, ...access);
     expect(code).toBe(0);
     expect(out).toMatch(/rhel-9 +yes +deprecated, then rhel-10 +9\.6\.20251201-1/);
     expect(out).toContain(payload.os.get('rhel-10')?.osImage);

@@ -46,6 +46,8 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
   const random = createRandom(seed);
   const bad = new Set<string>();
   const machines = new Map<string, SimulatedMachine>();
+  /** What machines are writing: nobody is cut off when the fleet stops. */
+  const underWay = new Set<Promise<void>>();
   const informer = createInformer<Node>(client.transport, { resource: nodes });
   const pools = createInformer<MachineConfigPool>(client.transport, { resource: machineConfigPools });
   let made = 0;
@@ -72,8 +74,10 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
   }
 
   function siteOf({ metadata: { name, uid } }: Stored<Node>): MachineSite {
-    const write = async (body: object, subresource?: 'status'): Promise<void> => {
-      await ifThere(client.patch(nodes, { name }, { type: 'merge', body }, { uid }, { subresource }));
+    const write = (body: object, subresource?: 'status'): Promise<void> => {
+      const writing = ifThere(client.patch(nodes, { name }, { type: 'merge', body }, { uid }, { subresource }));
+      underWay.add(writing);
+      return writing.finally(() => underWay.delete(writing));
     };
     return {
       after: (ms, happen) => void setTimeout(() => ended.signal.aborted || happen(), ms).unref(),
@@ -138,6 +142,7 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
     async stop() {
       ended.abort();
       await kill(running);
+      await Promise.allSettled(underWay);
     },
   };
 }

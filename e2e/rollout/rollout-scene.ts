@@ -7,9 +7,9 @@ import { machineConfigPools, machineConfigs, nodeAnnotations, nodes } from '@sli
 import type { MachineConfigPool, Node } from '@slipway/api';
 import { type Client, createInformer, type Informer, silentLog } from '@slipway/kube';
 import { type SimulatedFleet, startFleet as startMachines } from '@slipway/slipway/fleet';
+import { type InProcessCommand, runInProcess } from '@slipway/slipway/testing/in-process';
 import { machineConfig, type MachineConfigSpec } from '@slipway/testing/builders';
 import { connect } from '@slipway/testing/control-plane';
-import { runSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { expect } from 'vitest';
 import { type Fleet, startFleet as startCluster } from '../first-boot/fleet.ts';
@@ -35,7 +35,7 @@ export interface RolloutScene {
   /** Text of a file of a machine. */
   file(machine: string, path: string): Promise<string | undefined>;
   /** Runs a slipway command against the cluster, which has to end well. */
-  run(...args: string[]): Promise<string>;
+  run(command: InProcessCommand, ...args: string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -106,9 +106,9 @@ export async function startRolloutScene(
       await client.patch(nodes, { name }, { type: 'merge', body }, {});
     },
     file: (machine, path) => readFile(join(machines.rootOf(machine), path), 'utf8').catch(() => undefined),
-    async run(...args) {
-      const { code, out, err } = await runSlipway(...args, '--kubeconfig', kubeconfig);
-      if (code !== 0) throw new Error(`slipway ${args.join(' ')} ended with ${code}: ${err}`);
+    async run(command, ...args) {
+      const { code, out, err } = await runInProcess(command, ...args, '--kubeconfig', kubeconfig);
+      if (code !== 0) throw new Error(`slipway ${command} ${args.join(' ')} ended with ${code}: ${err}`);
       return out;
     },
     async stop() {

@@ -13,7 +13,7 @@ import { type FakeServer, respondJson, startFakeServer } from './fake-http-serve
 import { type RunningControllers, type RunOptions, runControllers } from './run-controllers.ts';
 import { until } from './wait.ts';
 
-const things: Resource<KubeObject> = { group: '', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true };
+const things: Resource = { group: '', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true };
 const NAMES = ['a', 'b', 'c'];
 
 /** Patches each thing once, one after the other. */
