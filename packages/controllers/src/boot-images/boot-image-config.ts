@@ -1,6 +1,6 @@
 // What boot images a payload ships: the ConfigMap that comes with it, parsed once. What is below an architecture is read by
 // the rules of the platforms, each its own part.
-import { isDeepStrictEqual } from 'node:util';
+import { isEqual } from '@slipway/base/equal';
 import { fieldAt, isJsonObject, objectAt, shown, textAt } from './json-path.ts';
 import { osMajor } from './os-version.ts';
 import type { Architecture, BootImageCode, Json, JsonObject } from './verdict.ts';
@@ -137,7 +137,7 @@ function readStreams({
   }
   const streams = all === undefined ? new Map<string, JsonObject>() : streamsAt(all);
   const defaultStream = stream === undefined ? unnamed(streams) : streamAt('data.stream', stream);
-  const named = [...streams].find(([, each]) => isDeepStrictEqual(each, defaultStream));
+  const named = [...streams].find(([, each]) => isEqual(each, defaultStream));
   return { streams, defaultStream, defaultName: named?.[0] ?? '' };
 }
 

@@ -1,6 +1,6 @@
 // What boot images a resource has had: BootImageHistory has the versions, and on it we keep the images themselves, so that one
 // can be set again.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@slipway/base/hash';
 import type { BootImageHistory } from '@slipway/api';
 import { apiWord } from './facts.ts';
 import type { MachineResource } from './verdict.ts';
@@ -16,7 +16,7 @@ const UNKNOWN_VERSION = 'unknown';
 export function historyName({ api, kind, name }: MachineResource): string {
   const end = `-${apiWord(api)}-${kind.toLowerCase()}`;
   if (name.length + end.length <= MAX_NAME) return name + end;
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const hash = sha256(name).slice(0, 8);
   return `${name.slice(0, MAX_NAME - end.length - hash.length - 1)}-${hash}${end}`;
 }
 

@@ -1,6 +1,6 @@
 // What a resource remembers of the boot image we gave it, as JSON in its annotation. Written in the same patch as the image,
 // so that one change is one patch. Anybody may have written there: what is not whole is not used.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@slipway/base/hash';
 
 export interface BootImageMemory {
   /** The image that we set last, as the platform names it. */
@@ -18,8 +18,7 @@ const MAX_TIMES = 10;
 const MAX_ANNOTATION = 4096;
 
 /** A text that has no room is known by its digest. */
-export const rememberedText = (text: string): string =>
-  text.length <= MAX_TEXT ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`;
+export const rememberedText = (text: string): string => (text.length <= MAX_TEXT ? text : `sha256:${sha256(text)}`);
 
 export const encodeMemory = ({ image, stub, times, optIn }: BootImageMemory): string =>
   JSON.stringify({

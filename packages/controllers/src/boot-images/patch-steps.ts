@@ -1,6 +1,6 @@
 // The steps of a JSON patch that lead from one value to another, and touch nothing else. A merge patch would not do: it puts
 // lists whole in place of the old ones, and the server drops what is null in them.
-import { isDeepStrictEqual } from 'node:util';
+import { isEqual } from '@slipway/base/equal';
 import type { Json, JsonObject } from './verdict.ts';
 
 export type PatchStep =
@@ -9,7 +9,7 @@ export type PatchStep =
 
 /** `path`: where the value lies, as a JSON pointer. */
 export function patchSteps(before: Json, after: Json, path: string): PatchStep[] {
-  if (isDeepStrictEqual(before, after)) return [];
+  if (isEqual(before, after)) return [];
   if (isObject(before) && isObject(after)) return stepsOfObject(before, after, path);
   if (isList(before) && isList(after) && before.length === after.length) {
     return after.flatMap((value, at) => patchSteps(before[at] ?? null, value, `${path}/${at}`));

@@ -1,6 +1,6 @@
 // When the boot images of a new release may be used: after the first machines run that release. Then ConfigMap coreos-bootimages
 // gets our stamp. ConfigMaps have no generation, so we count its changes ourselves, on it; what is waited for stands there, too.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@slipway/base/hash';
 import { bootImagesChangedAnnotation, bootImagesDigestAnnotation, bootImagesGenerationAnnotation } from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
 import type { StampState } from './facts.ts';
@@ -58,10 +58,7 @@ export function nextStamp(facts: StampFacts, waitsFor: string | null): StampWrit
 
 /** Of all that makes another image: what we add ourselves is no change. */
 export const digestOf = ({ stream, streams, releaseVersion }: Readonly<Record<string, string>>): string =>
-  createHash('sha256')
-    .update(canonicalJson([stream ?? null, streams ?? null, releaseVersion ?? null]))
-    .digest('hex')
-    .slice(0, 32);
+  sha256(canonicalJson([stream ?? null, streams ?? null, releaseVersion ?? null])).slice(0, 32);
 
 /** 0: it was never counted, or somebody damaged the counter. */
 export function generationOf(annotations: StampFacts['annotations']): number {

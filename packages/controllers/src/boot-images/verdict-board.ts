@@ -1,6 +1,6 @@
 // What was last found of every resource, for who reports on all of them. It is no truth: after a start every resource is looked
 // at again, and until then nothing is reported.
-import { isDeepStrictEqual } from 'node:util';
+import { isEqual } from '@slipway/base/equal';
 import type { Decision } from './decide.ts';
 import { keyOf } from './facts.ts';
 import type { MachineKind, MachineResource } from './verdict.ts';
@@ -40,7 +40,7 @@ export function createVerdictBoard(): VerdictBoard {
       const key = keyOf(resource);
       unseen.get(wordOf(resource))?.delete(key);
       const finding = { ...decision, change: null };
-      if (isDeepStrictEqual(findings.get(key), finding)) return;
+      if (isEqual(findings.get(key), finding)) return;
       findings.set(key, finding);
       tell();
     },

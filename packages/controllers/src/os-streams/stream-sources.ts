@@ -1,5 +1,5 @@
 // What the streams of a cluster are discovered from, before any registry is asked.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@slipway/base/hash';
 import { canonicalJson } from '@slipway/fleet';
 
 /** Two images that a person or the platform names. Null: not named. */
@@ -46,5 +46,3 @@ export function digestOf(sources: StreamSources, controllerVersion: string): str
   const payload = release !== null && 'imageReferences' in release ? sha256(release.imageReferences) : release;
   return sha256(canonicalJson({ ...sources, release: payload, controllerVersion }));
 }
-
-const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '@slipway/base/hash';
 import { machineConfigPools, namespaces, secrets } from '@slipway/api';
 import type { Secret } from '@slipway/api';
 import { readTokens, serverSecrets, stubOf } from '@slipway/fleet';
@@ -130,9 +130,7 @@ function keptStub(existing: Secret, data: StubData, pool: string): KeptStub {
 }
 
 const digestOf = (data: StubData): string =>
-  createHash('sha256')
-    .update(JSON.stringify(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1))))
-    .digest('hex');
+  sha256(JSON.stringify(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 
 /** Nothing can be made in a namespace that is not there, or is about to go. */
 async function isUsable(client: Client, name: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 // One machine with a new image, made before a MachineSet gets it: a copy of the set with one replica. All that is to be
 // remembered is on the two sets.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@slipway/base/hash';
 import { machineSets } from '@slipway/api';
 import type { MachineSet } from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
@@ -81,7 +81,7 @@ const canaryOf = ({ metadata }: Machines, { read }: Context): Machines | undefin
 export function canaryName(name: string): string {
   const end = '-canary';
   if (name.length + end.length <= LONGEST_NAME) return name + end;
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const hash = sha256(name).slice(0, 8);
   return `${name.slice(0, LONGEST_NAME - end.length - hash.length - 1)}-${hash}${end}`;
 }
 
@@ -97,8 +97,7 @@ const foundOf = (found: Machines, set: Machines): FoundCanary => ({
   isGoing: found.metadata.deletionTimestamp !== undefined,
 });
 
-const digestOf = (spec: JsonObject): string =>
-  createHash('sha256').update(canonicalJson(spec)).digest('hex').slice(0, 32);
+const digestOf = (spec: JsonObject): string => sha256(canonicalJson(spec)).slice(0, 32);
 
 async function make(set: Machines, providerSpec: JsonObject, { client, log }: Context): Promise<void> {
   const canary = canaryFor(set, providerSpec);

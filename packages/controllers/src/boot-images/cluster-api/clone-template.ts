@@ -1,5 +1,5 @@
 // Templates cannot be changed: another image is another template, named after what is in it.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@slipway/base/hash';
 import { clonedFromAnnotation } from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
 import { isJsonObject, objectAt } from '../json-path.ts';
@@ -44,9 +44,7 @@ const TOOLS =
 export function cloneTemplate(template: MachineTemplate, spec: JsonObject): MachineTemplate {
   const { apiVersion, kind, metadata } = template;
   const whole = { ...template.spec, template: { ...objectAt(template.spec, 'template'), spec } };
-  const digest = createHash('sha256')
-    .update(canonicalJson({ kind, spec: whole }))
-    .digest('hex');
+  const digest = sha256(canonicalJson({ kind, spec: whole }));
   const base = originalName(template);
   const owners = (metadata.ownerReferences ?? []).filter(isCluster);
   return {

@@ -1,5 +1,5 @@
 // What becomes of the user data of something that makes machines.
-import { isDeepStrictEqual } from 'node:util';
+import { isEqual } from '@slipway/base/equal';
 import { managedByLabel } from '../../provisioning/managed-secret.ts';
 import type { StubReading } from '../facts.ts';
 import type { BootImageCode, MachineResource } from '../verdict.ts';
@@ -134,7 +134,7 @@ function copied(facts: StubFacts, source: Source, made: CopiedStub, needsNewImag
   const data = withStub(source.secret, made.text);
   const why = `user data ${names.original} is customised: ${names.copy} is a copy of it, with the address, CA and token of now`;
   const target = { wanted: names.copy, why, needsNewImage };
-  if (copy === null || !isDeepStrictEqual({ ...copy.data }, data))
+  if (copy === null || !isEqual({ ...copy.data }, data))
     return { type: 'copy', ...target, copy: wantedCopy(names, source.secret, data) };
   return { type: facts.reference === names.copy ? 'keep' : 'point', ...target };
 }

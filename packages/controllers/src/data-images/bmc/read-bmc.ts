@@ -1,5 +1,5 @@
 // spec.bmc of a BareMetalHost and its Secret → how Ironic reaches the BMC.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@slipway/base/hash';
 import type { BmcReading } from '../host-step.ts';
 import { type BmcRefusal, readAddress, shown } from './bmc-address.ts';
 
@@ -54,7 +54,7 @@ export function readBmc(input: BmcInput, credentials: BmcCredentials | null): Re
 function digestOf(driver: string, info: DriverInfo, version: string): string {
   const { redfish_address, redfish_system_id = null, redfish_username, redfish_verify_ca = true } = info;
   const told = [driver, redfish_address, redfish_system_id, redfish_username, redfish_verify_ca, version];
-  return createHash('sha256').update(JSON.stringify(told)).digest('hex');
+  return sha256(JSON.stringify(told));
 }
 
 function checkCredentials(
