@@ -31,7 +31,6 @@ export { certificatesController } from './certificates/certificates.ts';
 export { firstBootDefaults, type FirstBootSettings } from './provisioning/options.ts';
 export { provisioningControllers } from './provisioning/provisioning.ts';
 export { firstBootOptions } from './provisioning/options.ts';
-export { managedByLabel } from './provisioning/managed-secret.ts';
 export { nextTokens } from './provisioning/next-tokens.ts';
 export { serverAddress } from './provisioning/server-address.ts';
 export { renderedCopiesController } from './render/rendered-copies.ts';

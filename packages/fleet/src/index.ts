@@ -127,3 +127,5 @@ export {
 } from './pinned-images/pool-sets.ts';
 export { poolPinsOf, type PoolPins } from './pinned-images/pool-status.ts';
 export { decodeSummary, encodeSummary, fails, type PinSummary, summaryOf } from './pinned-images/pool-summary.ts';
+export { isManaged, MANAGED_BY_SLIPWAY, managedByLabel } from './managed-by.ts';
+export type { KubeObject, Stored } from './kube-object.ts';

@@ -1,7 +1,7 @@
 // Templates that we made and that nobody refers to any more go. Those of an installer or of people stay, whatever becomes of them.
+import { managedByLabel } from '@slipway/fleet';
 import { clusterApiMachineSets, machineDeployments } from '@slipway/api';
 import { again, type Context, type ControllerDef, done, isKubeError, type Resource, type Stored } from '@slipway/kube';
-import { managedByLabel } from '../provisioning/managed-secret.ts';
 import { clusterApiMachineSetSource, machineDeploymentSource } from './boot-image-reads.ts';
 import { type ClusterApiMachines, referenceOf } from './cluster-api-facts.ts';
 import { collectableTemplates, GRACE_MS, type NamedTemplate } from './cluster-api/collectable-templates.ts';

@@ -1,8 +1,8 @@
 import { secrets } from '@slipway/api';
 import type { Secret } from '@slipway/api';
-import { serverSecrets } from '@slipway/fleet';
+import { isManaged, serverSecrets } from '@slipway/fleet';
 import type { Context, Happening, Stored } from '@slipway/kube';
-import { isManaged, putSecret, textsIn } from '../provisioning/managed-secret.ts';
+import { putSecret, textsIn } from '../provisioning/managed-secret.ts';
 import {
   authorityData,
   authorityFields,

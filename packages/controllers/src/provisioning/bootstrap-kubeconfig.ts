@@ -1,6 +1,6 @@
 import { configMaps, secrets } from '@slipway/api';
 import type { Secret } from '@slipway/api';
-import { serverSecrets } from '@slipway/fleet';
+import { isManaged, serverSecrets } from '@slipway/fleet';
 import { again, done, isKubeError } from '@slipway/kube';
 import type { Client, Context, ControllerDef, Source, Stored } from '@slipway/kube';
 import {
@@ -13,7 +13,7 @@ import {
 } from './bootstrap-token-secret.ts';
 import { apiServerOf, joiningKubeconfig } from './joining-kubeconfig.ts';
 import type { FoundApiServer } from './joining-kubeconfig.ts';
-import { deleteSecret, isManaged, putSecret } from './managed-secret.ts';
+import { deleteSecret, putSecret } from './managed-secret.ts';
 import { nextBootstrapTokens } from './next-bootstrap-tokens.ts';
 import type { BootstrapStep, BootstrapToken } from './next-bootstrap-tokens.ts';
 import type { FirstBootOptions } from './options.ts';

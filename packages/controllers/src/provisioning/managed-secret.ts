@@ -1,11 +1,7 @@
 import { secrets } from '@slipway/api';
 import type { Secret } from '@slipway/api';
+import { MANAGED_BY_SLIPWAY, managedByLabel } from '@slipway/fleet';
 import type { Client, Name, Stored } from '@slipway/kube';
-
-export const managedByLabel = 'app.kubernetes.io/managed-by';
-const us = 'slipway';
-
-export const isManaged = ({ metadata }: Pick<Secret, 'metadata'>): boolean => metadata.labels?.[managedByLabel] === us;
 
 /** A Secret as we want it; `data` in plain text. */
 export interface WantedSecret {
@@ -25,7 +21,7 @@ export async function putSecret(
   fieldManager: string,
 ): Promise<Stored<Secret>> {
   const data = Object.fromEntries(Object.entries(wanted.data).map(([key, text]) => [key, encode(text)]));
-  const labels = { ...wanted.labels, [managedByLabel]: us };
+  const labels = { ...wanted.labels, [managedByLabel]: MANAGED_BY_SLIPWAY };
   const { annotations = {} } = wanted;
   if (existing === undefined) {
     const metadata = { ...wanted.name, labels, annotations };

@@ -1,10 +1,10 @@
 import { sha256 } from '@slipway/base/hash';
 import { machineConfigPools, namespaces, secrets } from '@slipway/api';
 import type { Secret } from '@slipway/api';
-import { readTokens, serverSecrets, stubOf } from '@slipway/fleet';
+import { isManaged, readTokens, serverSecrets, stubOf } from '@slipway/fleet';
 import { done, isKubeError } from '@slipway/kube';
 import type { Client, Context, ControllerDef, Happening, Read, Source, Stored } from '@slipway/kube';
-import { deleteSecret, isManaged, putSecret, textIn } from './managed-secret.ts';
+import { deleteSecret, putSecret, textIn } from './managed-secret.ts';
 import { nextStub, pointsAt } from './next-stub.ts';
 import type { KeptStub, StubStep } from './next-stub.ts';
 import type { FirstBootOptions } from './options.ts';

@@ -1,9 +1,8 @@
 // Templates cannot be changed: another image is another template, named after what is in it.
 import { sha256 } from '@slipway/base/hash';
 import { clonedFromAnnotation } from '@slipway/api';
-import { canonicalJson } from '@slipway/fleet';
+import { canonicalJson, managedByLabel } from '@slipway/fleet';
 import { isJsonObject, objectAt } from '../json-path.ts';
-import { managedByLabel } from '../../provisioning/managed-secret.ts';
 import type { Json, JsonObject } from '../verdict.ts';
 
 export interface OwnerReference {

@@ -1,4 +1,4 @@
-import { managedByLabel } from '../../provisioning/managed-secret.ts';
+import { managedByLabel } from '@slipway/fleet';
 import { copyNameOf, copyOfAnnotation } from './stub-secret.ts';
 
 interface SecretMetadata {

@@ -1,6 +1,6 @@
 // What becomes of the user data of something that makes machines.
+import { managedByLabel } from '@slipway/fleet';
 import { isEqual } from '@slipway/base/equal';
-import { managedByLabel } from '../../provisioning/managed-secret.ts';
 import type { StubReading } from '../facts.ts';
 import type { BootImageCode, MachineResource } from '../verdict.ts';
 import { classifyStub, type StubClass } from './classify-stub.ts';

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { readSubject } from '@slipway/base/certificate';
 import { decodeDataUrl } from '@slipway/ignition';
 
 /**
@@ -23,10 +23,6 @@ export function isServerAuthority({ source, compression }: AuthoritySource): boo
 }
 
 function isOfServer(pem: string): boolean {
-  try {
-    const { subject } = new X509Certificate(pem);
-    return SERVER_AUTHORITIES.some((name) => name.test(subject));
-  } catch {
-    return false;
-  }
+  const subject = readSubject(pem);
+  return subject !== null && SERVER_AUTHORITIES.some((name) => name.test(subject));
 }
