@@ -1,11 +1,9 @@
 import { systemClock } from '@slipway/base/clock';
-import { createAsk } from './asking.ts';
-import type { Image, RegistryClock } from './asking.ts';
+import { createAsk, createHostLimit, type Image, type RegistryClock } from './asking.ts';
 import { createAuthorizer } from './authorization.ts';
-import { createDocuments } from './documents.ts';
 import { RegistryError } from './errors.ts';
-import { createHostLimit } from './host-limit.ts';
 import { createFileReader } from './image-file.ts';
+import { createDocuments } from './manifest.ts';
 import { placesOf } from './places.ts';
 import { formatReference, nameOf, parseReference } from './reference.ts';
 import type { Platform, Registry, RegistryOptions } from './registry.ts';

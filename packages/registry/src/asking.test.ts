@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { waitBefore } from './retry.ts';
+import { waitBefore } from './asking.ts';
 
 describe('the wait before another try', () => {
   it('grows to a bound, and is spread', () => {
