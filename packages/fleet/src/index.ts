@@ -46,6 +46,17 @@ export { type ChosenPool, poolOf } from './pool-of.ts';
 export { readRenderedFrom, type RenderedFrom, type SourceChange, sourceChanges } from './render/rendered-from.ts';
 export { rolloutErrors } from './errors.ts';
 export { chooseNodes } from './rollout/choose-nodes.ts';
+export {
+  type DecidedFleet,
+  type DecidedPool,
+  decideFleet,
+  decidePool,
+  type FleetObjects,
+  type NodeOutside,
+  type PoolInFleet,
+  rolloutRequestOf,
+  stoppedBy,
+} from './rollout/decide-fleet.ts';
 export type * from './rollout/decision.ts';
 export type * from './rollout/facts.ts';
 export { maxUnavailableOf, maxUnavailableProblem } from './rollout/max-unavailable.ts';
@@ -61,7 +72,7 @@ export {
 } from './rollout/policy.ts';
 export { isControlPlanePool, poolFactsOf, type ReadPool } from './rollout/pool-facts.ts';
 export type { RolloutProblem } from './rollout/problem.ts';
-export { isUnavailable } from './rollout/standing.ts';
+export { isStuck, isUnavailable, standOf } from './rollout/standing.ts';
 export { parseTargetReason, type TargetReason, targetReason } from './rollout/target-reason.ts';
 export { answerRequest, type RequestAnswer, type RequestInput } from './rollout/answer-request.ts';
 export { type ComingRollout, estimateSeconds } from './rollout/estimate.ts';

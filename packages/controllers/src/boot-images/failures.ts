@@ -1,5 +1,6 @@
 // Which resources fail, how often and since when: a failure counts only when it lasts. Kept on MachineConfiguration `cluster`,
 // so that a restart does not begin anew. What is not whole is not used.
+import { isRecord } from '@slipway/base/json';
 import { keyOf } from './facts.ts';
 import { type BootImageCode, type ResourceVerdict } from './verdict.ts';
 
@@ -80,7 +81,7 @@ export function decodeFailures(text: string | undefined): Failures {
   if (text === undefined || text.length > MAX_ANNOTATION) return new Map();
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return new Map();
+    if (!isRecord(value)) return new Map();
     return new Map(Object.entries(value).filter((entry): entry is [string, Failure] => isFailure(entry[1])));
   } catch {
     return new Map();
@@ -88,10 +89,9 @@ export function decodeFailures(text: string | undefined): Failures {
 }
 
 function isFailure(value: unknown): value is Failure {
-  if (typeof value !== 'object' || value === null) return false;
-  const count: unknown = Reflect.get(value, 'count');
-  const since: unknown = Reflect.get(value, 'since');
+  if (!isRecord(value)) return false;
+  const { count, since, code } = value;
   const isCount = typeof count === 'number' && Number.isSafeInteger(count) && count >= 1;
   const isTime = typeof since === 'string' && !Number.isNaN(Date.parse(since));
-  return isCount && isTime && typeof Reflect.get(value, 'code') === 'string';
+  return isCount && isTime && typeof code === 'string';
 }

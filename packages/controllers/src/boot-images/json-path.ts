@@ -1,11 +1,11 @@
 // Reading and changing what comes from outside as JSON, without trusting its shape: only own fields count, so that a region
 // called `constructor` is not found.
+import { isRecord } from '@slipway/base/json';
 import type { Json, JsonObject } from './verdict.ts';
 
 const LONGEST_SHOWN = 120;
 
-export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isJsonObject = (value: unknown): value is JsonObject => isRecord(value);
 
 /** Undefined: it is not there. */
 export function fieldAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {

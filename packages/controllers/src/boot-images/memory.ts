@@ -1,6 +1,7 @@
 // What a resource remembers of the boot image we gave it, as JSON in its annotation. Written in the same patch as the image,
 // so that one change is one patch. Anybody may have written there: what is not whole is not used.
 import { sha256 } from '@slipway/base/hash';
+import { isRecord } from '@slipway/base/json';
 
 export interface BootImageMemory {
   /** The image that we set last, as the platform names it. */
@@ -44,10 +45,9 @@ export function decodeMemory(text: string | undefined): BootImageMemory | null {
 }
 
 function isMemory(value: unknown): value is BootImageMemory {
-  if (typeof value !== 'object' || value === null) return false;
-  const of = (name: keyof BootImageMemory): unknown => Reflect.get(value, name);
-  const times = of('times');
-  const isText = (['image', 'stub', 'optIn'] as const).every((name) => typeof of(name) === 'string');
+  if (!isRecord(value)) return false;
+  const { image, stub, optIn, times } = value;
+  const isText = [image, stub, optIn].every((each) => typeof each === 'string');
   return isText && Array.isArray(times) && times.every(isTime);
 }
 

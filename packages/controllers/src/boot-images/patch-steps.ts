@@ -1,6 +1,7 @@
 // The steps of a JSON patch that lead from one value to another, and touch nothing else. A merge patch would not do: it puts
 // lists whole in place of the old ones, and the server drops what is null in them.
 import { isEqual } from '@slipway/base/equal';
+import { isRecord } from '@slipway/base/json';
 import type { Json, JsonObject } from './verdict.ts';
 
 export type PatchStep =
@@ -10,7 +11,7 @@ export type PatchStep =
 /** `path`: where the value lies, as a JSON pointer. */
 export function patchSteps(before: Json, after: Json, path: string): PatchStep[] {
   if (isEqual(before, after)) return [];
-  if (isObject(before) && isObject(after)) return stepsOfObject(before, after, path);
+  if (isRecord(before) && isRecord(after)) return stepsOfObject(before, after, path);
   if (isList(before) && isList(after) && before.length === after.length) {
     return after.flatMap((value, at) => patchSteps(before[at] ?? null, value, `${path}/${at}`));
   }
@@ -47,5 +48,3 @@ export function annotationSteps(
 const pointerOf = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
-
-const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !isList(value);

@@ -1,5 +1,6 @@
 // A BareMetalHost of the API → what of it counts.
 import { type BareMetalHost, bareMetalHosts, type Secret } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
 import { apiVersionOf, type OwnerReference, type Stored } from '@slipway/kube';
 import { readAddress } from './bmc/bmc-address.ts';
 import { type BmcCredentials, type ReadBmc, readBmc } from './bmc/read-bmc.ts';
@@ -43,7 +44,7 @@ function delaysDeletion(value = ''): boolean {
   if (value.length > LONGEST_VALUE) return false;
   try {
     const parsed: unknown = JSON.parse(value);
-    return typeof parsed === 'object' && parsed !== null && Reflect.get(parsed, 'deleteAction') === 'delay';
+    return isRecord(parsed) && parsed['deleteAction'] === 'delay';
   } catch {
     return false;
   }

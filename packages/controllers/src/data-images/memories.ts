@@ -1,4 +1,5 @@
 // The two memories as annotations: written by us, but anybody may have had their hands on them.
+import { isRecord } from '@slipway/base/json';
 import type { DriveMemory, HostMemory } from './host-step.ts';
 
 export const hostMemoryAnnotation = 'slipway.dev/host';
@@ -68,7 +69,7 @@ function parse(value: string): Record<string, unknown> {
   if (value.length > LONGEST) return {};
   try {
     const parsed: unknown = JSON.parse(value);
-    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
+    return isRecord(parsed) ? parsed : {};
   } catch {
     return {};
   }

@@ -14,6 +14,7 @@ describe('a reboot is asked for', () => {
     ['hard', 'soft'],
     ['null', 'soft'],
     ['["hard"]', 'soft'],
+    ['[{"mode":"hard"}]', 'soft'],
     [`{"mode":"hard","x":"${'x'.repeat(2000)}"}`, 'soft'],
   ])('by the plain annotation with the value %s, in the mode %s', (value, mode) => {
     expect(plain(value)).toEqual([{ key: '', mode, since: 0 }]);

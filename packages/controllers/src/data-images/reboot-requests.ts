@@ -1,5 +1,6 @@
 // Reboot annotations of a BareMetalHost: reboot.metal3.io asks for one reboot; with a key behind a slash it holds the host
 // off until whoever put it there takes it away.
+import { isRecord } from '@slipway/base/json';
 import type { RebootRequest } from './host-step.ts';
 
 export const rebootAnnotation = 'reboot.metal3.io';
@@ -36,8 +37,6 @@ function parse(value: string): Record<string, unknown> {
     return {};
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 export const annotationOf = ({ key }: RebootRequest): string =>
   key === '' ? rebootAnnotation : `${rebootAnnotation}/${key}`;

@@ -1,4 +1,5 @@
 // The list of images of a release payload: an ImageStream, in a file of the release image.
+import { isRecord } from '@slipway/base/json';
 
 /** Where a release image has it. */
 export const imageReferencesPath = 'release-manifests/image-references';
@@ -92,8 +93,8 @@ const refused = (path: string, expected: string, found: unknown): Refused =>
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, LONGEST_SHOWN);
 
 function recordAt(value: unknown, path: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refused(path, 'an object', value);
-  return value as Record<string, unknown>;
+  if (!isRecord(value)) throw refused(path, 'an object', value);
+  return value;
 }
 
 function listAt(value: unknown, path: string): readonly unknown[] {

@@ -1,3 +1,4 @@
+import { isRecord } from '@slipway/base/json';
 import type { Drive } from '../host-step.ts';
 import { inOneLine } from './fault.ts';
 import { IronicError } from './ironic-error.ts';
@@ -97,9 +98,6 @@ function recordOf(value: unknown, what: string, asked: string): Fields {
   if (!isRecord(value)) throw unexpected(what, 'an object', value, asked);
   return value;
 }
-
-const isRecord = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** By its kind, never its content. */
 function unexpected(field: string, expected: string, found: unknown, asked: string): IronicError {
