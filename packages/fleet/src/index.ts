@@ -1,5 +1,12 @@
-export { featureGates, parseFeatureGates, resolveFeatureGates } from './feature-gates.ts';
-export type { FeatureGateName, FeatureGateSettings, ResolvedGate, ResolvedGates } from './feature-gates.ts';
+export {
+  type FeatureGateName,
+  featureGates,
+  type FeatureGateSettings,
+  parseFeatureGates,
+  type ResolvedGate,
+  type ResolvedGates,
+  resolveFeatureGates,
+} from './feature-gates.ts';
 export {
   type BuiltInMachineConfig,
   builtInMachineConfigs,
@@ -7,7 +14,17 @@ export {
   builtInRoles,
 } from './built-in/built-in.ts';
 export { decodeProblems, encodeProblems, type ReportedProblem } from './render-problems.ts';
-export { type RenderCode, renderErrors } from './errors.ts';
+export {
+  FleetError,
+  fleetErrors,
+  pinErrors,
+  poolErrors,
+  type RenderCode,
+  renderErrors,
+  rolloutErrors,
+  streamErrors,
+  updateErrors,
+} from './errors.ts';
 export { canonicalJson } from './render/canonical-json.ts';
 export { RENDERED_VERSION, type RenderedIgnition } from './render/ignition.ts';
 export { type ObjectReference, type ReadResult, readMachineConfig, type RenderInput } from './render/input.ts';
@@ -32,7 +49,6 @@ export { firstBootConfig, type JoiningNode } from './first-boot/first-boot-confi
 export { servedConfig } from './first-boot/served-config.ts';
 export { diskOf } from './disk/disk-of.ts';
 export * from './disk/disk-plan.ts';
-export { FleetError, fleetErrors, poolErrors, updateErrors } from './errors.ts';
 export { HIDDEN, isSecretFile, maskedDiff, maskField, type Masking } from './masking.ts';
 export { explain, type Explained, type ExplainedField } from './explain.ts';
 export { diffRendered } from './render/diff.ts';
@@ -42,9 +58,8 @@ export type { NodeDisruptionPolicy } from './update/policy.ts';
 export { rollbackOf } from './update/rollback.ts';
 export { addTolerated, type ValidationOverrides } from './update/tolerated.ts';
 export type * from './update/update-plan.ts';
-export { type ChosenPool, poolOf } from './pool-of.ts';
+export { type ChosenPool, isMember, poolOf } from './pool-of.ts';
 export { readRenderedFrom, type RenderedFrom, type SourceChange, sourceChanges } from './render/rendered-from.ts';
-export { rolloutErrors } from './errors.ts';
 export { chooseNodes } from './rollout/choose-nodes.ts';
 export {
   type DecidedFleet,
@@ -83,7 +98,6 @@ export {
   poolStatusOf,
   type PoolStreamInput,
 } from './rollout/pool-status.ts';
-export { streamErrors } from './errors.ts';
 export { findStream, isStreamName, lifecycleOf, listStreams, successorsOf } from './os-streams/available.ts';
 export {
   type DefaultStream,
@@ -124,8 +138,6 @@ export {
   type SetProgress,
 } from './pinned-images/pin-progress.ts';
 export { amountOf, bytesOf, type SizedImage, type SizedLayer, spaceFor } from './pinned-images/space.ts';
-export { isMember } from './pool-of.ts';
-export { pinErrors } from './errors.ts';
 export { assignSets } from './pinned-images/assign.ts';
 export { holds, pinConditions, type PinNode, type PinPool, pinPoolOf, pinReportOf } from './pinned-images/pin-facts.ts';
 export {
@@ -140,3 +152,7 @@ export { poolPinsOf, type PoolPins } from './pinned-images/pool-status.ts';
 export { decodeSummary, encodeSummary, fails, type PinSummary, summaryOf } from './pinned-images/pool-summary.ts';
 export { isManaged, MANAGED_BY_SLIPWAY, managedByLabel } from './managed-by.ts';
 export type { KubeObject, Stored } from './kube-object.ts';
+export { untilDue } from './first-boot/until-due.ts';
+export { missingPools } from './missing-pools.ts';
+export { nextTokens } from './first-boot/next-tokens.ts';
+export { type RenderedConfigFacts, retain } from './render/retention.ts';

@@ -1,8 +1,20 @@
 // A small fleet for tests: pools, machines at what their pools are at, and manifests to apply.
-import { nodeAnnotations, roleLabel } from '@slipway/api';
-import type { MachineConfig, MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
-import { missingPools } from '@slipway/controllers/missing-pools';
-import { builtInMachineConfigs, type DecidedFleet, decideFleet, readMachineConfig, type Streams } from '@slipway/fleet';
+import {
+  type MachineConfig,
+  type MachineConfigPool,
+  type MachineConfiguration,
+  type Node,
+  nodeAnnotations,
+  roleLabel,
+} from '@slipway/api';
+import {
+  builtInMachineConfigs,
+  type DecidedFleet,
+  decideFleet,
+  missingPools,
+  readMachineConfig,
+  type Streams,
+} from '@slipway/fleet';
 import { machineConfigReader } from '../render/remote-content.ts';
 import { type AppliedManifests, applyManifests } from './apply-manifests.ts';
 import type { FleetPlan, PoolPlan } from './fleet-plan.ts';

@@ -1,14 +1,12 @@
 // One machine with a new image, made before a MachineSet gets it: a copy of the set with one replica. All that is to be
 // remembered is on the two sets.
+import { type MachineSet, machineSets } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
-import { machineSets } from '@slipway/api';
-import type { MachineSet } from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
+import { annotationSteps, type JsonObject } from '@slipway/fleet/boot-images';
 import { type Context, isKubeError, type Stored } from '@slipway/kube';
 import { canaryLabel } from '../boot-image-reads.ts';
 import { fieldManager } from '../options.ts';
-import { annotationSteps } from '../patch-steps.ts';
-import type { JsonObject } from '../verdict.ts';
 import { CANARY_MS, type CanaryFacts, type CanaryStep, type FoundCanary, nextCanaryStep } from './next-canary-step.ts';
 
 /** On a canary: a digest of the spec that it tries. On a MachineSet: of the spec whose canary has failed; removed, it is tried again. */

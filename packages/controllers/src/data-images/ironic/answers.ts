@@ -1,8 +1,7 @@
 import { isRecord } from '@slipway/base/json';
-import type { Drive } from '../host-step.ts';
+import type { Drive, KnownNode } from '@slipway/fleet/hosts';
 import { inOneLine } from './fault.ts';
 import { IronicError } from './ironic-error.ts';
-import type { KnownNode } from './ironic.ts';
 
 /** What is asked of a node: no more, since driver_info is nobody's business. */
 export const nodeFields = [
