@@ -2,6 +2,7 @@ export {
   type FeatureGateName,
   featureGates,
   type FeatureGateSettings,
+  type GateFinding,
   parseFeatureGates,
   type ResolvedGate,
   type ResolvedGates,
@@ -156,3 +157,4 @@ export { untilDue } from './first-boot/until-due.ts';
 export { missingPools } from './missing-pools.ts';
 export { nextTokens } from './first-boot/next-tokens.ts';
 export { type RenderedConfigFacts, retain } from './render/retention.ts';
+export { type CodedProblem, ProblemList } from './problem-list.ts';

@@ -1,4 +1,5 @@
 // What becomes of the boot image of every resource that makes machines, as plain data. `-o json` gives exactly this.
+import type { GateFinding } from '@slipway/fleet';
 import { keyOfMachines } from '@slipway/fleet/boot-images';
 import {
   type ClusterFacts,
@@ -10,7 +11,6 @@ import {
   type ResourceVerdict,
   type ToImport,
 } from '@slipway/fleet/boot-images';
-import type { GateFinding } from '../cluster-view/read-gate.ts';
 
 export interface BootImagesReport {
   /** Whether boot images are managed. Null: the cluster has no FeatureGate, so only its controllers know. */

@@ -6,7 +6,7 @@ import { discoverStreams, nextStreamObject, pairOf, type StreamSources } from '@
 import { apiVersionOf } from '@slipway/kube';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import { openRegistry } from '../open-registry.ts';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 import { readSmallFile } from '../read-small-file.ts';
 import { osImageStreamName } from '../streams/read-streams.ts';
 import type { BootstrapOptions } from './bootstrap.ts';

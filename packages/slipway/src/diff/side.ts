@@ -10,7 +10,7 @@ import { reasonOf, STDIN } from '../manifests/find-files.ts';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import type { RenderOptions } from '../manifests/manifest-options.ts';
 import { manifestsIn, readManifests } from '../manifests/read-manifests.ts';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 import { findPool } from '../render/find-pool.ts';
 import { offlineFleetOf } from '../render/render-offline.ts';
 

@@ -1,9 +1,8 @@
 import type { RolloutRecord } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
 import { sampleState } from '../rollout/sample-pool.ts';
-import { type HistoryInput, historyReport } from './history-report.ts';
+import { type HistoryInput, historyReport, newestFirst, type RecordedConfig } from './history-report.ts';
 import { historyText } from './history-text.ts';
-import { newestFirst, type RenderedConfig } from './rendered-config.ts';
 
 const name = (digit: number): string => `rendered-worker-${String(digit).repeat(32)}`;
 
@@ -13,7 +12,7 @@ const file = (path: string, text: string, mode = 0o644) => ({
   contents: { source: `data:,${encodeURIComponent(text)}` },
 });
 
-const rendered = (digit: number, files: object[], sources: [name: string, digest: string][]): RenderedConfig => ({
+const rendered = (digit: number, files: object[], sources: [name: string, digest: string][]): RecordedConfig => ({
   name: name(digit),
   renderedAt: `2026-01-02T03:0${digit}:00Z`,
   isInUse: digit === 2,

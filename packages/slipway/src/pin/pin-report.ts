@@ -9,8 +9,8 @@ import {
   type PinPool,
   pinPoolOf,
   takesSet,
+  type GateFinding,
 } from '@slipway/fleet';
-import type { GateFinding } from '../cluster-view/read-gate.ts';
 import { type NodePins, nodePins, type PinPhase, sumOf, sumOfKnown } from './node-pins.ts';
 import type { PinsNow } from './pins-now.ts';
 

@@ -2,7 +2,7 @@
 import { MAX_REFERENCES_BYTES } from '@slipway/fleet/stream-discovery';
 import { imageReferencesPath, readImageReferences } from '@slipway/fleet/stream-discovery';
 import type { Registry } from '@slipway/registry';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 import { imageProblem } from './image-list.ts';
 
 export interface ReleaseImages {

@@ -10,7 +10,7 @@ import type { MachineConfiguration } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import type { ManifestDocument } from '../manifests/documents.ts';
 import { collectManifests, headerOf } from '../manifests/fleet-manifests.ts';
-import { type CodedProblem, ProblemList } from '../problem-list.ts';
+import { type CodedProblem, ProblemList } from '@slipway/fleet';
 import type { AppliedManifests } from './apply-manifests.ts';
 
 const CLUSTER = 'cluster';

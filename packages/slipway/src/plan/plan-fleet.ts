@@ -1,6 +1,6 @@
 // What applying manifests to a fleet would lead to. Plain data in, a plan out.
 import { canonicalJson, type PlannedConfig, stoppedBy } from '@slipway/fleet';
-import type { CodedProblem } from '../problem-list.ts';
+import { type CodedProblem } from '@slipway/fleet';
 import type { FleetPlan, Outcome, PlannedObject, PoolPlan } from './fleet-plan.ts';
 import type { FleetState, Machines, ReadConfigs } from './fleet-state.ts';
 import { planPool } from './plan-pool.ts';

@@ -5,7 +5,7 @@ import type { RenderInput } from '@slipway/fleet';
 import { isAddressRange, parse, resolve, type ResolveOptions } from '@slipway/ignition';
 import { CommandError } from '../errors.ts';
 import type { RemoteOptions } from '../manifests/manifest-options.ts';
-import type { CodedProblem } from '../problem-list.ts';
+import { type CodedProblem } from '@slipway/fleet';
 
 export type ReadResult = { ok: true; input: RenderInput } | { ok: false; problems: readonly CodedProblem[] };
 

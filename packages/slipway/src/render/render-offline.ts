@@ -11,7 +11,7 @@ import {
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import type { ManifestOptions, RenderOptions } from '../manifests/manifest-options.ts';
 import { readManifests } from '../manifests/read-manifests.ts';
-import { type CodedProblem, ProblemList } from '../problem-list.ts';
+import { type CodedProblem, ProblemList } from '@slipway/fleet';
 import { version } from '../version.ts';
 import { osImagesOfPool } from '../streams/os-images-of-pool.ts';
 import { completeFleet, type Fleet } from './complete-fleet.ts';

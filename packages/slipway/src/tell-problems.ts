@@ -1,29 +1,9 @@
+import { type CodedProblem, ProblemList } from '@slipway/fleet';
 import type { Io } from './ignition/io.ts';
 import { write } from './ignition/io.ts';
 
-export interface CodedProblem {
-  code: string;
-  /** Whole sentences: the object, the field, expected and found, the way out. */
-  message: string;
-}
-
 /** More than this on a terminal helps nobody. */
 const MAX_SHOWN = 50;
-
-/** Several expected failures at once: whoever mends a fleet's manifests wants to know all of them. */
-export class ProblemList extends Error {
-  readonly problems: readonly CodedProblem[];
-
-  constructor(problems: readonly CodedProblem[]) {
-    super(problems.map(({ message }) => message).join('; '));
-    this.name = 'ProblemList';
-    this.problems = problems;
-  }
-
-  static of(code: string, messages: readonly string[]): ProblemList {
-    return new ProblemList(messages.map((message) => ({ code, message })));
-  }
-}
 
 /** Runs a command; the problems it ends with become one line each and the exit code 1. */
 export async function tellProblems(io: Io, action: () => Promise<void>): Promise<void> {
