@@ -17,7 +17,7 @@ import { leftOver, type NewSet, newSets } from './new-sets.ts';
 import { diskBytesFor, type NodeFit, nodeFit } from './node-fit.ts';
 import { pinNodeOf, progressOf } from './node-pins.ts';
 import type { PinPlan } from './pin-plan.ts';
-import type { PinsNow } from './pins-now.ts';
+import type { PinsNow } from './pin-report.ts';
 
 export interface WantedImages {
   readonly source: PinPlan['source'];

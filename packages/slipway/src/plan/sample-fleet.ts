@@ -15,13 +15,11 @@ import {
   readMachineConfig,
   type Streams,
 } from '@slipway/fleet';
-import { machineConfigReader } from '../render/remote-content.ts';
 import { type AppliedManifests, applyManifests } from './apply-manifests.ts';
 import type { FleetPlan, PoolPlan } from './fleet-plan.ts';
 import type { FleetState, Machines } from './fleet-state.ts';
 import { planFleet } from './plan-fleet.ts';
 import { configNow } from './pool-config.ts';
-import { readConfigs } from './read-configs.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 
@@ -74,14 +72,17 @@ export interface SampleFleet {
 export async function planSample(fleet: SampleFleet, given: Partial<AppliedManifests>): Promise<FleetPlan> {
   const { before, machines } = await standingFleet(fleet);
   const applied = applyManifests(before, { machineConfigs: [], pools: [], settings: undefined, ...given });
-  const reader = machineConfigReader({ fetch: false, fetchTimeout: 1 });
   return planFleet({
     now: NOW,
     before,
     after: applied.state,
     objects: applied.objects,
     machines,
-    read: await readConfigs([before, applied.state], reader, () => {}),
+    read: new Map(
+      [before, applied.state].flatMap(({ machineConfigs }) =>
+        machineConfigs.map((config) => [config, readMachineConfig(config)]),
+      ),
+    ),
     showSecrets: false,
   });
 }

@@ -15,7 +15,8 @@ import { type CodedProblem, ProblemList } from '@slipway/fleet';
 import { version } from '../version.ts';
 import { osImagesOfPool } from '../streams/os-images-of-pool.ts';
 import { completeFleet, type Fleet } from './complete-fleet.ts';
-import { machineConfigReader, type ReadMachineConfig, type ReadResult } from './remote-content.ts';
+import { machineConfigReader, type ReadMachineConfig } from './remote-content.ts';
+import type { ReadResult } from '../plan/fleet-state.ts';
 import { sayFleet } from './say-fleet.ts';
 
 export type Rendering = Extract<RenderResult, { ok: true }> & {
