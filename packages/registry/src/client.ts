@@ -1,5 +1,5 @@
 import { systemClock } from '@slipway/base/clock';
-import { createAsk, createHostLimit, type Image, type RegistryClock } from './asking.ts';
+import { createAsk, type Image, type RegistryClock } from './asking.ts';
 import { createAuthorizer } from './authorization.ts';
 import { RegistryError } from './errors.ts';
 import { createFileReader } from './image-file.ts';
@@ -33,7 +33,7 @@ export function createRegistry(options: RegistryOptions = {}, clock: RegistryClo
     clock,
     signal: () => AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
   });
-  const ask = createAsk({ transport, authorizer, limit: createHostLimit(atOnce), clock, retries });
+  const ask = createAsk({ transport, authorizer, atOnce, clock, retries });
   const documents = createDocuments({ ask, platform: options.platform ?? ownPlatform(), timeoutMs });
   const readFile = createFileReader({ ask, layerMs, layerBytes });
 

@@ -1,3 +1,4 @@
+// Manifests, indexes and configs of images: asked for by tag or digest, verified, read, and kept.
 import { describeKind, isRecord, parseJson } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
 import { checkDigest, checkSize, digestOf, readBytes } from './answer.ts';
@@ -9,7 +10,7 @@ import { digestPattern } from './reference.ts';
 import type { Layer, Platform } from './registry.ts';
 
 /** An image for one platform. */
-export interface Manifest {
+interface Manifest {
   readonly kind: 'image';
   readonly config: Layer;
   /** From the lowest to the topmost. */
@@ -17,162 +18,22 @@ export interface Manifest {
 }
 
 /** Images of the same name for several platforms. */
-export interface Index {
+interface Index {
   readonly kind: 'index';
   readonly manifests: readonly IndexEntry[];
 }
 
-export interface IndexEntry extends Layer {
+interface IndexEntry extends Layer {
   readonly platform: Platform | undefined;
 }
 
-const indexTypes: ReadonlySet<unknown> = new Set([
-  'application/vnd.oci.image.index.v1+json',
-  'application/vnd.docker.distribution.manifest.list.v2+json',
-]);
-const imageTypes: ReadonlySet<unknown> = new Set([
-  'application/vnd.oci.image.manifest.v1+json',
-  'application/vnd.docker.distribution.manifest.v2+json',
-]);
-
-export const acceptManifests = [...indexTypes, ...imageTypes].join(', ');
-export const mostManifestBytes = 4 * 1024 * 1024;
-const mostLayers = 500;
-const mostEntries = 1000;
-
-const isIndexType = (mediaType: string): boolean => indexTypes.has(mediaType);
-
-/**
- * Reads a manifest or an index. What it is stands in its bytes, which the digest covers; the Content-Type of the answer
- * is not covered and not looked at. One that could be read both ways is refused (CVE-2021-41190).
- */
-export function parseManifest(bytes: Uint8Array, about: string): Manifest | Index {
-  const document = parseDocument(bytes, about);
-  const { mediaType } = document;
-  checkVersion(document['schemaVersion'], about);
-  const isIndex = 'manifests' in document;
-  if (isIndex && ('layers' in document || 'config' in document)) {
-    throw refuse(about, 'expected either manifests or config and layers, found both. It could be read in two ways');
-  }
-  if (mediaType !== undefined && !(isIndex ? indexTypes : imageTypes).has(mediaType)) {
-    throw refuse(about, `mediaType: expected that of an ${isIndex ? 'index' : 'image'}, found ${showText(mediaType)}`);
-  }
-  return isIndex ? indexIn(document, about) : imageIn(document, about);
-}
-
-function checkVersion(version: unknown, about: string): void {
-  if (version === 2) return;
-  const found = version === 1 ? '1, which registries have given up' : describeKind(version);
-  throw refuse(about, `schemaVersion: expected 2, found ${found}. Push the image anew with a current tool`);
-}
-
-function parseDocument(bytes: Uint8Array, about: string): Record<string, unknown> {
-  const parsed = parseJson(Buffer.from(bytes).toString('utf8'));
-  if (!parsed.ok) throw refuse(about, `${parsed.problem}. Check that this is the address of a registry`);
-  if (!isRecord(parsed.value)) throw refuse(about, `expected an object, found ${describeKind(parsed.value)}`);
-  return parsed.value;
-}
-
-function indexIn(document: Record<string, unknown>, about: string): Index {
-  const manifests = listIn(document, 'manifests', mostEntries, about).map((entry, index) =>
-    Object.assign(descriptorIn(entry, `manifests[${index}]`, about), { platform: platformIn(entry) }),
-  );
-  return { kind: 'index', manifests };
-}
-
-function imageIn(document: Record<string, unknown>, about: string): Manifest {
-  const layers = listIn(document, 'layers', mostLayers, about);
-  return {
-    kind: 'image',
-    config: descriptorIn(document['config'], 'config', about),
-    layers: layers.map((layer, index) => descriptorIn(layer, `layers[${index}]`, about)),
-  };
-}
-
-function listIn(document: Record<string, unknown>, field: string, most: number, about: string): unknown[] {
-  const value = document[field];
-  if (!Array.isArray(value)) throw refuse(about, `${field}: expected a list, found ${describeKind(value)}`);
-  if (value.length > most) {
-    const text = `${about}: ${field}: expected at most ${most} entries, found ${value.length}. An image that needs more cannot be read`;
-    throw new RegistryError('SLW_REGISTRY_LIMIT', text);
-  }
-  return value;
-}
-
-function descriptorIn(value: unknown, at: string, about: string): Layer {
-  if (!isRecord(value)) throw refuse(about, `${at}: expected a descriptor, found ${describeKind(value)}`);
-  const { digest, size, mediaType } = value;
-  if (typeof digest !== 'string' || !digestPattern.test(digest)) {
-    throw refuse(about, `${at}.digest: expected sha256: and 64 characters 0-9 a-f, found ${showText(digest)}`);
-  }
-  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
-    throw refuse(
-      about,
-      `${at}.size: expected a number of bytes, found ${typeof size === 'number' ? size : describeKind(size)}`,
-    );
-  }
-  return { digest, size, mediaType: typeof mediaType === 'string' ? mediaType : '' };
-}
-
-function platformIn(value: unknown): Platform | undefined {
-  const platform = isRecord(value) ? value['platform'] : undefined;
-  if (!isRecord(platform)) return undefined;
-  const { os, architecture } = platform;
-  return typeof os === 'string' && typeof architecture === 'string' ? { os, architecture } : undefined;
-}
-
-/** The one for the platform; where none says so, an index inside that says nothing of its platforms. */
-export function pickPlatform(index: Index, wanted: Platform, about: string): IndexEntry {
-  const { manifests } = index;
-  const found =
-    manifests.find(({ platform }) => platform?.os === wanted.os && platform.architecture === wanted.architecture) ??
-    manifests.find(({ platform, mediaType }) => platform === undefined && isIndexType(mediaType));
-  if (found !== undefined) return found;
-  const there = manifests.flatMap(({ platform }) =>
-    platform === undefined ? [] : [`${platform.os}/${platform.architecture}`],
-  );
-  const text = `${about}: expected an image for ${wanted.os}/${wanted.architecture}, found ${quote(there.join(', ') || 'none')}. Use an image that is built for this platform, or ask for another platform`;
-  throw new RegistryError('SLW_REGISTRY_PLATFORM', text);
-}
-
-const showText = (value: unknown): string => (typeof value === 'string' ? quote(value, 100) : describeKind(value));
-
-const refuse = (about: string, why: string): RegistryError =>
-  new RegistryError('SLW_REGISTRY_ANSWER', `${about}: ${why}`);
-
 /** What is of interest in the config of an image. */
-export interface ImageConfig {
+interface ImageConfig {
   readonly platform: Platform;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export const mostConfigBytes = 8 * 1024 * 1024;
-
-export function parseImageConfig(bytes: Uint8Array, about: string): ImageConfig {
-  const parsed = parseJson(Buffer.from(bytes).toString('utf8'));
-  if (!parsed.ok || !isRecord(parsed.value)) {
-    const text = `${about}: expected a JSON object, found something else. Push the image anew: its config is damaged`;
-    throw new RegistryError('SLW_REGISTRY_ANSWER', text);
-  }
-  const { os, architecture, config } = parsed.value;
-  return {
-    platform: { os: textOr(os, 'unknown'), architecture: textOr(architecture, 'unknown') },
-    labels: labelsIn(isRecord(config) ? config['Labels'] : undefined),
-  };
-}
-
-const textOr = (value: unknown, other: string): string => (typeof value === 'string' && value !== '' ? value : other);
-
-/** Without a prototype: a label may have any name, also that of something every object has. */
-function labelsIn(value: unknown): Record<string, string> {
-  const labels = Object.create(null) as Record<string, string>;
-  for (const [name, text] of Object.entries(isRecord(value) ? value : {})) {
-    if (typeof text === 'string') labels[name] = text;
-  }
-  return labels;
-}
-
-export interface FoundManifest {
+interface FoundManifest {
   /** Of what the reference names: the index, where it is one. */
   readonly named: string;
   /** Of the manifest for the platform. */
@@ -273,4 +134,144 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
 function expectedDigest(wanted: string, said: string | string[] | undefined): string | undefined {
   if (wanted.startsWith('sha256:')) return wanted;
   return typeof said === 'string' && said.startsWith('sha256:') ? said : undefined;
+}
+
+const indexTypes: ReadonlySet<unknown> = new Set([
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+]);
+const imageTypes: ReadonlySet<unknown> = new Set([
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+]);
+
+const acceptManifests = [...indexTypes, ...imageTypes].join(', ');
+const mostManifestBytes = 4 * 1024 * 1024;
+const mostLayers = 500;
+const mostEntries = 1000;
+
+const isIndexType = (mediaType: string): boolean => indexTypes.has(mediaType);
+
+/**
+ * Reads a manifest or an index. What it is stands in its bytes, which the digest covers; the Content-Type of the answer
+ * is not covered and not looked at. One that could be read both ways is refused (CVE-2021-41190).
+ */
+function parseManifest(bytes: Uint8Array, about: string): Manifest | Index {
+  const document = parseDocument(bytes, about);
+  const { mediaType } = document;
+  checkVersion(document['schemaVersion'], about);
+  const isIndex = 'manifests' in document;
+  if (isIndex && ('layers' in document || 'config' in document)) {
+    throw refuse(about, 'expected either manifests or config and layers, found both. It could be read in two ways');
+  }
+  if (mediaType !== undefined && !(isIndex ? indexTypes : imageTypes).has(mediaType)) {
+    throw refuse(about, `mediaType: expected that of an ${isIndex ? 'index' : 'image'}, found ${showText(mediaType)}`);
+  }
+  return isIndex ? indexIn(document, about) : imageIn(document, about);
+}
+
+function checkVersion(version: unknown, about: string): void {
+  if (version === 2) return;
+  const found = version === 1 ? '1, which registries have given up' : describeKind(version);
+  throw refuse(about, `schemaVersion: expected 2, found ${found}. Push the image anew with a current tool`);
+}
+
+function parseDocument(bytes: Uint8Array, about: string): Record<string, unknown> {
+  const parsed = parseJson(Buffer.from(bytes).toString('utf8'));
+  if (!parsed.ok) throw refuse(about, `${parsed.problem}. Check that this is the address of a registry`);
+  if (!isRecord(parsed.value)) throw refuse(about, `expected an object, found ${describeKind(parsed.value)}`);
+  return parsed.value;
+}
+
+function indexIn(document: Record<string, unknown>, about: string): Index {
+  const manifests = listIn(document, 'manifests', mostEntries, about).map((entry, index) =>
+    Object.assign(descriptorIn(entry, `manifests[${index}]`, about), { platform: platformIn(entry) }),
+  );
+  return { kind: 'index', manifests };
+}
+
+function imageIn(document: Record<string, unknown>, about: string): Manifest {
+  const layers = listIn(document, 'layers', mostLayers, about);
+  return {
+    kind: 'image',
+    config: descriptorIn(document['config'], 'config', about),
+    layers: layers.map((layer, index) => descriptorIn(layer, `layers[${index}]`, about)),
+  };
+}
+
+function listIn(document: Record<string, unknown>, field: string, most: number, about: string): unknown[] {
+  const value = document[field];
+  if (!Array.isArray(value)) throw refuse(about, `${field}: expected a list, found ${describeKind(value)}`);
+  if (value.length > most) {
+    const text = `${about}: ${field}: expected at most ${most} entries, found ${value.length}. An image that needs more cannot be read`;
+    throw new RegistryError('SLW_REGISTRY_LIMIT', text);
+  }
+  return value;
+}
+
+function descriptorIn(value: unknown, at: string, about: string): Layer {
+  if (!isRecord(value)) throw refuse(about, `${at}: expected a descriptor, found ${describeKind(value)}`);
+  const { digest, size, mediaType } = value;
+  if (typeof digest !== 'string' || !digestPattern.test(digest)) {
+    throw refuse(about, `${at}.digest: expected sha256: and 64 characters 0-9 a-f, found ${showText(digest)}`);
+  }
+  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
+    throw refuse(
+      about,
+      `${at}.size: expected a number of bytes, found ${typeof size === 'number' ? size : describeKind(size)}`,
+    );
+  }
+  return { digest, size, mediaType: typeof mediaType === 'string' ? mediaType : '' };
+}
+
+function platformIn(value: unknown): Platform | undefined {
+  const platform = isRecord(value) ? value['platform'] : undefined;
+  if (!isRecord(platform)) return undefined;
+  const { os, architecture } = platform;
+  return typeof os === 'string' && typeof architecture === 'string' ? { os, architecture } : undefined;
+}
+
+/** The one for the platform; where none says so, an index inside that says nothing of its platforms. */
+function pickPlatform(index: Index, wanted: Platform, about: string): IndexEntry {
+  const { manifests } = index;
+  const found =
+    manifests.find(({ platform }) => platform?.os === wanted.os && platform.architecture === wanted.architecture) ??
+    manifests.find(({ platform, mediaType }) => platform === undefined && isIndexType(mediaType));
+  if (found !== undefined) return found;
+  const there = manifests.flatMap(({ platform }) =>
+    platform === undefined ? [] : [`${platform.os}/${platform.architecture}`],
+  );
+  const text = `${about}: expected an image for ${wanted.os}/${wanted.architecture}, found ${quote(there.join(', ') || 'none')}. Use an image that is built for this platform, or ask for another platform`;
+  throw new RegistryError('SLW_REGISTRY_PLATFORM', text);
+}
+
+const showText = (value: unknown): string => (typeof value === 'string' ? quote(value, 100) : describeKind(value));
+
+const refuse = (about: string, why: string): RegistryError =>
+  new RegistryError('SLW_REGISTRY_ANSWER', `${about}: ${why}`);
+
+const mostConfigBytes = 8 * 1024 * 1024;
+
+function parseImageConfig(bytes: Uint8Array, about: string): ImageConfig {
+  const parsed = parseJson(Buffer.from(bytes).toString('utf8'));
+  if (!parsed.ok || !isRecord(parsed.value)) {
+    const text = `${about}: expected a JSON object, found something else. Push the image anew: its config is damaged`;
+    throw new RegistryError('SLW_REGISTRY_ANSWER', text);
+  }
+  const { os, architecture, config } = parsed.value;
+  return {
+    platform: { os: textOr(os, 'unknown'), architecture: textOr(architecture, 'unknown') },
+    labels: labelsIn(isRecord(config) ? config['Labels'] : undefined),
+  };
+}
+
+const textOr = (value: unknown, other: string): string => (typeof value === 'string' && value !== '' ? value : other);
+
+/** Without a prototype: a label may have any name, also that of something every object has. */
+function labelsIn(value: unknown): Record<string, string> {
+  const labels = Object.create(null) as Record<string, string>;
+  for (const [name, text] of Object.entries(isRecord(value) ? value : {})) {
+    if (typeof text === 'string') labels[name] = text;
+  }
+  return labels;
 }
