@@ -1,14 +1,19 @@
-// Spec 2.4.0 to 2.3.0: no headers, no proxies.
+// Spec 2.3.0 and 2.4.0.
 import type { Findings } from '../report.ts';
 import type { ConfigOf } from '../spec/index.ts';
-import { leaveOut } from './left-out.ts';
-import { withList } from './with-list.ts';
+import { leaveOut, withList } from './step.ts';
 
 type Ignition = ConfigOf<'2.4.0'>['ignition'];
 type OlderIgnition = ConfigOf<'2.3.0'>['ignition'];
 type Storage = NonNullable<ConfigOf<'2.4.0'>['storage']>;
 type OlderStorage = NonNullable<ConfigOf<'2.3.0'>['storage']>;
 
+/** Only new fields. */
+export function v2_3ToV2_4(config: ConfigOf<'2.3.0'>): ConfigOf<'2.4.0'> {
+  return { ...config, ignition: { ...config.ignition, version: '2.4.0' } };
+}
+
+/** 2.3 has no headers and no proxies. */
 export function v2_4ToV2_3(config: ConfigOf<'2.4.0'>, findings: Findings): ConfigOf<'2.3.0'> {
   const { storage, ...rest } = config;
   const ignition = translateIgnition(config.ignition, findings);

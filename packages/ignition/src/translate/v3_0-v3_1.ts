@@ -1,9 +1,7 @@
-// Spec 3.1.0 to 3.0.0: no headers, no proxies, no mount options, no compression but that of files.
-// A sha256 hash breaks a rule of 3.0, and is found there.
+// Spec 3.0.0 and 3.1.0.
 import type { Findings } from '../report.ts';
 import type { ConfigOf } from '../spec/index.ts';
-import { leaveOut } from './left-out.ts';
-import { withList } from './with-list.ts';
+import { leaveOut, withList } from './step.ts';
 
 type Ignition = ConfigOf<'3.1.0'>['ignition'];
 type OlderIgnition = ConfigOf<'3.0.0'>['ignition'];
@@ -12,6 +10,15 @@ type OlderStorage = NonNullable<ConfigOf<'3.0.0'>['storage']>;
 type Resource = NonNullable<NonNullable<Ignition['config']>['replace']>;
 type Reference = Omit<Resource, 'compression' | 'httpHeaders'>;
 
+/** Config references, certificate authorities and file contents become resources, with the same fields. */
+export function v3_0ToV3_1(config: ConfigOf<'3.0.0'>): ConfigOf<'3.1.0'> {
+  return { ...config, ignition: { ...config.ignition, version: '3.1.0' } };
+}
+
+/**
+ * 3.0 has no proxies, headers or mount options, no compression but that of files. A sha256 hash breaks a rule of 3.0, and is
+ * found there.
+ */
 export function v3_1ToV3_0(config: ConfigOf<'3.1.0'>, findings: Findings): ConfigOf<'3.0.0'> {
   const { storage, ...rest } = config;
   const ignition = translateIgnition(config.ignition, findings);

@@ -1,10 +1,11 @@
-// Spec 3.1.0 to 2.4.0: filesystems get the name of their path, a file that is appended to becomes several.
+// From 3.x to 2.x, where they have the same fields: filesystems get the name of their path, a file that is appended to becomes several.
 // Where 2.x cannot tell empty from absent, empty becomes absent.
 import { type Findings, show } from '../report.ts';
 import { isZero } from '../spec/field.ts';
 import type { ConfigOf } from '../spec/index.ts';
-import { leaveOut } from './left-out.ts';
-import { withList } from './with-list.ts';
+import { leaveOut, withList } from './step.ts';
+import { v2_4ToV2_3 } from './v2_3-v2_4.ts';
+import { v3_0ToV3_1 } from './v3_0-v3_1.ts';
 
 type Config3 = ConfigOf<'3.1.0'>;
 type Storage3 = NonNullable<Config3['storage']>;
@@ -23,6 +24,11 @@ export function v3_1ToV2_4(config: Config3, findings: Findings): Config2 {
     ...(storage === undefined ? {} : { storage: translateStorage(storage, findings) }),
     ...(systemd === undefined ? {} : { systemd: withList('units', systemd.units?.map(translateUnit)) }),
   };
+}
+
+/** A 3.0 config has nothing that 2.4 can say and 2.3 cannot. */
+export function v3_0ToV2_3(config: ConfigOf<'3.0.0'>, findings: Findings): ConfigOf<'2.3.0'> {
+  return v2_4ToV2_3(v3_1ToV2_4(v3_0ToV3_1(config), findings), findings);
 }
 
 /** Without the fields named, where they are empty: 2.x has them only with something in them. */

@@ -1,8 +1,8 @@
-// Spec 3.3.0 to 3.2.0: no kernel arguments; raid level, link target and the fields of a custom clevis config must be there.
+// Spec 3.2.0 and 3.3.0.
 import type { Findings } from '../report.ts';
+import { isZero } from '../spec/field.ts';
 import type { ConfigOf } from '../spec/index.ts';
-import { leaveOut } from './left-out.ts';
-import { withList } from './with-list.ts';
+import { leaveOut, withList } from './step.ts';
 
 type Storage = NonNullable<ConfigOf<'3.3.0'>['storage']>;
 type Luks = NonNullable<Storage['luks']>[number];
@@ -10,6 +10,21 @@ type OlderLuks = NonNullable<NonNullable<ConfigOf<'3.2.0'>['storage']>['luks']>[
 type Custom = NonNullable<NonNullable<Luks['clevis']>['custom']>;
 type OlderCustom = NonNullable<NonNullable<OlderLuks['clevis']>['custom']>;
 
+/** Raid level, link target and clevis fields become optional, and an empty clevis is none. */
+export function v3_2ToV3_3(config: ConfigOf<'3.2.0'>): ConfigOf<'3.3.0'> {
+  const ignition = { ...config.ignition, version: '3.3.0' } as const;
+  const { storage, ...rest } = config;
+  if (storage === undefined) return { ...rest, ignition };
+  const { luks, ...others } = storage;
+  return { ...rest, ignition, storage: { ...others, ...withList('luks', luks?.map(withoutEmptyClevis)) } };
+}
+
+function withoutEmptyClevis(luks: OlderLuks): OlderLuks {
+  const { clevis, ...rest } = luks;
+  return isZero(clevis) ? rest : luks;
+}
+
+/** 3.2 has no kernel arguments; raid level, link target and the fields of a custom clevis config must be there. */
 export function v3_3ToV3_2(config: ConfigOf<'3.3.0'>, findings: Findings): ConfigOf<'3.2.0'> {
   const { kernelArguments, storage, ...rest } = config;
   for (const name of ['shouldExist', 'shouldNotExist'] as const) {

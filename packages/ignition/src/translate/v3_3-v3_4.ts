@@ -1,14 +1,21 @@
-// Spec 3.4.0 to 3.3.0: no tang advertisements, LUKS discard, LUKS open options, special mode bits, S3 ARNs.
-// A source with the scheme `arn` breaks a rule of 3.3, and is found there.
+// Spec 3.3.0 and 3.4.0.
 import type { Findings } from '../report.ts';
 import type { ConfigOf } from '../spec/index.ts';
-import { leaveOut } from './left-out.ts';
-import { refuseSpecialBits } from './special-bits.ts';
-import { withList } from './with-list.ts';
+import { leaveOut, withList } from './step.ts';
+import { refuseSpecialBits } from './v3_5-v3_6.ts';
 
 type Luks = NonNullable<NonNullable<ConfigOf<'3.4.0'>['storage']>['luks']>[number];
 type OlderLuks = NonNullable<NonNullable<ConfigOf<'3.3.0'>['storage']>['luks']>[number];
 
+/** Only new fields. */
+export function v3_3ToV3_4(config: ConfigOf<'3.3.0'>): ConfigOf<'3.4.0'> {
+  return { ...config, ignition: { ...config.ignition, version: '3.4.0' } };
+}
+
+/**
+ * 3.3 has no tang advertisements, LUKS discard, LUKS open options, special mode bits, S3 ARNs. A source with the scheme `arn`
+ * breaks a rule of 3.3, and is found there.
+ */
 export function v3_4ToV3_3(config: ConfigOf<'3.4.0'>, findings: Findings): ConfigOf<'3.3.0'> {
   refuseSpecialBits(config.storage, '3.3.0', findings);
   const ignition = { ...config.ignition, version: '3.3.0' } as const;

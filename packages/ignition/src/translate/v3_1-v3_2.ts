@@ -1,14 +1,19 @@
-// Spec 3.2.0 to 3.1.0: no LUKS, no partition resizing, no users or groups that must not exist.
+// Spec 3.1.0 and 3.2.0.
 import type { Findings } from '../report.ts';
 import type { ConfigOf } from '../spec/index.ts';
-import { leaveOut } from './left-out.ts';
-import { withList } from './with-list.ts';
+import { leaveOut, withList } from './step.ts';
 
 type Passwd = NonNullable<ConfigOf<'3.2.0'>['passwd']>;
 type Storage = NonNullable<ConfigOf<'3.2.0'>['storage']>;
 type OlderPasswd = NonNullable<ConfigOf<'3.1.0'>['passwd']>;
 type OlderStorage = NonNullable<ConfigOf<'3.1.0'>['storage']>;
 
+/** Only new fields. */
+export function v3_1ToV3_2(config: ConfigOf<'3.1.0'>): ConfigOf<'3.2.0'> {
+  return { ...config, ignition: { ...config.ignition, version: '3.2.0' } };
+}
+
+/** 3.1 has no LUKS, no partition resizing, no users or groups that must not exist. */
 export function v3_2ToV3_1(config: ConfigOf<'3.2.0'>, findings: Findings): ConfigOf<'3.1.0'> {
   const { passwd, storage, ...rest } = config;
   return {
