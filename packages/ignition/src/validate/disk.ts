@@ -2,8 +2,7 @@
 import { isAbsolute } from '../posix-path.ts';
 import { type Findings, show } from '../report.ts';
 import type { ConfigOf } from '../spec/index.ts';
-import { utf8Length } from '../utf8.ts';
-import { type Disk, type Partition, pathProblem } from './rules.ts';
+import { type Disk, type Partition, pathProblem, utf8Length } from './rules.ts';
 
 const GUID = /^(?:|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})$/;
 const LABEL_BYTES = 36;

@@ -1,6 +1,5 @@
 // Files, directories and links; the rules of spec 2.x have a 2 in their names.
-import { cleanPath, isAbsolute, joinPaths } from '../posix-path.ts';
-import { findPrefixes } from '../prefix.ts';
+import { cleanPath, findPrefixes, isAbsolute, joinPaths } from '../posix-path.ts';
 import { type Findings, show } from '../report.ts';
 import type { ConfigOf } from '../spec/index.ts';
 import { checkResource, checkResource2 } from './resource.ts';

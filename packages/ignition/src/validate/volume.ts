@@ -3,7 +3,6 @@ import { scanJson } from '../json-scan.ts';
 import { isAbsolute } from '../posix-path.ts';
 import { type Findings, show, showSource } from '../report.ts';
 import type { Config2 } from '../spec/index.ts';
-import { utf8Length } from '../utf8.ts';
 import { checkResource } from './resource.ts';
 import {
   type Clevis,
@@ -16,6 +15,7 @@ import {
   type Rules,
   rulesOf,
   type Tang,
+  utf8Length,
 } from './rules.ts';
 import { schemeClass } from './source.ts';
 

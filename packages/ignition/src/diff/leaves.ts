@@ -1,5 +1,5 @@
 // The fields of a thing in a config, flat and as text, with what is secret masked.
-import { maskUrl } from './resolve/problem.ts';
+import { maskUrl } from '../resolve/problem.ts';
 
 /** A value of a field: what is compared, and what may be shown. */
 export interface Leaf {

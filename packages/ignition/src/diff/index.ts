@@ -1,10 +1,10 @@
 // The difference of two configs as a person wants it: by file, unit, user and setting, not by JSON line.
-import { type Contents, type ContentsDiff, contentsOf, diffContents } from './diff-contents.ts';
-import { diffLeaves, type FieldChange, type Leaves, leavesOf } from './diff-leaves.ts';
-import type { Report } from './report.ts';
-import type { AnyConfig } from './spec/index.ts';
-import { translate } from './translate/index.ts';
-import { rankOf } from './version.ts';
+import type { Report } from '../report.ts';
+import type { AnyConfig } from '../spec/index.ts';
+import { translate } from '../translate/index.ts';
+import { rankOf } from '../version.ts';
+import { type Contents, type ContentsDiff, contentsOf, diffContents } from './contents.ts';
+import { diffLeaves, type FieldChange, type Leaves, leavesOf } from './leaves.ts';
 
 export interface DiffOptions {
   /** Shows password hashes, LUKS keys, header values and the contents of files only their owner may read. Default: no. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { encodeContents, gzip } from './compression.ts';
-import { encodeDataUrl } from './data-url.ts';
-import { formatDiff } from './diff-text.ts';
-import { diffConfigs, type DiffOptions, type ItemDiff } from './diff.ts';
-import { parse } from './parse.ts';
-import type { AnyConfig } from './spec/index.ts';
+import { encodeContents, gzip } from '../compression.ts';
+import { encodeDataUrl } from '../data-url.ts';
+import { parse } from '../parse.ts';
+import type { AnyConfig } from '../spec/index.ts';
+import { diffConfigs, type DiffOptions, type ItemDiff } from './index.ts';
+import { formatDiff } from './text.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { utf8Length } from './utf8.ts';
+import { utf8Length } from './rules.ts';
 
 it('the bytes of a text are counted as they are written', () => {
   fc.assert(

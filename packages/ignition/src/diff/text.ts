@@ -1,7 +1,7 @@
 // A diff in words and lines, for a terminal or a review.
-import type { ContentsDiff, Hunk } from './diff-contents.ts';
-import type { FieldChange } from './diff-leaves.ts';
-import type { ItemDiff } from './diff.ts';
+import type { ContentsDiff, Hunk } from './contents.ts';
+import type { ItemDiff } from './index.ts';
+import type { FieldChange } from './leaves.ts';
 
 const MARKS: Readonly<Record<ItemDiff['change'], string>> = { added: '+', removed: '-', changed: '~' };
 const MAX_LINE = 500;

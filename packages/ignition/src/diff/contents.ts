@@ -1,9 +1,9 @@
 // Two contents as a person compares them: text line by line, anything else by size and hash.
 import { structuredPatch } from 'diff';
-import { gunzip } from './compression.ts';
-import { decodeDataUrl } from './data-url.ts';
-import { digest } from './resolve/hash.ts';
-import { maskUrl } from './resolve/problem.ts';
+import { gunzip } from '../compression.ts';
+import { decodeDataUrl } from '../data-url.ts';
+import { digest } from '../resolve/hash.ts';
+import { maskUrl } from '../resolve/problem.ts';
 
 /** What a field holds, before it is compared. */
 export type Contents =
