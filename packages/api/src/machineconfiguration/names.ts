@@ -1,4 +1,7 @@
-import { machineConfigurationGroup } from './group.ts';
+export const machineConfigurationGroup = 'machineconfiguration.openshift.io';
+
+/** The label by which MachineConfigs and PinnedImageSets say which pools they are for. */
+export const roleLabel = 'machineconfiguration.openshift.io/role';
 
 const known = <N extends string>(name: N) => `${machineConfigurationGroup}/${name}` as const;
 const ours = <N extends string>(name: N) => `slipway.dev/${name}` as const;

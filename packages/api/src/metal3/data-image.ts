@@ -1,7 +1,7 @@
-import { conditions } from '../condition.ts';
-import { ageColumn, conditionColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { ageColumn, conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { flag, integer, object, optional, text, timestamp } from '../schema.ts';
-import { metal3Group } from './group.ts';
+import { conditions } from '../shared-fields.ts';
+import { metal3Group } from './names.ts';
 
 const schema = object(
   'A non-bootable ISO in the virtual drive of a bare-metal host. It has the name and namespace of its BareMetalHost, goes in at the next power-on and comes out at the next one after it is deleted.',
