@@ -1,3 +1,4 @@
+// Fields that several kinds have, in the form that Kubernetes itself uses.
 import {
   atomicList,
   choice,
@@ -16,7 +17,7 @@ import {
 export const qualifiedNamePattern =
   '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$';
 
-/** A finding about an object, in the form that Kubernetes itself uses. */
+/** A finding about an object. */
 const condition = object(undefined, {
   type: text('What the condition is about, such as Degraded.', { maxLength: 316, pattern: qualifiedNamePattern }),
   status: choice(['True', 'False', 'Unknown'], 'Whether the condition holds: True, False or Unknown.'),
@@ -59,7 +60,7 @@ const host = '([a-zA-Z0-9-]+\\.)+[a-zA-Z0-9-]+';
 const rest = '(:[0-9]{2,5})?/([a-zA-Z0-9-_]{0,61}/)?[a-zA-Z0-9-_.]*$';
 const digest = '^sha256:[a-f0-9]{64}$';
 
-export interface ImageReferenceOptions {
+interface ImageReferenceOptions {
   /** Also takes an image on the machine's own registry. */
   localhost?: boolean;
 }

@@ -1,3 +1,4 @@
+// An object from outside: what is wrong with it, or what kube-apiserver would make of it.
 import type { Kind } from './kind.ts';
 import type { SchemaNode } from './schema.ts';
 
@@ -9,116 +10,52 @@ export interface Problem {
   message: string;
 }
 
-// The object comes from outside, and more than this helps nobody.
-const maxProblems = 50;
-const maxShown = 80;
+export type Validated<T> = { ok: true; object: T } | { ok: false; problems: Problem[] };
 
-/** Collects problems, up to a limit. */
-export class Problems {
-  readonly found: Problem[] = [];
-
-  add(path: string, message: string): void {
-    if (this.found.length < maxProblems) this.found.push({ path, message });
+/**
+ * Says what is wrong with an object of a kind, or gives it typed and as kube-apiserver would store it: unknown fields
+ * dropped, defaults filled in. Never throws. Rules that compare with the stored object are left to the server, as is
+ * metadata beside the name.
+ */
+export function validate<T>(kind: Kind<T>, value: unknown): Validated<T> {
+  if (!isObject(value)) return failed('', `must be an object of kind ${kind.kind}, not ${show(value)}`);
+  const { apiVersion, kind: _, metadata, ...fields } = value;
+  const version = kind.versions.find(({ name }) => apiVersion === `${kind.group}/${name}`);
+  if (version === undefined) {
+    const known = kind.versions.map(({ name }) => `${kind.group}/${name}`).join(' or ');
+    return failed('apiVersion', `must be ${known}, not ${show(apiVersion)}`);
   }
+  const header = headerProblem(kind, value);
+  const object = { apiVersion, kind: kind.kind, metadata, ...prepareFields(version.schema, fields) };
+  const problems = [...(header === undefined ? [] : [header]), ...problemsOf(version.schema, object)];
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, object: object as T };
 }
 
-/** A value as it can be shown to people: short, and never the inside of an object. */
-export function show(value: unknown): string {
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object' && value !== null) return 'an object';
-  const shown = JSON.stringify(value) ?? 'nothing';
-  return shown.length > maxShown ? `${shown.slice(0, maxShown)}…` : shown;
+const failed = (path: string, message: string): { ok: false; problems: Problem[] } => ({
+  ok: false,
+  problems: [{ path, message }],
+});
+
+function headerProblem(kind: Kind, value: Record<string, unknown>): Problem | undefined {
+  if (value['kind'] !== kind.kind) {
+    return { path: 'kind', message: `must be ${kind.kind}, not ${show(value['kind'])}` };
+  }
+  const name = isObject(value['metadata']) ? value['metadata']['name'] : undefined;
+  if (typeof name !== 'string' || name === '') {
+    return { path: 'metadata.name', message: `must be the name of the object, not ${show(name)}` };
+  }
+  return undefined;
 }
-
-const plainName = /^[A-Za-z_][\w-]*$/;
-
-export function fieldPath(path: string, name: string): string {
-  if (!plainName.test(name)) return `${path}[${JSON.stringify(name)}]`;
-  return path === '' ? name : `${path}.${name}`;
-}
-
-export const itemPath = (path: string, index: number): string => `${path}[${index}]`;
-
-/** What the value should have been, or nothing if it is. */
-type Limit = (node: SchemaNode, value: unknown) => string | undefined;
-
-const dateTimePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
-
-// The formats whose meaning needs no library; the server checks the others as well.
-const formats: Record<string, { expected: string; holds: (value: unknown) => boolean }> = {
-  'date-time': {
-    expected: 'be a time such as 2026-01-31T12:00:00Z',
-    holds: (value) => typeof value === 'string' && dateTimePattern.test(value) && !Number.isNaN(Date.parse(value)),
-  },
-  int32: {
-    expected: 'be a whole number of 32 bits',
-    holds: (value) => typeof value === 'number' && value >= -(2 ** 31) && value < 2 ** 31,
-  },
-  uri: { expected: 'be an absolute URL', holds: (value) => typeof value === 'string' && URL.canParse(value) },
-};
-
-const patterns = new Map<string, RegExp>();
-
-function patternOf(source: string): RegExp {
-  const pattern = patterns.get(source) ?? new RegExp(source);
-  patterns.set(source, pattern);
-  return pattern;
-}
-
-// kube-apiserver counts code points, not UTF-16 units.
-const lengthOf = (value: string): number => Array.from(value).length;
-
-const isOutside = (size: number, min: number | undefined, max: number | undefined): boolean =>
-  (min !== undefined && size < min) || (max !== undefined && size > max);
-
-function expectedRange(what: string, min: number | undefined, max: number | undefined): string {
-  if (min === undefined) return `${what} at most ${max}`;
-  return max === undefined ? `${what} at least ${min}` : `${what} from ${min} to ${max}`;
-}
-
-const choices: Limit = (node, value) =>
-  node.enum === undefined || node.enum.includes(value)
-    ? undefined
-    : `be one of ${node.enum.map((choice) => show(choice)).join(', ')}`;
-
-const format: Limit = (node, value) => {
-  const known = formats[node.format ?? ''];
-  return known === undefined || known.holds(value) ? undefined : known.expected;
-};
-
-const length: Limit = ({ minLength, maxLength }, value) =>
-  typeof value === 'string' && isOutside(lengthOf(value), minLength, maxLength)
-    ? expectedRange('have a length of', minLength, maxLength)
-    : undefined;
-
-const pattern: Limit = ({ pattern: source, maxLength = Infinity }, value) => {
-  // What is too long is said already, and is not worth the time.
-  if (source === undefined || typeof value !== 'string' || value.length > maxLength * 2) return undefined;
-  return patternOf(source).test(value) ? undefined : `match the pattern ${source}`;
-};
-
-const range: Limit = ({ minimum, maximum }, value) =>
-  typeof value === 'number' && isOutside(value, minimum, maximum) ? expectedRange('be', minimum, maximum) : undefined;
-
-const items: Limit = ({ minItems, maxItems }, value) =>
-  Array.isArray(value) && isOutside(value.length, minItems, maxItems)
-    ? expectedRange('have a number of entries of', minItems, maxItems)
-    : undefined;
-
-const limits: readonly Limit[] = [choices, format, length, pattern, range, items];
-
-/** What the value should have been, by the limits of its own node. */
-export const brokenLimits = (node: SchemaNode, value: unknown): string[] =>
-  limits.flatMap((limit) => limit(node, value) ?? []);
 
 /** Whether the value is an object, as against a list, a scalar or null. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 const isDroppedNull = (node: SchemaNode, value: unknown): boolean => value === null && node.nullable !== true;
 
 /** What `prepare` does, for an object that is known to be one. */
-export function prepareFields(node: SchemaNode, value: Record<string, unknown>): Record<string, unknown> {
+function prepareFields(node: SchemaNode, value: Record<string, unknown>): Record<string, unknown> {
   const { properties = {}, additionalProperties } = node;
   const entries: [string, unknown][] = [];
   for (const [name, field] of Object.entries(value)) {
@@ -146,6 +83,13 @@ function prepare(node: SchemaNode, value: unknown): unknown {
     return items === undefined ? value : value.map((item) => prepare(items, item));
   }
   return node.type === 'object' && isObject(value) ? prepareFields(node, value) : value;
+}
+
+/** Everything in a prepared value that its schema does not allow, but for rules that need the stored object. */
+function problemsOf(schema: SchemaNode, value: unknown): Problem[] {
+  const problems = new Problems();
+  check(schema, value, '', problems);
+  return problems.found;
 }
 
 const types: Record<string, { expected: string; holds: (value: unknown) => boolean }> = {
@@ -221,46 +165,104 @@ function check(node: SchemaNode, value: unknown, path: string, problems: Problem
   if (problems.found.length === before) checkRules(node, value, path, problems);
 }
 
-/** Everything in a prepared value that its schema does not allow, but for rules that need the stored object. */
-export function problemsOf(schema: SchemaNode, value: unknown): Problem[] {
-  const problems = new Problems();
-  check(schema, value, '', problems);
-  return problems.found;
+/** What the value should have been, or nothing if it is. */
+type Limit = (node: SchemaNode, value: unknown) => string | undefined;
+
+const dateTimePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+
+// The formats whose meaning needs no library; the server checks the others as well.
+const formats: Record<string, { expected: string; holds: (value: unknown) => boolean }> = {
+  'date-time': {
+    expected: 'be a time such as 2026-01-31T12:00:00Z',
+    holds: (value) => typeof value === 'string' && dateTimePattern.test(value) && !Number.isNaN(Date.parse(value)),
+  },
+  int32: {
+    expected: 'be a whole number of 32 bits',
+    holds: (value) => typeof value === 'number' && value >= -(2 ** 31) && value < 2 ** 31,
+  },
+  uri: { expected: 'be an absolute URL', holds: (value) => typeof value === 'string' && URL.canParse(value) },
+};
+
+const patterns = new Map<string, RegExp>();
+
+function patternOf(source: string): RegExp {
+  const pattern = patterns.get(source) ?? new RegExp(source);
+  patterns.set(source, pattern);
+  return pattern;
 }
 
-export type Validated<T> = { ok: true; object: T } | { ok: false; problems: Problem[] };
+// kube-apiserver counts code points, not UTF-16 units.
+const lengthOf = (value: string): number => Array.from(value).length;
 
-const failed = (path: string, message: string): { ok: false; problems: Problem[] } => ({
-  ok: false,
-  problems: [{ path, message }],
-});
+const isOutside = (size: number, min: number | undefined, max: number | undefined): boolean =>
+  (min !== undefined && size < min) || (max !== undefined && size > max);
 
-function headerProblem(kind: Kind, value: Record<string, unknown>): Problem | undefined {
-  if (value['kind'] !== kind.kind) {
-    return { path: 'kind', message: `must be ${kind.kind}, not ${show(value['kind'])}` };
-  }
-  const name = isObject(value['metadata']) ? value['metadata']['name'] : undefined;
-  if (typeof name !== 'string' || name === '') {
-    return { path: 'metadata.name', message: `must be the name of the object, not ${show(name)}` };
-  }
-  return undefined;
+function expectedRange(what: string, min: number | undefined, max: number | undefined): string {
+  if (min === undefined) return `${what} at most ${max}`;
+  return max === undefined ? `${what} at least ${min}` : `${what} from ${min} to ${max}`;
 }
 
-/**
- * Says what is wrong with an object of a kind, or gives it typed and as kube-apiserver would store it: unknown fields
- * dropped, defaults filled in. Never throws. Rules that compare with the stored object are left to the server, as is
- * metadata beside the name.
- */
-export function validate<T>(kind: Kind<T>, value: unknown): Validated<T> {
-  if (!isObject(value)) return failed('', `must be an object of kind ${kind.kind}, not ${show(value)}`);
-  const { apiVersion, kind: _, metadata, ...fields } = value;
-  const version = kind.versions.find(({ name }) => apiVersion === `${kind.group}/${name}`);
-  if (version === undefined) {
-    const known = kind.versions.map(({ name }) => `${kind.group}/${name}`).join(' or ');
-    return failed('apiVersion', `must be ${known}, not ${show(apiVersion)}`);
+const choices: Limit = (node, value) =>
+  node.enum === undefined || node.enum.includes(value)
+    ? undefined
+    : `be one of ${node.enum.map((choice) => show(choice)).join(', ')}`;
+
+const format: Limit = (node, value) => {
+  const known = formats[node.format ?? ''];
+  return known === undefined || known.holds(value) ? undefined : known.expected;
+};
+
+const length: Limit = ({ minLength, maxLength }, value) =>
+  typeof value === 'string' && isOutside(lengthOf(value), minLength, maxLength)
+    ? expectedRange('have a length of', minLength, maxLength)
+    : undefined;
+
+const pattern: Limit = ({ pattern: source, maxLength = Infinity }, value) => {
+  // What is too long is said already, and is not worth the time.
+  if (source === undefined || typeof value !== 'string' || value.length > maxLength * 2) return undefined;
+  return patternOf(source).test(value) ? undefined : `match the pattern ${source}`;
+};
+
+const range: Limit = ({ minimum, maximum }, value) =>
+  typeof value === 'number' && isOutside(value, minimum, maximum) ? expectedRange('be', minimum, maximum) : undefined;
+
+const items: Limit = ({ minItems, maxItems }, value) =>
+  Array.isArray(value) && isOutside(value.length, minItems, maxItems)
+    ? expectedRange('have a number of entries of', minItems, maxItems)
+    : undefined;
+
+const limits: readonly Limit[] = [choices, format, length, pattern, range, items];
+
+/** What the value should have been, by the limits of its own node. */
+const brokenLimits = (node: SchemaNode, value: unknown): string[] =>
+  limits.flatMap((limit) => limit(node, value) ?? []);
+
+// The object comes from outside, and more than this helps nobody.
+const maxProblems = 50;
+const maxShown = 80;
+
+/** Collects problems, up to a limit. */
+class Problems {
+  readonly found: Problem[] = [];
+
+  add(path: string, message: string): void {
+    if (this.found.length < maxProblems) this.found.push({ path, message });
   }
-  const header = headerProblem(kind, value);
-  const object = { apiVersion, kind: kind.kind, metadata, ...prepareFields(version.schema, fields) };
-  const problems = [...(header === undefined ? [] : [header]), ...problemsOf(version.schema, object)];
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, object: object as T };
 }
+
+/** A value as it can be shown to people: short, and never the inside of an object. */
+function show(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const shown = JSON.stringify(value) ?? 'nothing';
+  return shown.length > maxShown ? `${shown.slice(0, maxShown)}…` : shown;
+}
+
+const plainName = /^[A-Za-z_][\w-]*$/;
+
+function fieldPath(path: string, name: string): string {
+  if (!plainName.test(name)) return `${path}[${JSON.stringify(name)}]`;
+  return path === '' ? name : `${path}.${name}`;
+}
+
+const itemPath = (path: string, index: number): string => `${path}[${index}]`;

@@ -1,3 +1,4 @@
+// What MachineSets and MachineDeployments of Cluster API share.
 import { atomicList, choice, int32, int64, listMap, object, optional, stringMap, text, timestamp } from '../schema.ts';
 import { conditions, objectReference, qualifiedNamePattern } from '../shared-fields.ts';
 

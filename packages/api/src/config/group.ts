@@ -1,3 +1,4 @@
+// What the kinds of config.openshift.io share.
 import { listMap, object, optional, text, timestamp } from '../schema.ts';
 
 export const configGroup = 'config.openshift.io';

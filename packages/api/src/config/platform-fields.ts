@@ -1,3 +1,4 @@
+// Fields of a platform that its spec and its status, or several platforms, share.
 import { atomicList, choice, listMap, object, optional, type Rule, setList, text } from '../schema.ts';
 
 const platformTypes = [
@@ -24,7 +25,7 @@ export type PlatformType = (typeof platformTypes)[number];
 
 export const platformType = (description: string) => choice(platformTypes, description);
 
-export const ipAddress = text(undefined, {
+const ipAddress = text(undefined, {
   minLength: 1,
   maxLength: 39,
   rules: [{ rule: 'isIP(self)', message: 'must be an IP address' }],
@@ -129,11 +130,11 @@ export const cloudLoadBalancerConfig = object(
   },
 );
 
-const description = 'Addresses to use for services of the cloud instead of its own.';
+const serviceEndpoints = 'Addresses to use for services of the cloud instead of its own.';
 
 export const awsServiceEndpoints = optional(
   atomicList(
-    description,
+    serviceEndpoints,
     object(undefined, {
       name: optional(text('Name of the service.', { pattern: '^[a-z0-9-]+$' })),
       url: optional(text('Its address, with https.', { pattern: '^https://' })),
@@ -159,7 +160,7 @@ const ibmServices = [
 
 export const ibmCloudServiceEndpoints = optional(
   listMap(
-    description,
+    serviceEndpoints,
     object(undefined, {
       name: choice(ibmServices, 'Name of the service.'),
       url: text('Its address.', {
@@ -173,7 +174,7 @@ export const ibmCloudServiceEndpoints = optional(
 
 export const powerVsServiceEndpoints = optional(
   listMap(
-    description,
+    serviceEndpoints,
     object(undefined, {
       name: choice([...ibmServices, 'Power'], 'Name of the service.'),
       url: text('Its address, with https.', { format: 'uri', pattern: '^https://' }),

@@ -37,7 +37,7 @@ const endpoint = (description: string) =>
     port: int32('Port.', { minimum: 1, maximum: 65_535 }),
   });
 
-export const nutanixPlatformSpec = object('Settings for Nutanix.', {
+const nutanixPlatformSpec = object('Settings for Nutanix.', {
   prismCentral: endpoint('The Prism Central.'),
   prismElements: listMap(
     'The Prism Elements, one for each Nutanix cluster.',
@@ -145,7 +145,7 @@ const nodeNetwork = (description: string) =>
     ),
   });
 
-export const vspherePlatformSpec = object(
+const vspherePlatformSpec = object(
   'Settings for vSphere.',
   {
     vcenters: optional(

@@ -38,7 +38,7 @@ const awsTagText = matching(
   "a tag of AWS may hold letters, digits, spaces and the characters '_', '.', '/', '=', '+', '-', ':' and '@'",
 );
 
-export const alibabaCloudStatus = object('For Alibaba Cloud.', {
+const alibabaCloudStatus = object('For Alibaba Cloud.', {
   region: text('The region.', { pattern: '^[0-9A-Za-z-]+$' }),
   resourceGroupID: optional(text('ID of the resource group.', { pattern: '^(rg-[0-9A-Za-z]+)?$' })),
   resourceTags: optional(
@@ -54,7 +54,7 @@ export const alibabaCloudStatus = object('For Alibaba Cloud.', {
   ),
 });
 
-export const awsStatus = object('For AWS.', {
+const awsStatus = object('For AWS.', {
   region: optional(text('The region.')),
   ipFamily: optional(
     choice(['IPv4', 'DualStackIPv6Primary', 'DualStackIPv4Primary'], 'The IP families of the cluster.', {
@@ -76,7 +76,7 @@ export const awsStatus = object('For AWS.', {
   cloudLoadBalancerConfig: optional(nullable(cloudLoadBalancerConfig)),
 });
 
-export const azureStatus = object(
+const azureStatus = object(
   'For Azure.',
   {
     cloudName: optional(
@@ -115,7 +115,7 @@ export const azureStatus = object(
   { rules: [onlyAtInstallation('resourceTags')] },
 );
 
-export const gcpStatus = object(
+const gcpStatus = object(
   'For Google Cloud.',
   {
     projectID: optional(text('ID of the project.')),
@@ -176,7 +176,7 @@ const ibmInstances = {
   dnsInstanceCRN: optional(text('CRN of the DNS Services instance with the DNS zone.')),
 };
 
-export const ibmCloudStatus = object('For IBM Cloud.', {
+const ibmCloudStatus = object('For IBM Cloud.', {
   location: optional(text('Where the cluster is.')),
   providerType: optional(text('Kind of infrastructure.')),
   resourceGroupName: optional(text('Name of the resource group.')),
@@ -184,7 +184,7 @@ export const ibmCloudStatus = object('For IBM Cloud.', {
   serviceEndpoints: ibmCloudServiceEndpoints,
 });
 
-export const powerVsStatus = object(
+const powerVsStatus = object(
   'For IBM Power VS.',
   {
     region: optional(text('The region.')),

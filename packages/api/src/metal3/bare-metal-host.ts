@@ -1,8 +1,8 @@
 import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { atomicList, choice, flag, integer, nullable, object, optional, text, timestamp } from '../schema.ts';
 import { conditions, objectReference, secretReference, taint } from '../shared-fields.ts';
+import { metal3Group } from './data-image.ts';
 import { hardware, raid, rootDeviceHints } from './host-hardware.ts';
-import { metal3Group } from './names.ts';
 
 const wholeMacAddress = '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$';
 

@@ -1,17 +1,19 @@
-// What Ironic would refuse is refused at the door, before a host is switched off for it. Whether the BMC of the host can take
-// an ISO is another policy's matter (data-image-host-policy.ts): this one needs no host.
+// Who may write what into a DataImage.
 import type { Identity } from '../identity.ts';
 import type { PolicyDefinition } from '../policy.ts';
 import { bareMetalHosts } from './bare-metal-host.ts';
 import { bmcDrivers } from './bmc-drivers.ts';
-import { dataImages } from './data-image.ts';
-import { driveMemoryAnnotation } from './names.ts';
+import { dataImages, driveMemoryAnnotation } from './data-image.ts';
 
 const LONGEST_URL = 2048;
 const example = 'such as https://isos.example.com/worker-0.iso';
 
 const named = "'DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ', spec.url: '";
 
+/**
+ * What Ironic would refuse is refused at the door, before a host is switched off for it. Whether the BMC of the host can take
+ * an ISO is another policy's matter (dataImageHostPolicy): this one needs no host.
+ */
 export const dataImagePolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'data-image-guards',
   description: 'A DataImage has a URL that Ironic can fetch an ISO from: http or https, whole, and without a password.',

@@ -1,3 +1,4 @@
+// What a host is made of: what inspection found, which disk it boots from, its RAID volumes.
 import {
   atomicList,
   choice,

@@ -1,7 +1,7 @@
 import type { TUnsafe } from 'typebox';
 import { atomicList, choice, listMap, matching, memberOf, object, optional, type Rule, text } from '../schema.ts';
 
-const types = [
+const unitTypes = [
   'service',
   'socket',
   'device',
@@ -17,13 +17,13 @@ const types = [
 ];
 
 /** The full name of a systemd unit, such as crio.service. */
-export const systemdUnitName = (description: string) =>
+const systemdUnitName = (description: string) =>
   text(description, {
     maxLength: 255,
     rules: [
       matching(
-        `\\.(${types.join('|')})$`,
-        `must be a whole unit name such as crio.service: it must end with one of ${types.map((type) => `.${type}`).join(', ')}`,
+        `\\.(${unitTypes.join('|')})$`,
+        `must be a whole unit name such as crio.service: it must end with one of ${unitTypes.map((type) => `.${type}`).join(', ')}`,
       ),
       matching(
         '^[a-zA-Z0-9:._\\\\-]+\\..',
