@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAccept } from './accept.ts';
+import { parseAccept } from './decide.ts';
 
 const type = 'application/vnd.coreos.ignition+json';
 

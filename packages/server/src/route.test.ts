@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { routeOf } from './route.ts';
+import { routeOf } from './decide.ts';
 
 const config = (pool: string, form = 'plain') => ({ to: 'config', pool, form });
 

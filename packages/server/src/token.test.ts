@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkToken } from './token.ts';
+import { checkToken } from './decide.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
 const token = (text: string, expires: string) => ({ token: text, created: '2026-01-01T00:00:00Z', expires });

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createGate } from './gate.ts';
-import type { Gate, Ticket } from './gate.ts';
+import { createGate, type Gate, type Ticket } from './admission-queue.ts';
 
 const limits = { active: 2, turnMs: 2000, late: 2, waiting: 4, patienceMs: 8000 };
 

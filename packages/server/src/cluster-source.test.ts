@@ -1,7 +1,7 @@
 import type { Secret } from '@slipway/api';
 import { serverSecrets } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
-import { readSecrets } from './secret-inputs.ts';
+import { readSecrets } from './cluster-source.ts';
 
 const secret = (name: string, data: Record<string, string>): Secret => ({
   metadata: { name },

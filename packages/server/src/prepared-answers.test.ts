@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import type { MachineConfig } from '@slipway/api';
 import { hasErrors, parse, SPEC_VERSIONS, validate } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
-import { prepareAnswers } from './prepare.ts';
+import { prepareAnswers } from './prepared-answers.ts';
 
 const node = { kubeconfig: 'kind: Config\n', caBundle: 'CA\n' };
 const name = `rendered-worker-${'0'.repeat(32)}`;
