@@ -3,6 +3,7 @@
 // rest of the matrix: data-images.slow.test.ts.
 import { createHash } from 'node:crypto';
 import { driveMemoryAnnotation } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
 import { createIronic } from '@slipway/controllers';
 import type { RealIronic } from '@slipway/controllers/testing/real-ironic';
 import {
@@ -298,4 +299,4 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
 });
 
 const isAttachOf = (url: string, method: string, body: unknown): boolean =>
-  method === 'POST' && typeof body === 'object' && body !== null && Reflect.get(body, 'image_url') === url;
+  method === 'POST' && isRecord(body) && body['image_url'] === url;

@@ -1,13 +1,70 @@
-import type { Authorizer } from './authorization.ts';
-import { parseChallenge } from './challenge.ts';
-import type { Clock } from './clock.ts';
-import { RegistryError } from './errors.ts';
-import type { Asked } from './errors.ts';
-import type { HostLimit } from './host-limit.ts';
+import { backoffMs, halfJitter } from '@slipway/base/backoff';
+import type { Clock } from '@slipway/base/clock';
+import { createDeadline } from '@slipway/base/http';
+import { failureOf } from './answer.ts';
+import { type Authorizer, parseChallenge } from './authorization.ts';
+import { type Asked, RegistryError } from './errors.ts';
 import type { Place } from './places.ts';
-import { longestWaitMs, waitBefore } from './retry.ts';
-import { failureOf } from './statuses.ts';
 import type { Answer, Transport } from './transport.ts';
+
+/** How many requests are under way at once, for each host. */
+export interface HostLimit {
+  /** Waits for a turn; what it returns gives the turn back. */
+  acquire(host: string, signal: AbortSignal): Promise<() => void>;
+}
+
+interface Line {
+  underWay: number;
+  readonly waiting: Set<() => void>;
+}
+
+export function createHostLimit(atOnce: number): HostLimit {
+  const lines = new Map<string, Line>();
+
+  function lineOf(host: string): Line {
+    const line = lines.get(host) ?? { underWay: 0, waiting: new Set() };
+    lines.set(host, line);
+    return line;
+  }
+
+  function release(host: string, line: Line): void {
+    line.underWay -= 1;
+    const [next] = line.waiting;
+    if (next !== undefined) next();
+    else if (line.underWay === 0) lines.delete(host);
+  }
+
+  return {
+    acquire(host, signal) {
+      signal.throwIfAborted();
+      const line = lineOf(host);
+      return new Promise((resolve, reject) => {
+        const abort = (): void => {
+          line.waiting.delete(go);
+          reject(signal.reason);
+        };
+        const go = (): void => {
+          signal.removeEventListener('abort', abort);
+          line.waiting.delete(go);
+          line.underWay += 1;
+          resolve(() => release(host, line));
+        };
+        if (line.underWay < atOnce) return go();
+        signal.addEventListener('abort', abort, { once: true });
+        line.waiting.add(go);
+      });
+    },
+  };
+}
+
+/** The longest that we wait because somebody says so; who wants more is not asked again this time. */
+export const longestWaitMs = 60_000;
+
+const backoff = { firstMs: 500, maxMs: 15_000, jitter: halfJitter };
+
+/** How long to wait before the next round: growing, spread so that many who failed together do not come back together. */
+export const waitBefore = (round: number, retryAfterMs: number, random?: () => number): number =>
+  Math.max(backoffMs(backoff, round + 1, random), retryAfterMs);
 
 /** One image that is being read: whom to ask for its parts. */
 export interface Image {
@@ -31,11 +88,14 @@ export interface Question<T> {
 
 export type Ask = <T>(image: Image, question: Question<T>) => Promise<T>;
 
+/** Dates of other hosts are compared with it. */
+export type RegistryClock = Pick<Clock, 'wallNow' | 'sleep'>;
+
 export interface AskOptions {
   readonly transport: Transport;
   readonly authorizer: Authorizer;
   readonly limit: HostLimit;
-  readonly clock: Clock;
+  readonly clock: RegistryClock;
   readonly retries: number;
 }
 
@@ -70,10 +130,10 @@ export function createAsk({ transport, authorizer, limit, clock, retries }: AskO
   async function askAt<T>(place: Place, image: Image, question: Question<T>): Promise<T> {
     const asked: Asked = { reference: image.reference, what: question.what, host: place.host };
     const release = await limit.acquire(place.host, image.signal);
-    const deadline = deadlineOf(question.timeoutMs, image.signal);
+    const deadline = createDeadline(question.timeoutMs, image.signal);
     try {
       const answer = await sendTo(place, question, asked, deadline.signal);
-      if (answer.status !== 200) throw await failureOf(answer, asked, authorizer.loginOf(place), clock.now());
+      if (answer.status !== 200) throw await failureOf(answer, asked, authorizer.loginOf(place), clock.wallNow());
       return await question.read(answer, { ...asked, host: answer.host });
     } catch (error) {
       image.signal.throwIfAborted();
@@ -150,18 +210,4 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
-}
-
-/** The time limit of a whole attempt: bytes that trickle in do not extend it. */
-function deadlineOf(
-  ms: number,
-  signal: AbortSignal,
-): { signal: AbortSignal; passed: () => boolean; cancel: () => void } {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new DOMException('the time limit has passed', 'TimeoutError')), ms);
-  return {
-    signal: AbortSignal.any([signal, limit.signal]),
-    passed: () => limit.signal.aborted,
-    cancel: () => clearTimeout(timer),
-  };
 }

@@ -1,15 +1,15 @@
 // What becomes of the boot image of every resource that makes machines, as plain data. `-o json` gives exactly this.
+import { keyOfMachines } from '@slipway/fleet/boot-images';
 import {
   type ClusterFacts,
   type Decision,
   enrolmentNotes,
   type Failures,
   type GoldenReading,
-  keyOfMachines,
   type MachineManager,
   type ResourceVerdict,
   type ToImport,
-} from '@slipway/controllers';
+} from '@slipway/fleet/boot-images';
 import type { GateFinding } from '../cluster-view/read-gate.ts';
 
 export interface BootImagesReport {

@@ -1,8 +1,8 @@
 // The OS image streams of a release, for machines that start before there is a cluster.
-import { osImageStreams } from '@slipway/api';
-import type { OSImageStream } from '@slipway/api';
-import { discoverStreams, nextStreamObject, pairOf, readSources, type StreamSources } from '@slipway/controllers';
+import { type OSImageStream, osImageStreams } from '@slipway/api';
+import { readSources } from '@slipway/controllers';
 import { type Streams, streamsOf } from '@slipway/fleet';
+import { discoverStreams, nextStreamObject, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
 import { apiVersionOf } from '@slipway/kube';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import { openRegistry } from '../open-registry.ts';

@@ -1,6 +1,7 @@
-import { discoverStreams, readSources, type StreamSources } from '@slipway/controllers';
+import { readSources } from '@slipway/controllers';
+import { discoverStreams, type StreamSources } from '@slipway/fleet/stream-discovery';
 import type { InspectedImage, Registry } from '@slipway/registry';
-import { silentProgress, terminalProgress, type Progress } from '@slipway/tools/controlplane';
+import { type Progress, silentProgress, terminalProgress } from '@slipway/tools/controlplane';
 import { CommandError } from '../errors.ts';
 import { type Io, write } from '../ignition/io.ts';
 import { toJson } from '../manifests/manifest-text.ts';
