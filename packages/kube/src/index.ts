@@ -1,3 +1,4 @@
+export { type AccessOptions, type ClusterAccess, findAccess } from './client/access.ts';
 export {
   type ApplyOptions,
   type Client,
@@ -10,29 +11,8 @@ export {
   type WriteGuard,
   type WriteOptions,
 } from './client/client.ts';
-export { type Clock, systemClock } from './runtime/clock.ts';
-export { type Condition, setCondition } from './runtime/conditions.ts';
-export {
-  again,
-  type Context,
-  type ControllerDef,
-  done,
-  type Next,
-  type Owned,
-  type Read,
-  type Source,
-} from './runtime/controller.ts';
 export { isKubeError, KubeError, type KubeErrorCode, kubeErrors, systemCode } from './client/errors.ts';
-export { createRecorder, type Happening, type Recorder } from './runtime/events.ts';
-export { createTransport, impersonating, type Transport, type TransportOptions } from './client/transport.ts';
-export { createInformer, type Informer, type InformerOptions, isSameButVersion } from './watch/informer.ts';
-export { type AccessOptions, type ClusterAccess, findAccess, loadKubeconfig } from './client/kubeconfig.ts';
-export { createElection, type Election, type ElectionOptions, fence, type Leadership } from './runtime/leader.ts';
-export { createLog, type Log, type LogLevel, logLevels, silentLog } from './runtime/log.ts';
-export { createManager, type Gates, type Manager, type ManagerOptions } from './runtime/manager.ts';
-export { createMetrics, type Metrics } from './runtime/metrics.ts';
-export { type Health, serveProbes } from './runtime/probes.ts';
-export { type Change, dropManagedFields, type IndexFunction, type Projection, type Store } from './watch/store.ts';
+export { loadKubeconfig } from './client/kubeconfig.ts';
 export {
   apiVersionOf,
   type Key,
@@ -46,3 +26,24 @@ export {
   resourceId,
   type Stored,
 } from './client/resource.ts';
+export { createTransport, impersonating, type Transport, type TransportOptions } from './client/transport.ts';
+export { createInformer, type Informer, type InformerOptions, isSameButVersion } from './watch/informer.ts';
+export { type Change, dropManagedFields, type IndexFunction, type Projection, type Store } from './watch/store.ts';
+export { type Clock, systemClock } from './runtime/clock.ts';
+export { type Condition, setCondition } from './runtime/conditions.ts';
+export {
+  again,
+  type Context,
+  type ControllerDef,
+  done,
+  type Next,
+  type Owned,
+  type Read,
+  type Source,
+} from './runtime/controller.ts';
+export { createRecorder, type Happening, type Recorder } from './runtime/events.ts';
+export { createElection, type Election, type ElectionOptions, fence, type Leadership } from './runtime/leader.ts';
+export { createLog, type Log, type LogLevel, logLevels, silentLog } from './runtime/log.ts';
+export { createManager, type Gates, type Manager, type ManagerOptions } from './runtime/manager.ts';
+export { createMetrics, type Metrics } from './runtime/metrics.ts';
+export { type Health, serveProbes } from './runtime/probes.ts';

@@ -1,9 +1,49 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { tokenFileCredentials } from './credentials.ts';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { type Credentials, tokenFileCredentials } from './credentials.ts';
 import { KubeError } from './errors.ts';
-import type { ClusterAccess } from './kubeconfig.ts';
+import { loadKubeconfig } from './kubeconfig.ts';
+
+/** Everything needed to talk to one cluster. */
+export interface ClusterAccess {
+  /** For messages: where this was read from. */
+  source: string;
+  server: string;
+  /** PEM bundle; undefined means the system's trusted CAs. */
+  ca: string | undefined;
+  tlsServerName: string | undefined;
+  proxy: string | undefined;
+  namespace: string;
+  credentials: Credentials;
+}
+
+export interface AccessOptions {
+  /** Path of a kubeconfig; else $KUBECONFIG, else the pod's own service account, else ~/.kube/config. */
+  kubeconfig?: string | undefined;
+  context?: string | undefined;
+}
+
+export async function findAccess(
+  options: AccessOptions = {},
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<ClusterAccess> {
+  if (options.kubeconfig !== undefined) return loadKubeconfig([options.kubeconfig], options.context);
+  if (env.KUBECONFIG !== undefined && env.KUBECONFIG !== '') {
+    const paths = env.KUBECONFIG.split(delimiter).filter((path) => path !== '' && existsSync(path));
+    if (paths.length === 0) throw missing(`none of the files named by KUBECONFIG (${env.KUBECONFIG}) exists`);
+    return loadKubeconfig(paths, options.context);
+  }
+  const pod = await inCluster(env);
+  if (pod !== undefined) return pod;
+  const usual = join(homedir(), '.kube', 'config');
+  if (!existsSync(usual)) throw missing(`KUBECONFIG is not set, ${usual} does not exist, and this is not a pod`);
+  return loadKubeconfig([usual], options.context);
+}
+
+const missing = (why: string): KubeError =>
+  new KubeError('SLW_KUBE_CONFIG_MISSING', `no cluster to talk to: ${why}. Give --kubeconfig FILE`);
 
 const mount = '/var/run/secrets/kubernetes.io/serviceaccount';
 

@@ -7,7 +7,8 @@ import { makeCertificate } from '../testing/certificate.ts';
 import { createInformer, type InformerOptions } from '../watch/informer.ts';
 import { type Client, createClient } from './client.ts';
 import { fixedCredentials } from './credentials.ts';
-import { type ClusterAccess, loadKubeconfig } from './kubeconfig.ts';
+import type { ClusterAccess } from './access.ts';
+import { loadKubeconfig } from './kubeconfig.ts';
 import type { KubeObject, Name, Resource, Stored } from './resource.ts';
 import { createTransport, type Transport } from './transport.ts';
 

@@ -5,7 +5,8 @@ import { stringify } from 'yaml';
 import { makeCertificate } from '../testing/certificate.ts';
 import { makeScratch } from '../testing/scratch.ts';
 import { KubeError } from './errors.ts';
-import { accessFrom, type ClusterAccess, findAccess, loadKubeconfig } from './kubeconfig.ts';
+import { type ClusterAccess, findAccess } from './access.ts';
+import { accessFrom, loadKubeconfig } from './kubeconfig.ts';
 
 const pair = makeCertificate('somebody');
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

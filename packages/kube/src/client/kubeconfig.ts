@@ -1,10 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, resolve } from 'node:path';
 import { parse as parseYaml, YAMLParseError } from 'yaml';
-import { inCluster } from './access.ts';
+import type { ClusterAccess } from './access.ts';
 import {
   belongTogether,
   bothCredentials,
@@ -16,178 +15,7 @@ import {
 } from './credentials.ts';
 import { KubeError } from './errors.ts';
 
-/** One entry of clusters, users or contexts, together with the file it stands in (paths in it are relative to that). */
-export interface Entry {
-  file: string;
-  at: string;
-  value: Record<string, unknown>;
-}
-
-export const beside = (file: string, path: string): string => resolve(dirname(file), path);
-
-export function objectAt(file: string, at: string, value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw wrong({ file, at, value: {} }, '', 'an object', kindOf(value));
-}
-
-export function listAt(entry: Entry, field: string): unknown[] {
-  const value = entry.value[field];
-  if (value === undefined || value === null) return [];
-  if (Array.isArray(value)) return value;
-  throw wrong(entry, field, 'a list', kindOf(value));
-}
-
-export function stringAt(entry: Entry, field: string, value: unknown): string {
-  if (typeof value === 'string') return value;
-  throw wrong(entry, field, 'a string', kindOf(value));
-}
-
-export const stringField = (entry: Entry, field: string): string => stringAt(entry, field, entry.value[field]);
-
-export function optionalString(entry: Entry, field: string): string | undefined {
-  const value = entry.value[field];
-  return value === undefined || value === null || value === '' ? undefined : stringAt(entry, field, value);
-}
-
-export function pemField(entry: Entry, field: string, base64: string): string {
-  const pem = Buffer.from(base64, 'base64').toString('utf8');
-  if (pem.includes('-----BEGIN ')) return pem;
-  throw wrong(entry, field, 'base64 of PEM data', 'something else');
-}
-
-const kindOf = (value: unknown): string => {
-  if (value === undefined || value === null) return 'nothing';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-};
-
-export const wrong = (entry: Entry, field: string, expected: string, found: string): KubeError =>
-  invalid(
-    entry.file,
-    `${[entry.at, field].filter(Boolean).join('.') || 'the file'}: expected ${expected}, found ${found}`,
-  );
-
-export const invalid = (file: string, what: string): KubeError =>
-  new KubeError('SLW_KUBE_CONFIG_INVALID', `kubeconfig ${file}: ${what}`);
-
-/** How a `user` of a kubeconfig logs in. */
-export function credentialsOf(user: Entry): Credentials {
-  for (const [field, why] of Object.entries(refusedFields)) {
-    if (user.value[field] !== undefined) throw invalid(user.file, `${user.at}.${field}: ${why}`);
-  }
-  const token = tokenOf(user);
-  const certificate = certificateOf(user);
-  if (token !== undefined && certificate !== undefined) return bothCredentials(token, certificate);
-  return token ?? certificate ?? fixedCredentials({}, `no credentials in ${user.file} (anonymous)`);
-}
-
-const goneWay = 'Kubernetes no longer knows this way to log in. Use a token, a client certificate or exec';
-/** To leave these out silently would be to act as somebody else than the user asked for. */
-const impersonation = 'acting as somebody else is not supported. Use a kubeconfig with that identity’s own credentials';
-const refusedFields: Readonly<Record<string, string>> = {
-  'auth-provider': goneWay,
-  username: goneWay,
-  password: goneWay,
-  as: impersonation,
-  'as-uid': impersonation,
-  'as-groups': impersonation,
-  'as-user-extra': impersonation,
-};
-
-function tokenOf(user: Entry): Credentials | undefined {
-  const tokenFile = optionalString(user, 'tokenFile');
-  if (tokenFile !== undefined) return tokenFileCredentials(beside(user.file, tokenFile));
-  const token = optionalString(user, 'token');
-  if (token !== undefined) return fixedCredentials({ token }, `token in ${user.file}`);
-  return user.value['exec'] === undefined || user.value['exec'] === null ? undefined : execOf(user);
-}
-
-function certificateOf(user: Entry): Credentials | undefined {
-  const certData = optionalString(user, 'client-certificate-data');
-  const keyData = optionalString(user, 'client-key-data');
-  if (certData !== undefined && keyData !== undefined) {
-    const certificate = {
-      cert: pemField(user, 'client-certificate-data', certData),
-      key: pemField(user, 'client-key-data', keyData),
-    };
-    if (!belongTogether(certificate)) {
-      throw wrong(user, 'client-key-data', 'the private key of client-certificate-data', 'another one or none');
-    }
-    return fixedCredentials({ certificate }, `client certificate in ${user.file}`);
-  }
-  const cert = optionalString(user, 'client-certificate');
-  const key = optionalString(user, 'client-key');
-  if (cert !== undefined && key !== undefined) {
-    return certificateFileCredentials(beside(user.file, cert), beside(user.file, key));
-  }
-  if ([certData, keyData, cert, key].some((part) => part !== undefined)) {
-    throw invalid(user.file, `${user.at}: expected both a client certificate and its key, in the same form; found one`);
-  }
-  return undefined;
-}
-
-function execOf(user: Entry): Credentials {
-  const value = objectAt(user.file, `${user.at}.exec`, user.value['exec']);
-  const exec: Entry = { file: user.file, at: `${user.at}.exec`, value };
-  if (value['interactiveMode'] === 'Always') {
-    throw invalid(user.file, `${exec.at}.interactiveMode: Always cannot be used here: nobody is there to answer`);
-  }
-  const command = stringField(exec, 'command');
-  return execCredentials({
-    apiVersion: optionalString(exec, 'apiVersion') ?? 'client.authentication.k8s.io/v1',
-    command: command.includes('/') ? beside(user.file, command) : command,
-    args: listAt(exec, 'args').map((arg, index) => stringAt(exec, `args[${index}]`, arg)),
-    env: Object.fromEntries(listAt(exec, 'env').map((item, index) => envOf(exec, item, index))),
-    installHint: optionalString(exec, 'installHint'),
-  });
-}
-
-function envOf(exec: Entry, item: unknown, index: number): [string, string] {
-  const at = `${exec.at}.env[${index}]`;
-  const variable: Entry = { file: exec.file, at, value: objectAt(exec.file, at, item) };
-  return [stringField(variable, 'name'), optionalString(variable, 'value') ?? ''];
-}
-
-/** Everything needed to talk to one cluster. */
-export interface ClusterAccess {
-  /** For messages: where this was read from. */
-  source: string;
-  server: string;
-  /** PEM bundle; undefined means the system's trusted CAs. */
-  ca: string | undefined;
-  tlsServerName: string | undefined;
-  proxy: string | undefined;
-  namespace: string;
-  credentials: Credentials;
-}
-
-export interface AccessOptions {
-  /** Path of a kubeconfig; else $KUBECONFIG, else the pod's own service account, else ~/.kube/config. */
-  kubeconfig?: string | undefined;
-  context?: string | undefined;
-}
-
 const largestKubeconfig = 4 * 1024 * 1024;
-
-export async function findAccess(
-  options: AccessOptions = {},
-  env: NodeJS.ProcessEnv = process.env,
-): Promise<ClusterAccess> {
-  if (options.kubeconfig !== undefined) return loadKubeconfig([options.kubeconfig], options.context);
-  if (env.KUBECONFIG !== undefined && env.KUBECONFIG !== '') {
-    const paths = env.KUBECONFIG.split(delimiter).filter((path) => path !== '' && existsSync(path));
-    if (paths.length === 0) throw missing(`none of the files named by KUBECONFIG (${env.KUBECONFIG}) exists`);
-    return loadKubeconfig(paths, options.context);
-  }
-  const pod = await inCluster(env);
-  if (pod !== undefined) return pod;
-  const usual = join(homedir(), '.kube', 'config');
-  if (!existsSync(usual)) throw missing(`KUBECONFIG is not set, ${usual} does not exist, and this is not a pod`);
-  return loadKubeconfig([usual], options.context);
-}
-
-const missing = (why: string): KubeError =>
-  new KubeError('SLW_KUBE_CONFIG_MISSING', `no cluster to talk to: ${why}. Give --kubeconfig FILE`);
 
 /** Several files are read as kubectl reads them: the first that names a cluster, user or context wins. */
 export async function loadKubeconfig(paths: readonly string[], context?: string): Promise<ClusterAccess> {
@@ -345,3 +173,135 @@ function firstString(sources: readonly Source[], field: string): string | undefi
   }
   return undefined;
 }
+
+/** How a `user` of a kubeconfig logs in. */
+function credentialsOf(user: Entry): Credentials {
+  for (const [field, why] of Object.entries(refusedFields)) {
+    if (user.value[field] !== undefined) throw invalid(user.file, `${user.at}.${field}: ${why}`);
+  }
+  const token = tokenOf(user);
+  const certificate = certificateOf(user);
+  if (token !== undefined && certificate !== undefined) return bothCredentials(token, certificate);
+  return token ?? certificate ?? fixedCredentials({}, `no credentials in ${user.file} (anonymous)`);
+}
+
+const goneWay = 'Kubernetes no longer knows this way to log in. Use a token, a client certificate or exec';
+/** To leave these out silently would be to act as somebody else than the user asked for. */
+const impersonation = 'acting as somebody else is not supported. Use a kubeconfig with that identity’s own credentials';
+const refusedFields: Readonly<Record<string, string>> = {
+  'auth-provider': goneWay,
+  username: goneWay,
+  password: goneWay,
+  as: impersonation,
+  'as-uid': impersonation,
+  'as-groups': impersonation,
+  'as-user-extra': impersonation,
+};
+
+function tokenOf(user: Entry): Credentials | undefined {
+  const tokenFile = optionalString(user, 'tokenFile');
+  if (tokenFile !== undefined) return tokenFileCredentials(beside(user.file, tokenFile));
+  const token = optionalString(user, 'token');
+  if (token !== undefined) return fixedCredentials({ token }, `token in ${user.file}`);
+  return user.value['exec'] === undefined || user.value['exec'] === null ? undefined : execOf(user);
+}
+
+function certificateOf(user: Entry): Credentials | undefined {
+  const certData = optionalString(user, 'client-certificate-data');
+  const keyData = optionalString(user, 'client-key-data');
+  if (certData !== undefined && keyData !== undefined) {
+    const certificate = {
+      cert: pemField(user, 'client-certificate-data', certData),
+      key: pemField(user, 'client-key-data', keyData),
+    };
+    if (!belongTogether(certificate)) {
+      throw wrong(user, 'client-key-data', 'the private key of client-certificate-data', 'another one or none');
+    }
+    return fixedCredentials({ certificate }, `client certificate in ${user.file}`);
+  }
+  const cert = optionalString(user, 'client-certificate');
+  const key = optionalString(user, 'client-key');
+  if (cert !== undefined && key !== undefined) {
+    return certificateFileCredentials(beside(user.file, cert), beside(user.file, key));
+  }
+  if ([certData, keyData, cert, key].some((part) => part !== undefined)) {
+    throw invalid(user.file, `${user.at}: expected both a client certificate and its key, in the same form; found one`);
+  }
+  return undefined;
+}
+
+function execOf(user: Entry): Credentials {
+  const value = objectAt(user.file, `${user.at}.exec`, user.value['exec']);
+  const exec: Entry = { file: user.file, at: `${user.at}.exec`, value };
+  if (value['interactiveMode'] === 'Always') {
+    throw invalid(user.file, `${exec.at}.interactiveMode: Always cannot be used here: nobody is there to answer`);
+  }
+  const command = stringField(exec, 'command');
+  return execCredentials({
+    apiVersion: optionalString(exec, 'apiVersion') ?? 'client.authentication.k8s.io/v1',
+    command: command.includes('/') ? beside(user.file, command) : command,
+    args: listAt(exec, 'args').map((arg, index) => stringAt(exec, `args[${index}]`, arg)),
+    env: Object.fromEntries(listAt(exec, 'env').map((item, index) => envOf(exec, item, index))),
+    installHint: optionalString(exec, 'installHint'),
+  });
+}
+
+function envOf(exec: Entry, item: unknown, index: number): [string, string] {
+  const at = `${exec.at}.env[${index}]`;
+  const variable: Entry = { file: exec.file, at, value: objectAt(exec.file, at, item) };
+  return [stringField(variable, 'name'), optionalString(variable, 'value') ?? ''];
+}
+
+/** One entry of clusters, users or contexts, together with the file it stands in (paths in it are relative to that). */
+interface Entry {
+  file: string;
+  at: string;
+  value: Record<string, unknown>;
+}
+
+const beside = (file: string, path: string): string => resolve(dirname(file), path);
+
+function objectAt(file: string, at: string, value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw wrong({ file, at, value: {} }, '', 'an object', kindOf(value));
+}
+
+function listAt(entry: Entry, field: string): unknown[] {
+  const value = entry.value[field];
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value;
+  throw wrong(entry, field, 'a list', kindOf(value));
+}
+
+function stringAt(entry: Entry, field: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw wrong(entry, field, 'a string', kindOf(value));
+}
+
+const stringField = (entry: Entry, field: string): string => stringAt(entry, field, entry.value[field]);
+
+function optionalString(entry: Entry, field: string): string | undefined {
+  const value = entry.value[field];
+  return value === undefined || value === null || value === '' ? undefined : stringAt(entry, field, value);
+}
+
+function pemField(entry: Entry, field: string, base64: string): string {
+  const pem = Buffer.from(base64, 'base64').toString('utf8');
+  if (pem.includes('-----BEGIN ')) return pem;
+  throw wrong(entry, field, 'base64 of PEM data', 'something else');
+}
+
+const kindOf = (value: unknown): string => {
+  if (value === undefined || value === null) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+};
+
+const wrong = (entry: Entry, field: string, expected: string, found: string): KubeError =>
+  invalid(
+    entry.file,
+    `${[entry.at, field].filter(Boolean).join('.') || 'the file'}: expected ${expected}, found ${found}`,
+  );
+
+const invalid = (file: string, what: string): KubeError =>
+  new KubeError('SLW_KUBE_CONFIG_INVALID', `kubeconfig ${file}: ${what}`);

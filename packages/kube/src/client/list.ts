@@ -33,6 +33,55 @@ export function acceptOf(scope: Scope<KubeObject>, call: 'list' | 'watch'): stri
   return `application/json;as=PartialObjectMetadata${call === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`;
 }
 
+export interface ListCall {
+  signal?: AbortSignal | undefined;
+  /** Objects per request. */
+  pageSize?: number | undefined;
+}
+
+/**
+ * The objects of a scope, in batches as their bytes arrive, and in the end the version to watch from. Memory is
+ * bounded by a batch, not by the list.
+ */
+export async function* listBatches<T extends KubeObject>(
+  transport: Transport,
+  scope: Scope<T>,
+  { signal, pageSize = 5000 }: ListCall,
+): AsyncGenerator<Stored<T>[], string, undefined> {
+  const what = `list ${resourceId(scope.resource)}`;
+  const checked = (items: Stored<T>[]): Stored<T>[] =>
+    items.map((item) => {
+      if (isStored<T>(item)) return nameKind(item, scope.resource);
+      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: an item has no name, UID or version`);
+    });
+  let token = '';
+  for (;;) {
+    const body = await transport.open({
+      method: 'GET',
+      path: pathOf(scope.resource, { namespace: scope.namespace }),
+      query: { limit: String(pageSize), ...selectorsOf(scope), ...(token === '' ? {} : { continue: token }) },
+      accept: acceptOf(scope, 'list'),
+      retry: 'always',
+      silenceMs: 30_000,
+      what,
+      signal,
+    });
+    const reader = createListItemsReader<T>(what);
+    try {
+      for await (const chunk of body) {
+        const items = reader.push(chunk);
+        if (items.length > 0) yield checked(items);
+      }
+    } finally {
+      body.destroy();
+    }
+    const { items, resourceVersion, continueToken } = reader.finish();
+    yield checked(items);
+    if (continueToken === '') return resourceVersion;
+    token = continueToken;
+  }
+}
+
 /** An object of 1.5 MiB (etcd's limit) with every byte escaped, and room to spare. */
 const longestItem = 16 * 1024 * 1024;
 const longestHead = 256 * 1024;
@@ -219,54 +268,5 @@ function decode(text: string, bad: (why: string, cause?: unknown) => KubeError):
     return (JSON.parse(text) as Envelope | null) ?? {};
   } catch (cause) {
     throw bad('the list ended in the middle', cause);
-  }
-}
-
-export interface ListCall {
-  signal?: AbortSignal | undefined;
-  /** Objects per request. */
-  pageSize?: number | undefined;
-}
-
-/**
- * The objects of a scope, in batches as their bytes arrive, and in the end the version to watch from. Memory is
- * bounded by a batch, not by the list.
- */
-export async function* listBatches<T extends KubeObject>(
-  transport: Transport,
-  scope: Scope<T>,
-  { signal, pageSize = 5000 }: ListCall,
-): AsyncGenerator<Stored<T>[], string, undefined> {
-  const what = `list ${resourceId(scope.resource)}`;
-  const checked = (items: Stored<T>[]): Stored<T>[] =>
-    items.map((item) => {
-      if (isStored<T>(item)) return nameKind(item, scope.resource);
-      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: an item has no name, UID or version`);
-    });
-  let token = '';
-  for (;;) {
-    const body = await transport.open({
-      method: 'GET',
-      path: pathOf(scope.resource, { namespace: scope.namespace }),
-      query: { limit: String(pageSize), ...selectorsOf(scope), ...(token === '' ? {} : { continue: token }) },
-      accept: acceptOf(scope, 'list'),
-      retry: 'always',
-      silenceMs: 30_000,
-      what,
-      signal,
-    });
-    const reader = createListItemsReader<T>(what);
-    try {
-      for await (const chunk of body) {
-        const items = reader.push(chunk);
-        if (items.length > 0) yield checked(items);
-      }
-    } finally {
-      body.destroy();
-    }
-    const { items, resourceVersion, continueToken } = reader.finish();
-    yield checked(items);
-    if (continueToken === '') return resourceVersion;
-    token = continueToken;
   }
 }

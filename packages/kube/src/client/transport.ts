@@ -2,73 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { type ClientCertificate, type Identity, tokenExpiry } from './credentials.ts';
 import { errorOf, isKubeError, KubeError, lostRequestError, type Status } from './errors.ts';
-import type { ClusterAccess } from './kubeconfig.ts';
+import type { ClusterAccess } from './access.ts';
 import { createLimiter } from './limiter.ts';
-
-/** What was asked, as far as an answer must be explained with it. */
-interface Asked {
-  what: string;
-  method: string;
-}
-
-export async function readText(
-  body: Dispatcher.ResponseData['body'],
-  what: string,
-  largestAnswer: number,
-): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > largestAnswer) {
-      body.destroy();
-      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: the answer is longer than ${largestAnswer} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-export function parseJson(text: string, what: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: the answer is not JSON`, { cause });
-  }
-}
-
-/** Which error an answer means that is none of the 2xx. */
-export function failureOf(
-  answer: Dispatcher.ResponseData,
-  text: string,
-  asked: Asked,
-  token: string | undefined,
-): KubeError {
-  const after = answer.headers['retry-after'];
-  const error = errorOf({
-    status: answer.statusCode,
-    body: statusIn(text),
-    retryAfter: Array.isArray(after) ? after[0] : after,
-    what: asked.what,
-    write: asked.method !== 'GET',
-  });
-  if (error.code !== 'SLW_KUBE_UNAUTHORIZED' || token === undefined) return error;
-  const end = tokenExpiry(token);
-  if (end === undefined || end.getTime() > Date.now()) return error;
-  const text401 = `${asked.what}: the token expired at ${end.toISOString()}. Log in again, or give a kubeconfig with a valid token`;
-  return new KubeError(error.code, text401, { status: 401, reason: error.reason });
-}
-
-function statusIn(text: string): Status | undefined {
-  try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === 'object' && body !== null && 'kind' in body && body.kind === 'Status'
-      ? (body as Status)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
@@ -284,6 +219,61 @@ function deadlineOf({ timeoutMs = attemptTimeoutMs, signal }: Request): { signal
     signal: signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]),
     cancel: () => clearTimeout(timer),
   };
+}
+
+async function readText(body: Dispatcher.ResponseData['body'], what: string, largestAnswer: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > largestAnswer) {
+      body.destroy();
+      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: the answer is longer than ${largestAnswer} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: the answer is not JSON`, { cause });
+  }
+}
+
+/** Which error an answer means that is none of the 2xx. */
+function failureOf(
+  answer: Dispatcher.ResponseData,
+  text: string,
+  asked: Request,
+  token: string | undefined,
+): KubeError {
+  const after = answer.headers['retry-after'];
+  const error = errorOf({
+    status: answer.statusCode,
+    body: statusIn(text),
+    retryAfter: Array.isArray(after) ? after[0] : after,
+    what: asked.what,
+    write: asked.method !== 'GET',
+  });
+  if (error.code !== 'SLW_KUBE_UNAUTHORIZED' || token === undefined) return error;
+  const end = tokenExpiry(token);
+  if (end === undefined || end.getTime() > Date.now()) return error;
+  const text401 = `${asked.what}: the token expired at ${end.toISOString()}. Log in again, or give a kubeconfig with a valid token`;
+  return new KubeError(error.code, text401, { status: 401, reason: error.reason });
+}
+
+function statusIn(text: string): Status | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null && 'kind' in body && body.kind === 'Status'
+      ? (body as Status)
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -6,6 +6,34 @@ import type { KubeObject, Name, Resource, Stored } from '../client/resource.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Log } from './log.ts';
 
+export interface Leadership {
+  readonly held: boolean;
+  /** Grows with every change of the leader. */
+  readonly term: number;
+  /** Throws SLW_KUBE_NOT_LEADER unless the lease was renewed so lately that nobody can have taken it. */
+  assertHeld(): void;
+  onChange(listener: (held: boolean) => void): () => void;
+}
+
+export interface Election extends Leadership {
+  start(): void;
+  /** Leadership ends first, then the lease is given back, so that the next leader need not wait. */
+  stop(): Promise<void>;
+}
+
+export interface ElectionOptions {
+  client: Client;
+  lease: Name & { namespace: string };
+  log: Log;
+  identity?: string | undefined;
+  /** How long the others wait for a leader that is silent. Whole seconds: the API has no others. */
+  leaseMs?: number | undefined;
+  /** How old the last renewal may be for a write; what is left to leaseMs is the safety margin. */
+  renewDeadlineMs?: number | undefined;
+  retryMs?: number | undefined;
+  clock?: Clock | undefined;
+}
+
 export interface Lease extends KubeObject {
   spec?: {
     holderIdentity?: string;
@@ -16,7 +44,7 @@ export interface Lease extends KubeObject {
   };
 }
 
-export const leases: Resource<Lease> = {
+const leases: Resource<Lease> = {
   group: 'coordination.k8s.io',
   version: 'v1',
   kind: 'Lease',
@@ -55,34 +83,6 @@ export function nextLeaseStep(
 function timeLeft(lease: Stored<Lease>, observed: Observed | undefined, now: number): number {
   const unchangedMs = observed?.version === lease.metadata.resourceVersion ? now - observed.since : 0;
   return (lease.spec?.leaseDurationSeconds ?? 1) * 1000 - unchangedMs;
-}
-
-export interface Leadership {
-  readonly held: boolean;
-  /** Grows with every change of the leader. */
-  readonly term: number;
-  /** Throws SLW_KUBE_NOT_LEADER unless the lease was renewed so lately that nobody can have taken it. */
-  assertHeld(): void;
-  onChange(listener: (held: boolean) => void): () => void;
-}
-
-export interface Election extends Leadership {
-  start(): void;
-  /** Leadership ends first, then the lease is given back, so that the next leader need not wait. */
-  stop(): Promise<void>;
-}
-
-export interface ElectionOptions {
-  client: Client;
-  lease: Name & { namespace: string };
-  log: Log;
-  identity?: string | undefined;
-  /** How long the others wait for a leader that is silent. Whole seconds: the API has no others. */
-  leaseMs?: number | undefined;
-  /** How old the last renewal may be for a write; what is left to leaseMs is the safety margin. */
-  renewDeadlineMs?: number | undefined;
-  retryMs?: number | undefined;
-  clock?: Clock | undefined;
 }
 
 /** One candidate for one lease. Its client should have a transport of its own, or renewals wait behind other requests. */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Credentials, fixedCredentials } from '../client/credentials.ts';
-import type { ClusterAccess } from '../client/kubeconfig.ts';
+import type { ClusterAccess } from '../client/access.ts';
 
 /** One request as the server saw it. */
 export interface Seen {

@@ -12,56 +12,6 @@ import {
 } from '../client/resource.ts';
 import type { Transport } from '../client/transport.ts';
 
-/** An object of 1.5 MiB (etcd's limit) with every byte escaped, and room to spare. */
-const longestLine = 16 * 1024 * 1024;
-const newline = 0x0a;
-
-export interface LineSplitter {
-  push(chunk: Buffer): void;
-  /** Bytes of a line whose end has not come. */
-  readonly pending: number;
-}
-
-/**
- * Cuts a byte stream into lines. Works on bytes, so that a character cut in two by a chunk's end is whole again
- * before it is decoded, and decodes each line once.
- */
-export function createLineSplitter(onLine: (line: string) => void, longest = longestLine): LineSplitter {
-  let parts: Buffer[] = [];
-  let pending = 0;
-
-  function finish(chunk: Buffer, start: number, end: number): void {
-    if (parts.length === 0) {
-      if (end > start) onLine(chunk.toString('utf8', start, end));
-      return;
-    }
-    parts.push(chunk.subarray(start, end));
-    const line = Buffer.concat(parts, pending + end - start).toString('utf8');
-    parts = [];
-    pending = 0;
-    onLine(line);
-  }
-
-  return {
-    get pending() {
-      return pending;
-    },
-    push(chunk) {
-      let start = 0;
-      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-        finish(chunk, start, end);
-        start = end + 1;
-      }
-      if (start === chunk.length) return;
-      parts.push(start === 0 ? chunk : chunk.subarray(start));
-      pending += chunk.length - start;
-      if (pending > longest) {
-        throw new KubeError('SLW_KUBE_BAD_ANSWER', `a watch sent a line longer than ${longest} bytes`);
-      }
-    },
-  };
-}
-
 export type WatchEvent<T extends KubeObject> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Stored<T> }
   | { type: 'BOOKMARK'; resourceVersion: string; initialEventsEnd: boolean };
@@ -166,4 +116,54 @@ export function lacksWatchList(error: unknown): boolean {
   // etcd before 3.5.x with progress requests: 500; a server that does not know the parameter: 400 or 422.
   const asked = /sendInitialEvents|resourceVersionMatch|RequestWatchProgress/i.test(error.message);
   return asked && [400, 422, 500].includes(error.status ?? 0);
+}
+
+/** An object of 1.5 MiB (etcd's limit) with every byte escaped, and room to spare. */
+const longestLine = 16 * 1024 * 1024;
+const newline = 0x0a;
+
+export interface LineSplitter {
+  push(chunk: Buffer): void;
+  /** Bytes of a line whose end has not come. */
+  readonly pending: number;
+}
+
+/**
+ * Cuts a byte stream into lines. Works on bytes, so that a character cut in two by a chunk's end is whole again
+ * before it is decoded, and decodes each line once.
+ */
+export function createLineSplitter(onLine: (line: string) => void, longest = longestLine): LineSplitter {
+  let parts: Buffer[] = [];
+  let pending = 0;
+
+  function finish(chunk: Buffer, start: number, end: number): void {
+    if (parts.length === 0) {
+      if (end > start) onLine(chunk.toString('utf8', start, end));
+      return;
+    }
+    parts.push(chunk.subarray(start, end));
+    const line = Buffer.concat(parts, pending + end - start).toString('utf8');
+    parts = [];
+    pending = 0;
+    onLine(line);
+  }
+
+  return {
+    get pending() {
+      return pending;
+    },
+    push(chunk) {
+      let start = 0;
+      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+        finish(chunk, start, end);
+        start = end + 1;
+      }
+      if (start === chunk.length) return;
+      parts.push(start === 0 ? chunk : chunk.subarray(start));
+      pending += chunk.length - start;
+      if (pending > longest) {
+        throw new KubeError('SLW_KUBE_BAD_ANSWER', `a watch sent a line longer than ${longest} bytes`);
+      }
+    },
+  };
 }
