@@ -27,6 +27,7 @@ export {
   type Stored,
 } from './client/resource.ts';
 export { createTransport, impersonating, type Transport, type TransportOptions } from './client/transport.ts';
+export { type AnyVersion, anyVersion, createWriter, type Target, type Writer } from './client/writer.ts';
 export { createInformer, type Informer, type InformerOptions, isSameButVersion } from './watch/informer.ts';
 export { type Change, dropManagedFields, type IndexFunction, type Projection, type Store } from './watch/store.ts';
 export { type Clock, systemClock } from './runtime/clock.ts';
@@ -36,14 +37,16 @@ export {
   type Context,
   type ControllerDef,
   done,
+  type Gate,
+  type Gates,
   type Next,
   type Owned,
   type Read,
   type Source,
-} from './runtime/controller.ts';
+} from './runtime/controller-def.ts';
 export { createRecorder, type Happening, type Recorder } from './runtime/events.ts';
 export { createElection, type Election, type ElectionOptions, fence, type Leadership } from './runtime/leader.ts';
 export { createLog, type Log, type LogLevel, logLevels, silentLog } from './runtime/log.ts';
-export { createManager, type Gates, type Manager, type ManagerOptions } from './runtime/manager.ts';
+export { createManager, type Manager, type ManagerOptions } from './runtime/manager.ts';
 export { createMetrics, type Metrics } from './runtime/metrics.ts';
 export { type Health, serveProbes } from './runtime/probes.ts';

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cut } from '../testing/chunks.ts';
-import { createListItemsReader, endOfObject } from './list.ts';
+import { createListItemsReader, endOfObject, isInScope, type Scope } from './list.ts';
+import type { KubeObject } from './resource.ts';
 
 interface Read {
   items: unknown[];
@@ -160,4 +161,29 @@ it('the end of an object is the brace that closes it', () => {
       expect(endOfObject(one.subarray(0, -1), 0)).toBe(-1);
     }),
   );
+});
+
+describe('a scope', () => {
+  const object = { metadata: { name: 'a', namespace: 'n', labels: { role: 'worker', empty: '' } } };
+  const resource = { group: '', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true };
+
+  it.each<[Omit<Scope<KubeObject>, 'resource'>, boolean]>([
+    [{}, true],
+    [{ namespace: 'n' }, true],
+    [{ namespace: 'm' }, false],
+    [{ fieldSelector: 'metadata.name=a' }, true],
+    [{ fieldSelector: 'metadata.name=b' }, false],
+    [{ labelSelector: 'role' }, true],
+    [{ labelSelector: 'other' }, false],
+    [{ labelSelector: '!role' }, false],
+    [{ labelSelector: '!other' }, true],
+    [{ labelSelector: 'role=worker' }, true],
+    [{ labelSelector: 'role==worker,empty=' }, true],
+    [{ labelSelector: 'role=master' }, false],
+    [{ labelSelector: 'role,!empty' }, false],
+    [{ labelSelector: 'role in (worker)' }, false],
+    [{ fieldSelector: 'spec.nodeName=x' }, false],
+  ])('%j holds an object or not: %s', (scope, expected) => {
+    expect(isInScope({ resource, ...scope }, object)).toBe(expected);
+  });
 });

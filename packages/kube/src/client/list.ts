@@ -33,6 +33,21 @@ export function acceptOf(scope: Scope<KubeObject>, call: 'list' | 'watch'): stri
   return `application/json;as=PartialObjectMetadata${call === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`;
 }
 
+/** Whether an object is one of the scope, by the selectors that we use; one of another sort selects nothing here. */
+export function isInScope(scope: Scope<KubeObject>, { metadata }: KubeObject): boolean {
+  const { namespace, labelSelector, fieldSelector } = scope;
+  if (namespace !== undefined && metadata.namespace !== namespace) return false;
+  if (fieldSelector !== undefined && fieldSelector !== `metadata.name=${metadata.name}`) return false;
+  return labelSelector === undefined || labelSelector.split(',').every((each) => hasLabel(metadata.labels ?? {}, each));
+}
+
+/** `label`, `!label` or `label=value`. */
+function hasLabel(labels: Readonly<Record<string, string>>, requirement: string): boolean {
+  const [, not, label = '', value] = /^(!?)([\w./-]+)(?:={1,2}([\w./-]*))?$/.exec(requirement) ?? [];
+  if (label === '') return false;
+  return value === undefined ? label in labels === (not === '') : not === '' && labels[label] === value;
+}
+
 export interface ListCall {
   signal?: AbortSignal | undefined;
   /** Objects per request. */

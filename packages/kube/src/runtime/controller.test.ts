@@ -2,19 +2,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClient } from '../client/client.ts';
 import { KubeError } from '../client/errors.ts';
 import type { KubeObject, Resource, Stored } from '../client/resource.ts';
-import type { Transport } from '../client/transport.ts';
+import type { Request, Transport } from '../client/transport.ts';
 import type { Informer } from '../watch/informer.ts';
 import { type Change, createStore } from '../watch/store.ts';
-import {
-  again,
-  type Context,
-  type ControllerDef,
-  createController,
-  done,
-  type Next,
-  type Source,
-  verdictOf,
-} from './controller.ts';
+import { createController, verdictOf } from './controller.ts';
+import { again, type Context, type ControllerDef, done, type Gates, type Next, type Source } from './controller-def.ts';
 import { createRecorder } from './events.ts';
 import { createLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -31,43 +23,59 @@ function filledByHand(resource: Resource, ...objects: Stored<KubeObject>[]) {
   const store = createStore();
   const listeners = new Set<(change: Change<KubeObject>) => void>();
   for (const each of objects) store.put(each);
-  const tell = (changes: Change<KubeObject>[]): void => {
+  const followers = new Set<(key: string | undefined) => void>();
+  const tell = (changes: Change<KubeObject>[], key: string): void => {
     for (const change of changes) for (const listener of listeners) listener(change);
+    for (const follower of followers) follower(key);
   };
   const informer: Informer<KubeObject> = {
     resource,
     store,
     synced: Promise.resolve(),
     problem: undefined,
+    version: undefined,
     start() {},
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    onProgress(listener) {
+      followers.add(listener);
+      return () => followers.delete(listener);
+    },
   };
   return {
     informer,
-    put: (each: Stored<KubeObject>) => tell(store.put(each)),
-    remove: (key: string) => tell(store.remove(key)),
+    put: (each: Stored<KubeObject>) => tell(store.put(each), each.metadata.name),
+    remove: (key: string) => tell(store.remove(key), key),
   };
 }
 
-const sentTo = (sent: string[]): Transport => ({
+const sentTo = (sent: string[], answer: (request: Request) => unknown = () => ({})): Transport => ({
   server: 'memory',
   json: async (request) => {
     await Promise.resolve();
     request.beforeSend?.();
     sent.push(`${request.method} ${request.path}`);
-    return {};
+    return answer(request);
   },
   open: () => Promise.reject(new Error('no watches here')),
   close: () => Promise.resolve(),
 });
 
-function setUp(def: Partial<ControllerDef>, informers: { resource: Resource; informer: Informer<KubeObject> }[] = []) {
+interface Surroundings {
+  answer?: (request: Request) => unknown;
+  gates?: Gates;
+}
+
+function setUp(
+  def: Partial<ControllerDef>,
+  informers: { resource: Resource; informer: Informer<KubeObject> }[] = [],
+  { answer, gates }: Surroundings = {},
+) {
   const lines: string[] = [];
   const sent: string[] = [];
-  const client = createClient(sentTo(sent));
+  const client = createClient(sentTo(sent, answer));
   const log = createLog({ pretty: false, level: 'debug', write: (line) => lines.push(line) });
   const metrics = createMetrics();
   const full: ControllerDef = { name: 'test', reads: [], owns: [], reconcile: () => Promise.resolve(done()), ...def };
@@ -75,6 +83,7 @@ function setUp(def: Partial<ControllerDef>, informers: { resource: Resource; inf
     client,
     log,
     metrics,
+    gates,
     events: createRecorder(client, { component: 'test', log }),
     informerOf: (source) => {
       const found = informers.find(({ resource }) => resource === source.resource);
@@ -194,7 +203,11 @@ describe('which keys are reconciled', () => {
 });
 
 /** A controller of one key whose runs the test describes. */
-function oneKey(reconcile: (context: Context, run: number) => Promise<Next>, def: Partial<ControllerDef> = {}) {
+function oneKey(
+  reconcile: (context: Context, run: number) => Promise<Next>,
+  def: Partial<ControllerDef> = {},
+  surroundings: Surroundings = {},
+) {
   let runs = 0;
   const source = filledByHand(pools, object('a'));
   const parts = setUp(
@@ -207,6 +220,7 @@ function oneKey(reconcile: (context: Context, run: number) => Promise<Next>, def
       },
     },
     [{ resource: pools, ...source }],
+    surroundings,
   );
   parts.controller.start();
   return { ...parts, source, runs: () => runs };
@@ -414,5 +428,285 @@ describe('time', () => {
     await vi.advanceTimersByTimeAsync(1_000_000);
     expect(runs()).toBe(1);
     expect(levels()).toEqual([]);
+  });
+});
+
+describe('what a controller writes', () => {
+  const owns = [{ resource: pools }, { resource: pools, subresource: 'status' }];
+
+  it.each([
+    ['the controller', {}, 'slipway-test'],
+    ['its field manager, where it has one', { fieldManager: 'somebody' }, 'somebody'],
+  ])('is in the name of %s', async (_promise, def, expected) => {
+    const managers: unknown[] = [];
+    const answer = ({ query }: Request): unknown => {
+      managers.push(query?.['fieldManager']);
+      return object('a', '2');
+    };
+    const reconcile = async ({ write }: Context): Promise<Next> => {
+      await write.patch(pools, object('a'), {});
+      return done();
+    };
+    oneKey(reconcile, { owns, ...def }, { answer });
+    await settle();
+    expect(managers).toEqual([expected]);
+  });
+
+  it('is refused where it is not owned, and once the run has been asked to end', async () => {
+    const refused: unknown[] = [];
+    const { sent } = oneKey(
+      async ({ write, signal }, run) => {
+        if (run > 1) return done();
+        await write.patch(nodes, object('n'), {}).catch((error: unknown) => refused.push(error));
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        await write.remove(pools, object('a')).catch((error: unknown) => refused.push(error));
+        return done();
+      },
+      { owns, timeLimitMs: 1000 },
+    );
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(refused.map(String)).toEqual([
+      expect.stringContaining('nodes is not in its owns'),
+      expect.stringContaining('the time limit of 1000 ms has passed'),
+    ]);
+    expect(sent).toEqual([]);
+  });
+
+  it('is in the stores before its key runs again', async () => {
+    const seen: (string | undefined)[] = [];
+    const { source, runs } = oneKey(
+      async ({ read, write }, run) => {
+        seen.push(read(pools).get('a')?.metadata.resourceVersion);
+        if (run === 1) await write.patch(pools, object('a'), {});
+        return done();
+      },
+      { owns },
+      { answer: () => object('a', '5') },
+    );
+    await settle();
+    source.put(object('a', '3'));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(runs()).toBe(1);
+    source.put(object('a', '5'));
+    await settle();
+    expect(seen).toEqual(['1', '5']);
+  });
+
+  it('brings a key back that was held, also where what was written wakes nobody', async () => {
+    const { source, runs } = oneKey(
+      async ({ write }, run) => {
+        if (run === 1) await write.patchStatus(pools, object('a'), {});
+        return done();
+      },
+      {
+        owns,
+        startsWith: ['a'],
+        reads: [{ resource: pools, keysOf: ({ metadata }) => (metadata.name === 'b' ? ['a'] : []) }],
+      },
+      { answer: () => object('a', '5') },
+    );
+    await settle();
+    source.put(object('b', '4'));
+    await settle();
+    expect(runs()).toBe(1);
+    source.put(object('a', '5'));
+    await settle();
+    expect(runs()).toBe(2);
+  });
+
+  it.each([
+    ['holds up its key alone', {}, ['a', 'b', 'b'], ['a', 'a', 'b', 'b']],
+    [
+      'holds up all keys of a controller that waits for all',
+      { waitsForWritesOf: 'all' as const },
+      ['a'],
+      ['a', 'a', 'b'],
+    ],
+  ])('%s', async (_promise, def, whileHeld, afterwards) => {
+    const keys: string[] = [];
+    const source = filledByHand(pools, object('a'), object('b'));
+    const reconcile: ControllerDef['reconcile'] = async (key, { write }) => {
+      keys.push(key);
+      if (keys.length === 1) await write.patch(pools, object('a'), {});
+      return done();
+    };
+    const { controller } = setUp(
+      { reads: [{ resource: pools }], owns, ...def, reconcile },
+      [{ resource: pools, ...source }],
+      { answer: () => object('a', '9') },
+    );
+    controller.start();
+    await settle();
+    for (const name of ['a', 'b']) source.put(object(name, '2'));
+    await settle();
+    expect(keys).toEqual(whileHeld);
+    source.put(object('a', '9'));
+    await settle();
+    expect(keys.toSorted()).toEqual(afterwards);
+  });
+
+  it('does not undo the backoff of a run that fails after it', async () => {
+    const { runs, source } = oneKey(
+      async ({ write }, run) => {
+        await write.patch(pools, object('a'), {});
+        if (run < 3) throw new KubeError('SLW_KUBE_SERVER', 'down');
+        return done();
+      },
+      { owns },
+      { answer: () => object('a', '5') },
+    );
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(runs()).toBe(1);
+    source.put(object('a', '5'));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(runs()).toBe(3);
+  });
+
+  it('too often is left for later, and the key runs again then', async () => {
+    const patched: (number | undefined)[] = [];
+    const start = Date.now();
+    const { source } = oneKey(
+      async ({ write }, run) => {
+        const body = { status: { run } };
+        const options = { subresource: 'status', minIntervalMs: run === 3 ? 0 : 1000 } as const;
+        const written = await write.patchThrottled(pools, object('a', '1'), body, options);
+        patched.push(written === undefined ? undefined : Date.now() - start);
+        return run === 2 ? again(60_000) : done();
+      },
+      { owns },
+      { answer: () => object('a', '1') },
+    );
+    await settle();
+    source.put(object('a', '2'));
+    await settle();
+    source.put(object('a', '3'));
+    await settle();
+    source.put(object('a', '4'));
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(patched).toEqual([0, undefined, 0, undefined, 1000]);
+  });
+});
+
+describe('how often a key runs', () => {
+  /** When runs began, while something changes at these times. */
+  async function timesOf(def: Partial<ControllerDef>, changes: readonly number[]): Promise<number[]> {
+    const start = Date.now();
+    const times: number[] = [];
+    const { source } = oneKey(() => {
+      times.push(Date.now() - start);
+      return Promise.resolve(done());
+    }, def);
+    await settle();
+    for (const [index, at] of changes.entries()) {
+      await vi.advanceTimersByTimeAsync(at - (changes[index - 1] ?? 0));
+      source.put(object('a', String(index + 2)));
+    }
+    await vi.advanceTimersByTimeAsync(60_000);
+    return times;
+  }
+
+  it.each<[string, Partial<ControllerDef>, number[], number[]]>([
+    ['at every change', {}, [100, 200], [0, 100, 200]],
+    ['once for a burst, when it is over', { settleMs: 250 }, [100, 200, 300], [0, 550]],
+    ['in a burst without end after twelve times its wait', { settleMs: 10 }, fromTo(5, 200, 5), [0, 125, 210]],
+    [
+      'at once for what comes in no bursts',
+      { settleMs: 250, reads: [{ resource: pools, settles: false }] },
+      [100],
+      [0, 100],
+    ],
+    ['at intervals', { minIntervalMs: 500 }, [100, 200, 700], [0, 500, 1000]],
+    ['as its own interval says', { minIntervalMs: (_, read) => 100 * read(pools).size }, [50, 60], [0, 100]],
+    ['as its own wait says', { settleMs: (key) => (key === 'a' ? 0 : 1000) }, [100], [0, 100]],
+  ])('%s', async (_promise, def, changes, expected) => {
+    expect(await timesOf(def, changes)).toEqual(expected);
+  });
+
+  it('a burst in one source holds the key up, whatever else changes', async () => {
+    const [poolSource, nodeSource] = [filledByHand(pools), filledByHand(nodes)];
+    const times: number[] = [];
+    const start = Date.now();
+    const { controller } = setUp(
+      {
+        settleMs: 250,
+        reads: [
+          { resource: pools, keysOf: () => ['all'] },
+          { resource: nodes, keysOf: () => ['all'], settles: false },
+        ],
+        reconcile: () => {
+          times.push(Date.now() - start);
+          return Promise.resolve(done());
+        },
+      },
+      [
+        { resource: pools, ...poolSource },
+        { resource: nodes, ...nodeSource },
+      ],
+    );
+    controller.start();
+    poolSource.put(object('a'));
+    await vi.advanceTimersByTimeAsync(200);
+    nodeSource.put(object('n'));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(times).toEqual([250]);
+  });
+
+  it('an interval that breaks is a bug like any other', async () => {
+    const { runs, levels } = oneKey(() => Promise.resolve(done()), {
+      minIntervalMs: () => {
+        throw new TypeError('oops');
+      },
+    });
+    await settle();
+    expect(runs()).toBe(0);
+    expect(levels()).toEqual(['error']);
+  });
+});
+
+function fromTo(first: number, last: number, step: number): number[] {
+  return Array.from({ length: (last - first) / step + 1 }, (_, index) => first + index * step);
+}
+
+describe('gates that a controller depends on', () => {
+  it('all keys run again when one of them is turned, and not for others', async () => {
+    const on = new Set<string>();
+    const listeners = new Set<() => void>();
+    const turn = (gate: string): void => {
+      if (!on.delete(gate)) on.add(gate);
+      for (const listener of listeners) listener();
+    };
+    const gates: Gates = {
+      isOn: (gate) => on.has(gate),
+      onChange(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    };
+    const keys: string[] = [];
+    const source = filledByHand(pools, object('a'), object('b'));
+    const def: Partial<ControllerDef> = {
+      reads: [{ resource: pools }],
+      dependsOnGates: ['Streams', 'Pins'],
+      startsWith: ['all'],
+      reconcile: (key) => {
+        keys.push(key);
+        return Promise.resolve(done());
+      },
+    };
+    const { controller } = setUp(def, [{ resource: pools, ...source }], { gates });
+    controller.start();
+    const runsAfter = async (gate: string): Promise<string[]> => {
+      keys.length = 0;
+      turn(gate);
+      await settle();
+      return keys.toSorted();
+    };
+    await settle();
+    expect(await runsAfter('Streams')).toEqual(['a', 'all', 'b']);
+    expect(await runsAfter('Other')).toEqual([]);
+    expect(await runsAfter('Pins')).toEqual(['a', 'all', 'b']);
+    expect(await runsAfter('Streams')).toEqual(['a', 'all', 'b']);
+    await controller.stop(1000);
+    expect(listeners.size).toBe(0);
   });
 });

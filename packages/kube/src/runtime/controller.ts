@@ -1,74 +1,17 @@
 import type { Client, WriteAttempt } from '../client/client.ts';
 import { isKubeError, KubeError } from '../client/errors.ts';
 import { type Key, keyOf, type KubeObject, type Resource, resourceId, type Stored } from '../client/resource.ts';
+import { createThrottle, createWriter } from '../client/writer.ts';
 import type { Informer } from '../watch/informer.ts';
 import type { Change, Store } from '../watch/store.ts';
 import { type Clock, systemClock } from './clock.ts';
+import type { Context, ControllerDef, Gates, Milliseconds, Next, Read, Source, Which } from './controller-def.ts';
 import type { Recorder } from './events.ts';
 import type { Log } from './log.ts';
 import type { Metrics, ReconcileResult } from './metrics.ts';
+import { createOwnWrites, type OwnWrites } from './own-writes.ts';
+import { createPace } from './pace.ts';
 import { createQueue, type Outcome } from './queue.ts';
-
-/** The store of a declared read; `which` tells two reads of one resource apart. */
-export type Read = <T extends KubeObject>(resource: Resource<T>, which?: Which) => Store<T>;
-
-export type Which = Pick<Source, 'namespace' | 'as'>;
-
-/** What a controller watches. Its functions are methods so that sources of different kinds fit into one list. */
-export interface Source<T extends KubeObject = KubeObject> {
-  readonly resource: Resource<T>;
-  readonly as?: 'full' | 'metadata';
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-  /** `many` for kinds of which there is one a machine: Node, MachineConfigNode, Pod. */
-  readonly expect?: 'few' | 'many';
-  /** What to keep of each object. Sources with the same function share one store. */
-  project?(this: void, received: Stored<T>): Stored<T>;
-  readonly indexes?: Readonly<Record<string, Index<T>>>;
-  /** Which keys a change of this object concerns; its own by default, none for what is only read. */
-  keysOf?(this: void, object: Stored<T>, read: Read): readonly Key[];
-}
-
-type Index<T extends KubeObject> = { of(this: void, object: Stored<T>): readonly string[] }['of'];
-
-/** What a controller alone may write: an object, or one subresource (`status`, `eviction`) of it. */
-export interface Owned {
-  readonly resource: Resource;
-  readonly subresource?: string;
-}
-
-export type Next = { type: 'done' } | { type: 'again'; afterMs: number };
-export const done = (): Next => ({ type: 'done' });
-export const again = (afterMs: number): Next => ({ type: 'again', afterMs });
-
-export interface Context {
-  readonly read: Read;
-  /** Refuses writes outside `owns`, and every write once `signal` is aborted. Its reads are live. */
-  readonly client: Client;
-  readonly events: Recorder;
-  readonly log: Log;
-  /** Aborted at the time limit, when the process stops, and when leadership is lost. */
-  readonly signal: AbortSignal;
-  /** The last run of this key does not know whether its write landed: read live, the stores may be behind. */
-  readonly unsure: boolean;
-  now(this: void): Date;
-}
-
-export interface ControllerDef {
-  readonly name: string;
-  readonly reads: readonly Source[];
-  readonly owns: readonly Owned[];
-  readonly workers?: number;
-  /** Keys that are reconciled at every start, also where nothing exists yet that would lead to them. */
-  readonly startsWith?: readonly Key[];
-  /** For what happens outside of the cluster: `wake` has a key reconciled. Returns the way to stop listening. */
-  listen?(this: void, wake: (key: Key) => void): () => void;
-  /** The feature gate that must be on for this controller to run. */
-  readonly gate?: string;
-  readonly timeLimitMs?: number;
-  reconcile(this: void, key: Key, context: Context): Promise<Next>;
-}
 
 export interface ControllerParts {
   client: Client;
@@ -76,7 +19,12 @@ export interface ControllerParts {
   events: Recorder;
   log: Log;
   metrics: Metrics;
+  gates?: Gates | undefined;
+  /** What earlier controllers of the same definition wrote, on the same stores; left out: there was none. */
+  ownWrites?: OwnWrites | undefined;
   clock?: Clock | undefined;
+  /** The time of day. */
+  now?: (() => Date) | undefined;
 }
 
 export interface Controller {
@@ -93,20 +41,35 @@ export interface Controller {
 const defaultTimeLimitMs = 5 * 60_000;
 
 export function createController(def: ControllerDef, parts: ControllerParts): Controller {
-  const { metrics, events, clock = systemClock } = parts;
+  const { metrics, events, clock = systemClock, now = () => new Date() } = parts;
   const { name: controller, timeLimitMs = defaultTimeLimitMs } = def;
   const log = parts.log.child({ controller });
   const read = storesOf(def, parts.informerOf);
   const runs = new Map<Key, { abort: AbortController; since: number; timedOut: boolean }>();
   const unsure = new Set<Key>();
+  const ownWrites = parts.ownWrites ?? ownWritesOf(def, parts);
+  const pace = createPace({
+    settleMs: (key) => valueFor(def.settleMs, key, read),
+    minIntervalMs: (key) => valueFor(def.minIntervalMs, key, read),
+    clock,
+  });
+  const throttle = createThrottle(clock);
+  /** Keys that wait for the stores to show what was written. */
+  const held = new Set<Key>();
   const unsubscribe: (() => void)[] = [];
   const queue = createQueue({ workers: def.workers ?? 1, handle, clock });
 
   async function handle(key: Key, waitedMs: number): Promise<Outcome> {
-    metrics.queueWaitSeconds.observe({ controller }, waitedMs / 1000);
-    const run = { abort: new AbortController(), since: clock.now(), timedOut: false };
-    runs.set(key, run);
     const runLog = log.child({ key });
+    try {
+      const hold = holdOf(key);
+      if (hold !== undefined) return hold;
+    } catch (error) {
+      return settle(key, verdictOf(error), 0, runLog);
+    }
+    metrics.queueWaitSeconds.observe({ controller }, waitedMs / 1000);
+    const run: Run = { abort: new AbortController(), since: clock.now(), timedOut: false, againMs: Infinity };
+    runs.set(key, run);
     const cancelLimit = clock.setTimer(timeLimitMs, () => {
       run.timedOut = true;
       runLog.error({ timeLimitMs }, 'a reconcile takes longer than its time limit; it is asked to end');
@@ -114,7 +77,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     });
     let verdict: Verdict;
     try {
-      verdict = successOf(await def.reconcile(key, contextOf(key, run.abort.signal, runLog)));
+      verdict = successOf(await def.reconcile(key, contextOf(key, run, runLog)), run.againMs);
     } catch (error) {
       verdict = verdictOf(error);
     }
@@ -122,6 +85,23 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     runs.delete(key);
     if (run.abort.signal.aborted) verdict = run.timedOut ? timedOut : stopped;
     return settle(key, verdict, (clock.now() - run.since) / 1000, runLog);
+  }
+
+  function holdOf(key: Key): Outcome | undefined {
+    if (ownWrites.isBehind(key)) {
+      held.add(key);
+      return { type: 'held' };
+    }
+    const afterMs = pace.start(key);
+    return afterMs > 0 ? { type: 'held', afterMs } : undefined;
+  }
+
+  function release(): void {
+    for (const key of held) {
+      if (ownWrites.isBehind(key)) continue;
+      held.delete(key);
+      queue.add(key);
+    }
   }
 
   function settle(key: Key, verdict: Verdict, seconds: number, runLog: Log): Outcome {
@@ -137,24 +117,40 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     return verdict.outcome;
   }
 
-  function contextOf(key: Key, signal: AbortSignal, runLog: Log): Context {
+  function contextOf(key: Key, run: Run, runLog: Log): Context {
+    const { signal } = run.abort;
     const client = parts.client.guarded((attempt) => {
       assertOwned(def, attempt);
       signal.throwIfAborted();
     });
-    return { read, client, events, log: runLog, signal, unsure: unsure.has(key), now: () => new Date() };
+    const write = createWriter(client, {
+      fieldManager: def.fieldManager ?? `slipway-${def.name}`,
+      onWrite: (landed) => ownWrites.add(key, landed),
+      throttle,
+      onThrottled: (waitMs) => (run.againMs = Math.min(run.againMs, waitMs)),
+    });
+    return { read, client, write, events, log: runLog, signal, unsure: unsure.has(key), now };
   }
 
-  function enqueue({ keysOf }: Source, objects: readonly Stored<KubeObject>[], resync: boolean): void {
+  function enqueue(source: Source, objects: readonly Stored<KubeObject>[], why: 'start' | 'change' | 'gate'): void {
+    const isPaced = why === 'change' && def.settleMs !== undefined && source.settles !== false;
     for (const object of objects) {
       try {
-        const keys = keysOf === undefined ? [keyOf(object)] : keysOf(object, read);
-        for (const key of keys) queue.add(key, { resync });
+        const keys = source.keysOf === undefined ? [keyOf(object)] : source.keysOf(object, read);
+        for (const key of keys) {
+          if (isPaced) pace.changed(key);
+          queue.add(key, { resync: why === 'start' });
+        }
       } catch (error) {
         metrics.reconcileErrors.inc({ controller, code: 'BUG' });
         log.error({ err: error, object: keyOf(object) }, 'keysOf broke: the change is not seen; this is a bug');
       }
     }
+  }
+
+  function enqueueAll(why: 'start' | 'gate'): void {
+    for (const source of def.reads) enqueue(source, [...parts.informerOf(source).store.values()], why);
+    for (const key of def.startsWith ?? []) queue.add(key);
   }
 
   function end(): Promise<void> {
@@ -166,11 +162,13 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     start() {
       for (const source of def.reads) {
         const informer = parts.informerOf(source);
-        unsubscribe.push(informer.onChange((change) => enqueue(source, objectsOf(change), false)));
-        // What was there before goes behind what changes now.
-        for (const object of informer.store.values()) enqueue(source, [object], true);
+        unsubscribe.push(informer.onChange((change) => enqueue(source, objectsOf(change), 'change')));
       }
-      for (const key of def.startsWith ?? []) queue.add(key);
+      // What was there before goes behind what changes now.
+      enqueueAll('start');
+      unsubscribe.push(ownWrites.onSeen(release));
+      if (parts.ownWrites === undefined) unsubscribe.push(ownWrites.close);
+      unsubscribe.push(onTurnedGate(def, parts.gates, () => enqueueAll('gate')));
       if (def.listen !== undefined) unsubscribe.push(def.listen((key) => queue.add(key)));
       unsubscribe.push(metrics.observeQueue(controller, () => queue.depth));
       queue.start();
@@ -190,6 +188,43 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
   };
 }
 
+interface Run {
+  readonly abort: AbortController;
+  readonly since: number;
+  timedOut: boolean;
+  /** When a write that was left out may be made. */
+  againMs: number;
+}
+
+const valueFor = (value: Milliseconds | undefined, key: Key, read: Read): number =>
+  typeof value === 'function' ? value(key, read) : (value ?? 0);
+
+function ownWritesOf(def: ControllerDef, { informerOf, log, clock = systemClock }: ControllerParts): OwnWrites {
+  const informers = new Map(def.reads.map((source) => [source, informerOf(source)]));
+  return createOwnWrites({
+    informers,
+    of: def.waitsForWritesOf ?? 'key',
+    log: log.child({ controller: def.name }),
+    clock,
+  });
+}
+
+/** Every change of gates is told of, also of those that nobody here asks. */
+function onTurnedGate(
+  { dependsOnGates = [] }: ControllerDef,
+  gates: Gates | undefined,
+  turned: () => void,
+): () => void {
+  if (gates === undefined || dependsOnGates.length === 0) return () => {};
+  const states = (): string => dependsOnGates.map((gate) => String(gates.isOn(gate))).join();
+  let before = states();
+  return gates.onChange(() => {
+    const now = states();
+    if (now !== before) turned();
+    before = now;
+  });
+}
+
 /** What a run came to, and who has to hear of it. */
 export interface Verdict {
   result: ReconcileResult;
@@ -201,7 +236,10 @@ export interface Verdict {
   unsure?: boolean;
 }
 
-const successOf = (next: Next): Verdict => ({ result: next.type, outcome: next });
+function successOf(next: Next, againMs: number): Verdict {
+  const afterMs = Math.min(againMs, next.type === 'again' ? next.afterMs : Infinity);
+  return { result: next.type, outcome: afterMs === Infinity ? { type: 'done' } : { type: 'again', afterMs } };
+}
 const stopped: Verdict = { result: 'stopped', outcome: { type: 'retry' }, unsure: true };
 const timedOut: Verdict = { result: 'timeout', outcome: { type: 'retry' }, code: 'TIMEOUT', unsure: true };
 const ownBugs = ['SLW_KUBE_NOT_OWNED', 'SLW_KUBE_NO_PRECONDITION'] as const;

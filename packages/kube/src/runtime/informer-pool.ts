@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import { KubeError } from '../client/errors.ts';
 import { type KubeObject, resourceId } from '../client/resource.ts';
 import { createInformer, type Informer } from '../watch/informer.ts';
-import type { ControllerDef, Source } from './controller.ts';
+import type { ControllerDef, Source } from './controller-def.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -3,11 +3,12 @@ import { createClient } from '../client/client.ts';
 import { KubeError } from '../client/errors.ts';
 import type { Resource, Stored } from '../client/resource.ts';
 import type { Request, Transport } from '../client/transport.ts';
-import { type ControllerDef, done, type Source } from './controller.ts';
+import { anyVersion } from '../client/writer.ts';
+import { type ControllerDef, done, type Gate, type Gates, type Source } from './controller-def.ts';
 import { createRecorder } from './events.ts';
 import { mergeIndexes, shareKey } from './informer-pool.ts';
 import { silentLog } from './log.ts';
-import { createManager, type Gates, type Manager, type ManagerOptions } from './manager.ts';
+import { createManager, type Manager, type ManagerOptions } from './manager.ts';
 import { createMetrics } from './metrics.ts';
 
 // A loaded machine takes its time; what works takes a moment.
@@ -16,9 +17,10 @@ const patience = { timeout: 10_000, interval: 10 };
 const pools: Resource = { group: 'example.io', version: 'v1', kind: 'Pool', plural: 'pools', namespaced: false };
 const nodes: Resource = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false };
 
-/** A server that streams one object of each kind, says that this was all, and then stays silent. */
+/** A server that streams one object of each kind, says that this was all, and then what it is told to `send`. */
 function streamServer() {
   const open = new Map<string, number>();
+  const senders = new Set<(event: object) => void>();
   const server = { silent: false, open, opened: 0 };
   async function* stream(path: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
     if (!server.silent) {
@@ -28,7 +30,12 @@ function streamServer() {
       yield line({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '2', annotations } } });
     }
     try {
-      await new Promise((_resolve, reject) => signal?.addEventListener('abort', reject));
+      const aborted = new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', reject));
+      for (;;) {
+        const more = Promise.withResolvers<object>();
+        senders.add(more.resolve);
+        yield line(await Promise.race([more.promise, aborted]));
+      }
     } finally {
       open.set(path, (open.get(path) ?? 0) - 1);
     }
@@ -44,7 +51,11 @@ function streamServer() {
     },
     close: () => Promise.resolve(),
   };
-  return { ...server, server, transport };
+  const send = (event: object): void => {
+    for (const each of senders) each(event);
+    senders.clear();
+  };
+  return { ...server, server, transport, send };
 }
 
 function gatesByHand(on: Set<string>): Gates & { set(gate: string, value: boolean): void } {
@@ -180,10 +191,110 @@ describe('a manager', () => {
   });
 });
 
+describe('a gate that is off', () => {
+  /** A gated controller that notes when it runs, ends and cleans up. */
+  function gated(whenOff: Gate['whenOff'], more: Partial<ControllerDef> = {}) {
+    return remembering('gated', [{ resource: pools }], {
+      gate: { name: 'Pins', whenOff },
+      owns: [{ resource: pools }],
+      ...more,
+    });
+  }
+
+  it('has a controller clean up at the start, once, and watch nothing', async () => {
+    const server = streamServer();
+    let cleaned = 0;
+    const { def, keys } = gated(() => Promise.resolve(void (cleaned += 1)));
+    const gates = gatesByHand(new Set());
+    await withManager({ ...server, controllers: [def], gates }, async (manager, metricsText) => {
+      await vi.waitFor(() => expect(cleaned).toBe(1), patience);
+      gates.set('Another', true);
+      gates.set('Another', false);
+      await new Promise((resolve) => void setTimeout(resolve, 50));
+      expect([cleaned, keys, server.server.opened]).toEqual([1, [], 0]);
+      expect(manager.ready()).toEqual({ ok: true, problems: [] });
+      expect(await metricsText()).toContain('{subcontroller="gated",state="off",object=""} 1');
+    });
+  });
+
+  it('has it clean up when it is turned off, and after its last run has ended', async () => {
+    const server = streamServer();
+    const log: string[] = [];
+    const runEnds = Promise.withResolvers<void>();
+    const gates = gatesByHand(new Set(['Pins']));
+    const { def } = gated(() => Promise.resolve(void log.push('cleaned up')), {
+      reconcile: async () => {
+        log.push('run');
+        await runEnds.promise;
+        log.push('end of the run');
+        return done();
+      },
+    });
+    await withManager({ ...server, controllers: [def], gates }, async () => {
+      await vi.waitFor(() => expect(log).toEqual(['run']), patience);
+      gates.set('Pins', false);
+      await new Promise((resolve) => void setTimeout(resolve, 20));
+      runEnds.resolve();
+      await vi.waitFor(() => expect(log).toEqual(['run', 'end of the run', 'cleaned up']), patience);
+      gates.set('Pins', true);
+      await vi.waitFor(() => expect(log.slice(3)).toEqual(['run', 'end of the run']), patience);
+      gates.set('Pins', false);
+      await vi.waitFor(() => expect(log.slice(5)).toEqual(['cleaned up']), patience);
+    });
+  });
+
+  it('has it try again until that succeeds, with what it owns and in its own name', async () => {
+    const server = streamServer();
+    const log: unknown[] = [];
+    const requests: Request[] = [];
+    const transport: Transport = {
+      ...server.transport,
+      json: (request) => {
+        requests.push(request);
+        return Promise.resolve({ metadata: { name: 'worker', uid: 'u', resourceVersion: '3' } });
+      },
+    };
+    const { def } = gated(async ({ client, write }) => {
+      log.push('try');
+      if (log.length === 1) throw new KubeError('SLW_KUBE_SERVER', 'down');
+      const pool = await client.get(pools, { name: 'worker' });
+      await write.patch(pools, pool, { metadata: { annotations: { pins: null } } });
+      await write.remove(nodes, anyVersion({ name: 'n' })).catch((error: unknown) => log.push(error));
+    });
+    const gates = gatesByHand(new Set());
+    await withManager({ transport, controllers: [def], gates }, async () => {
+      await vi.waitFor(() => expect(log.length).toBe(3), patience);
+      expect(log.slice(0, 2)).toEqual(['try', 'try']);
+      expect(String(log[2])).toContain('nodes is not in its owns');
+      expect(requests.map(({ method, query }) => [method, query?.['fieldManager']])).toEqual([
+        ['GET', undefined],
+        ['PATCH', 'slipway-gated'],
+      ]);
+    });
+  });
+
+  it.each<[string, Partial<Setting>]>([
+    ['where nobody knows about gates', {}],
+    ['in a process that does not lead', { gates: gatesByHand(new Set()), election: leaseServer(true).election }],
+  ])('has nothing cleaned up %s', async (_promise, setting) => {
+    let cleaned = 0;
+    const { def } = gated(() => Promise.resolve(void (cleaned += 1)));
+    await withManager({ ...streamServer(), controllers: [def], ...setting }, async (manager) => {
+      await vi.waitFor(() => expect(manager.ready().ok).toBe(true), patience);
+      await new Promise((resolve) => void setTimeout(resolve, 50));
+      expect(cleaned).toBe(0);
+    });
+  });
+});
+
 /** A server with one lease that nobody else wants; while it is down, nothing is answered. */
-function leaseServer() {
+function leaseServer(isTaken = false) {
   let lease: Record<string, unknown> | undefined;
   let version = 0;
+  if (isTaken) {
+    const metadata = { name: 'lock', namespace: 'ns', uid: 'u', resourceVersion: '0' };
+    lease = { metadata, spec: { holderIdentity: 'another', leaseDurationSeconds: 3600 } };
+  }
   const server = { down: false, holder: () => (lease?.['spec'] as { holderIdentity?: string })?.holderIdentity };
   const answer = ({ method, body }: Request): unknown => {
     if (server.down) throw new KubeError('SLW_KUBE_UNREACHABLE', 'down');
@@ -237,6 +348,35 @@ describe('leadership', () => {
       await vi.waitFor(() => expect(log).toEqual(['run', 'asked to end', 'SLW_KUBE_NOT_LEADER', 'run']), patience);
     });
     expect(server.holder()).toBe('');
+  });
+
+  it('a leader that was none for a moment still waits for what it wrote before', async () => {
+    const { server, election } = leaseServer();
+    const streams = streamServer();
+    const transport: Transport = {
+      ...streams.transport,
+      json: () => Promise.resolve({ metadata: { name: 'worker', uid: 'u', resourceVersion: '5' } }),
+    };
+    let runs = 0;
+    const reconcile: ControllerDef['reconcile'] = async (_key, { write, read, signal }) => {
+      runs += 1;
+      const pool = read(pools).get('worker');
+      if (pool !== undefined) await write.patch(pools, pool, {});
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return done();
+    };
+    const { def } = remembering('one', [{ resource: pools }], { reconcile, owns: [{ resource: pools }] });
+    await withManager({ transport, controllers: [def], election }, async ({ leadership }) => {
+      await vi.waitFor(() => expect(runs).toBe(1), patience);
+      server.down = true;
+      await vi.waitFor(() => expect(leadership?.held).toBe(false), patience);
+      server.down = false;
+      await vi.waitFor(() => expect(leadership?.held).toBe(true), patience);
+      await new Promise((resolve) => void setTimeout(resolve, 50));
+      expect(runs).toBe(1);
+      streams.send({ type: 'MODIFIED', object: { metadata: { name: 'worker', uid: 'u', resourceVersion: '5' } } });
+      await vi.waitFor(() => expect(runs).toBe(2), patience);
+    });
   });
 });
 

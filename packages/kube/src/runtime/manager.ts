@@ -2,18 +2,16 @@ import type { Client } from '../client/client.ts';
 import { KubeError } from '../client/errors.ts';
 import type { KubeObject } from '../client/resource.ts';
 import type { Informer } from '../watch/informer.ts';
-import { type Controller, type ControllerDef, createController, type Source } from './controller.ts';
+import { systemClock } from './clock.ts';
+import { type Controller, createController } from './controller.ts';
+import { type ControllerDef, done, type Gate, type Gates, type Source } from './controller-def.ts';
 import type { Recorder } from './events.ts';
 import { createInformerPool } from './informer-pool.ts';
 import { createElection, type ElectionOptions, fence, type Leadership } from './leader.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import type { Health } from './probes.ts';
-
-export interface Gates {
-  isOn(this: void, gate: string): boolean;
-  onChange(this: void, listener: () => void): () => void;
-}
 
 export interface ManagerOptions {
   client: Client;
@@ -42,17 +40,24 @@ export interface Manager {
 interface Watching {
   informers: ReadonlyMap<Source, Informer<KubeObject>>;
   isSynced: boolean;
+  /** Here and not in the controller: a leader that was none for a moment may find its stores behind what it wrote before. */
+  ownWrites: OwnWrites;
 }
+
+/** `cleaning`: the gate is off, and what the controller wrote is taken back. */
+type Work = 'running' | 'cleaning' | 'none';
 
 interface Entry {
   def: ControllerDef;
   controller: Controller | undefined;
+  /** What the controller is there for. */
+  work: Work;
   /** The controller was aborted: it must end, even where leadership has come back meanwhile. */
   aborted: boolean;
   watching: Watching | undefined;
   /** Aborted when something has changed: what is waited for may no longer be wanted. */
   outdated: AbortController;
-  work: Promise<void>;
+  steps: Promise<void>;
 }
 
 export function createManager(options: ManagerOptions): Manager {
@@ -63,23 +68,34 @@ export function createManager(options: ManagerOptions): Manager {
   const entries = options.controllers.map((def): Entry => ({
     def,
     controller: undefined,
+    work: 'none',
     aborted: false,
     watching: undefined,
     outdated: new AbortController(),
-    work: Promise.resolve(),
+    steps: Promise.resolve(),
   }));
   let unsubscribe: (() => void) | undefined;
   let state: 'new' | 'started' | 'stopping' = 'new';
 
-  const isOn = ({ gate }: ControllerDef): boolean => gate === undefined || gates?.isOn(gate) === true;
+  const isOn = ({ gate }: ControllerDef): boolean => {
+    if (gate === undefined) return true;
+    return gates?.isOn(typeof gate === 'string' ? gate : gate.name) === true;
+  };
   const leads = (): boolean => election === undefined || election.held;
+
+  function workFor({ def }: Entry): Work {
+    if (state !== 'started' || !leads()) return 'none';
+    if (isOn(def)) return 'running';
+    // Without gates nobody knows that one was turned off.
+    return gates !== undefined && typeof def.gate === 'object' ? 'cleaning' : 'none';
+  }
 
   /** One step after the other for each controller, and never one for a state that has passed. */
   function refresh(entry: Entry): void {
     entry.outdated.abort();
     entry.outdated = new AbortController();
     const { signal } = entry.outdated;
-    entry.work = entry.work
+    entry.steps = entry.steps
       .then(() => settle(entry, signal))
       .catch((error: unknown) => {
         log.error(
@@ -92,22 +108,33 @@ export function createManager(options: ManagerOptions): Manager {
 
   async function settle(entry: Entry, outdated: AbortSignal): Promise<void> {
     const isWanted = (): boolean => state === 'started' && isOn(entry.def);
-    if (entry.aborted || !isWanted() || !leads()) await rest(entry);
+    if (entry.aborted || entry.work !== workFor(entry)) await rest(entry);
     if (!isWanted()) unwatch(entry);
-    else if (leads()) await run(entry, outdated);
-    else void whenSynced(watch(entry));
-    if (entry.controller === undefined) metrics.setControllerState(entry.def.name, isWanted() ? 'standby' : 'off');
+    const work = workFor(entry);
+    if (work === 'running') await run(entry, outdated);
+    else if (work === 'cleaning') cleanUp(entry);
+    else if (isWanted()) void whenSynced(watch(entry));
+    if (entry.work !== 'running') metrics.setControllerState(entry.def.name, isWanted() ? 'standby' : 'off');
   }
 
   function watch(entry: Entry): Watching {
-    entry.watching ??= {
-      informers: new Map(entry.def.reads.map((source) => [source, informers.acquire(source)])),
-      isSynced: false,
-    };
+    entry.watching ??= startWatching(entry.def);
     return entry.watching;
   }
 
+  function startWatching({ name, reads, waitsForWritesOf = 'key' }: ControllerDef): Watching {
+    const acquired = new Map(reads.map((source) => [source, informers.acquire(source)]));
+    const ownWrites = createOwnWrites({
+      informers: acquired,
+      of: waitsForWritesOf,
+      log: log.child({ controller: name }),
+      clock: systemClock,
+    });
+    return { informers: acquired, isSynced: false, ownWrites };
+  }
+
   function unwatch(entry: Entry): void {
+    entry.watching?.ownWrites.close();
     for (const source of entry.watching?.informers.keys() ?? []) informers.release(source);
     entry.watching = undefined;
   }
@@ -122,6 +149,7 @@ export function createManager(options: ManagerOptions): Manager {
     entry.controller = createController(def, {
       ...options,
       client,
+      ownWrites: watching.ownWrites,
       informerOf: (source) => {
         const informer = watching.informers.get(source);
         if (informer === undefined) throw new Error(`controller ${def.name} has no such source`);
@@ -129,8 +157,24 @@ export function createManager(options: ManagerOptions): Manager {
       },
     });
     entry.controller.start();
+    entry.work = 'running';
     metrics.setControllerState(def.name, 'running');
     log.info({ controller: def.name }, 'controller started');
+  }
+
+  function cleanUp(entry: Entry): void {
+    const { def } = entry;
+    if (entry.controller !== undefined || typeof def.gate !== 'object') return;
+    entry.controller = createController(cleanerOf(def, def.gate), {
+      ...options,
+      client,
+      informerOf: () => {
+        throw new Error(`controller ${def.name} watches nothing while its gate is off`);
+      },
+    });
+    entry.controller.start();
+    entry.work = 'cleaning';
+    log.info({ controller: def.name, gate: def.gate.name }, 'the gate is off: the controller takes back what it wrote');
   }
 
   async function rest(entry: Entry): Promise<void> {
@@ -139,7 +183,8 @@ export function createManager(options: ManagerOptions): Manager {
     await entry.controller.stop(stopBoundMs);
     entry.controller = undefined;
     entry.aborted = false;
-    log.info({ controller: entry.def.name }, 'controller stopped');
+    if (entry.work === 'running') log.info({ controller: entry.def.name }, 'controller stopped');
+    entry.work = 'none';
   }
 
   function onLeadership(held: boolean): void {
@@ -167,9 +212,10 @@ export function createManager(options: ManagerOptions): Manager {
       unsubscribe?.();
       refreshAll();
       // A little more than the bound: runs that were asked to end get the time to.
-      await orAborted(Promise.all(entries.map(({ work }) => work)), AbortSignal.timeout(stopBoundMs + 1000));
+      await orAborted(Promise.all(entries.map(({ steps }) => steps)), AbortSignal.timeout(stopBoundMs + 1000));
       await options.events.flush();
       await election?.stop();
+      entries.forEach(unwatch);
       informers.close();
     },
     ready() {
@@ -186,6 +232,22 @@ export function createManager(options: ManagerOptions): Manager {
         (controller?.stuck() ?? []).map((key) => `controller ${def.name}: the reconcile of ${key} does not end`),
       );
       return { ok: problems.length === 0, problems };
+    },
+  };
+}
+
+/** A controller of one key that is done when the clean-up has succeeded. */
+function cleanerOf(def: ControllerDef, { whenOff }: Gate): ControllerDef {
+  return {
+    name: def.name,
+    ...(def.fieldManager !== undefined && { fieldManager: def.fieldManager }),
+    ...(def.timeLimitMs !== undefined && { timeLimitMs: def.timeLimitMs }),
+    reads: [],
+    owns: def.owns,
+    startsWith: ['off'],
+    async reconcile(_, context) {
+      await whenOff(context);
+      return done();
     },
   };
 }

@@ -217,6 +217,38 @@ describe('failures', () => {
     expect(log.length).toBe(runs + 1);
   });
 
+  it('a key that is held has neither failed nor succeeded: the backoff goes on after it', async () => {
+    const { queue, clock, log, finish } = queueUnderTest();
+    queue.start();
+    queue.add('a');
+    await settled();
+    await finish('a', { type: 'retry' });
+    await clock.advance(5);
+    await finish('a', { type: 'held', afterMs: 100 });
+    await clock.advance(99);
+    expect(log).toEqual(['a', 'a']);
+    await clock.advance(1);
+    expect(log).toEqual(['a', 'a', 'a']);
+    await finish('a', { type: 'retry' });
+    await clock.advance(9);
+    expect(log).toEqual(['a', 'a', 'a']);
+    await clock.advance(1);
+    expect(log).toEqual(['a', 'a', 'a', 'a']);
+  });
+
+  it('a key that is held without a time waits until it is added', async () => {
+    const { queue, clock, log, finish } = queueUnderTest();
+    queue.start();
+    queue.add('a');
+    await settled();
+    await finish('a', { type: 'held' });
+    await clock.advance(1_000_000);
+    expect(log).toEqual(['a']);
+    queue.add('a');
+    await settled();
+    expect(log).toEqual(['a', 'a']);
+  });
+
   it('a handler that rejects is a failure like any other', async () => {
     const clock = manualClock();
     let runs = 0;

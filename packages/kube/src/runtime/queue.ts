@@ -1,9 +1,10 @@
 import type { Key } from '../client/resource.ts';
 import { type Clock, systemClock } from './clock.ts';
 
-/** What a run of a key came to. */
+/** What a run of a key came to; `held`: it may not run yet, and nothing was done. */
 export type Outcome =
   | { type: 'done' }
+  | { type: 'held'; afterMs?: number }
   | { type: 'again'; afterMs: number }
   | { type: 'retry'; atLeastMs?: number | undefined; atMostMs?: number | undefined };
 
@@ -189,6 +190,10 @@ export function createQueue({ workers, handle, clock = systemClock, random = Mat
   }
 
   function settle(key: Key, outcome: Outcome): void {
+    if (outcome.type === 'held') {
+      if (outcome.afterMs !== undefined) add(key, { afterMs: outcome.afterMs });
+      return;
+    }
     if (outcome.type !== 'retry') {
       failures.delete(key);
       if (outcome.type === 'again') add(key, { afterMs: outcome.afterMs });

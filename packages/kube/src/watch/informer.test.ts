@@ -479,3 +479,62 @@ function sendByte(response: ServerResponse, byte: number): Promise<void> {
     response.write(Buffer.from([byte]), () => setImmediate(resolve));
   });
 }
+
+describe('how far the store is', () => {
+  it('is told after every event, also one that changes nothing that is kept', async () => {
+    const bare = ({ metadata: { name, namespace = '', uid, resourceVersion } }: Stored<Thing>): Stored<Thing> => ({
+      metadata: { name, namespace, uid, resourceVersion },
+    });
+    const labelled = line('MODIFIED', { metadata: { ...thing('a', '8').metadata, labels: { changed: '' } } });
+    const answers = [stream(added('a', '5'), initialEnd('7'), labelled, bookmark('9'), deleted('a', '10'))];
+    await following(
+      answers,
+      async ({ informer, heard }) => {
+        const seen: string[] = [];
+        expect(informer.version).toBeUndefined();
+        informer.onProgress((key) => {
+          const there = informer.store.get('n/a')?.metadata.resourceVersion;
+          seen.push(`${key} ${there} of ${informer.version}`);
+        });
+        await vi.waitFor(() => expect(seen.length).toBe(5));
+        expect(seen).toEqual([
+          'n/a 5 of undefined',
+          'undefined 5 of 7',
+          'n/a 8 of 8',
+          'undefined 8 of 9',
+          'n/a undefined of 10',
+        ]);
+        expect(heard).toEqual(['added a 5', 'deleted a 8']);
+      },
+      { project: bare },
+    );
+  });
+
+  it('is known after a list, and not while everything is read again', async () => {
+    const answers = [list('7', thing('a', '5')), stream(gone), silence];
+    await following(
+      answers,
+      async ({ informer, asks }) => {
+        await informer.synced;
+        expect(informer.version).toBe('7');
+        await vi.waitFor(() => expect(asks()).toEqual(['list', 'from 7', 'list']));
+        expect(informer.version).toBeUndefined();
+      },
+      { expect: 'many' },
+    );
+  });
+
+  it('is told to others where one who hears it breaks, and to nobody who has gone', async () => {
+    const answers = [stream(added('a', '5'), initialEnd('7'))];
+    await following(answers, async ({ informer, problems }) => {
+      let heard = 0;
+      informer.onProgress(() => {
+        throw new Error('oops');
+      });
+      informer.onProgress(() => (heard += 1));
+      informer.onProgress(() => (heard += 100))();
+      await vi.waitFor(() => expect(heard).toBe(2));
+      expect(problems.length).toBe(2);
+    });
+  });
+});

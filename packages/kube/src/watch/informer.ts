@@ -36,8 +36,15 @@ export interface Informer<T extends KubeObject> {
   readonly synced: Promise<void>;
   /** Why the store may be behind; undefined while a watch is open. */
   readonly problem: unknown;
+  /** The store has everything up to this version; undefined while everything is being read. */
+  readonly version: string | undefined;
   start(signal: AbortSignal): void;
   onChange(listener: (change: Change<T>) => void): () => void;
+  /**
+   * Called after every event, also one that changes nothing that is kept: the store, or `version`, has moved on. With the
+   * key of the object; without one where it is about all of them.
+   */
+  onProgress(listener: (key: Key | undefined) => void): () => void;
 }
 
 const usualLongestBackoffMs = 30_000;
@@ -48,6 +55,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
   const { longestBackoffMs = usualLongestBackoffMs } = options;
   const project = options.project ?? dropManagedFields;
   const listeners = new Set<(change: Change<T>) => void>();
+  const followers = new Set<(key: Key | undefined) => void>();
   const { promise: synced, resolve: markSynced } = Promise.withResolvers<void>();
   /** Where to go on from; undefined: not synced, everything must be read. */
   let version: string | undefined;
@@ -60,11 +68,14 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
   const emit = (changes: Change<T>[]): void => {
     for (const change of changes) for (const listener of listeners) tell(listener, change);
   };
+  const progress = (key: Key | undefined): void => {
+    for (const follower of followers) tell(follower, key);
+  };
 
   /** The store has changed already: one listener that breaks must not keep the change from the others. */
-  function tell(listener: (change: Change<T>) => void, change: Change<T>): void {
+  function tell<V>(listener: (value: V) => void, value: V): void {
     try {
-      listener(change);
+      listener(value);
     } catch (error) {
       options.onProblem?.(error);
     }
@@ -84,6 +95,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
     unseen = undefined;
     version = at;
     markSynced();
+    progress(undefined);
   }
 
   function take(event: WatchEvent<T>): void {
@@ -91,12 +103,16 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
     if (version !== undefined) failures = 0;
     if (event.type === 'BOOKMARK') {
       if (event.initialEventsEnd) finishReading(event.resourceVersion);
-      else if (version !== undefined) version = event.resourceVersion;
+      else if (version !== undefined) {
+        version = event.resourceVersion;
+        progress(undefined);
+      }
       return;
     }
     if (event.type === 'DELETED') emit(store.remove(keyOf(event.object)));
     else put(event.object);
     if (version !== undefined) version = event.object.metadata.resourceVersion;
+    progress(keyOf(event.object));
   }
 
   async function readList(signal: AbortSignal): Promise<void> {
@@ -150,12 +166,19 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
     get problem() {
       return problem;
     },
+    get version() {
+      return version;
+    },
     start(signal) {
       void run(signal);
     },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onProgress(listener) {
+      followers.add(listener);
+      return () => followers.delete(listener);
     },
   };
 }
