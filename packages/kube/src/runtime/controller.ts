@@ -10,8 +10,7 @@ import type { Recorder } from './events.ts';
 import type { Log } from './log.ts';
 import type { Metrics, ReconcileResult } from './metrics.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
-import { createPace } from './pace.ts';
-import { createQueue, type Outcome } from './queue.ts';
+import { createPace, createQueue, type Outcome } from './queue.ts';
 
 export interface ControllerParts {
   client: Client;
