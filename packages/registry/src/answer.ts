@@ -1,9 +1,37 @@
-import { RegistryError } from './errors.ts';
-import type { Asked, RegistryErrorCode } from './errors.ts';
-import { readBytes } from './bytes.ts';
-import { parseRetryAfter } from './retry.ts';
-import { isRecord } from './quote.ts';
+import { createHash } from 'node:crypto';
+import { parseRetryAfter, readBounded } from '@slipway/base/http';
+import { isRecord, parseJson } from '@slipway/base/json';
+import { type Asked, RegistryError, type RegistryErrorCode } from './errors.ts';
 import type { Answer } from './transport.ts';
+
+/** All of an answer, if it is no longer than that. */
+export async function readBytes(body: AsyncIterable<Uint8Array>, mostBytes: number, asked: Asked): Promise<Buffer> {
+  const bytes = await readBounded(body, mostBytes);
+  if (bytes !== null) return bytes;
+  const text = `expected at most ${mostBytes} bytes, found more. An image that needs more cannot be read`;
+  throw new RegistryError('SLW_REGISTRY_LIMIT', text, { asked });
+}
+
+export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+
+export function checkDigest(expected: string, found: string, asked: Asked): void {
+  if (expected !== found) {
+    const text = `expected the digest ${expected}, found ${found}. Nothing of it is used: the registry, or what stands between, gives out something else`;
+    throw new RegistryError('SLW_REGISTRY_DIGEST', text, { asked });
+  }
+}
+
+/** What a descriptor says of the size: fewer bytes may come whole another time, more are not the blob. */
+export function checkSize(expected: number, found: number, asked: Asked): void {
+  if (found < expected) {
+    const text = `expected ${expected} bytes, found the end after ${found}. Check what stands between, such as a proxy with a time limit`;
+    throw new RegistryError('SLW_REGISTRY_CUT', text, { asked });
+  }
+  if (found > expected) {
+    const text = `expected ${expected} bytes, found more. Nothing of it is used: the registry, or what stands between, gives out something else`;
+    throw new RegistryError('SLW_REGISTRY_DIGEST', text, { asked });
+  }
+}
 
 const mostErrorBytes = 64 * 1024;
 
@@ -43,10 +71,9 @@ function wayOut(code: RegistryErrorCode, login: string, retryAfterMs: number | u
 /** The code in the error document of a registry, such as MANIFEST_UNKNOWN. */
 async function codeIn(answer: Answer, asked: Asked): Promise<string | undefined> {
   try {
-    const parsed: unknown = JSON.parse(
-      Buffer.from(await readBytes(answer.body, mostErrorBytes, asked)).toString('utf8'),
-    );
-    const errors: unknown = isRecord(parsed) ? parsed['errors'] : undefined;
+    const bytes = await readBytes(answer.body, mostErrorBytes, asked);
+    const document = parseJson(bytes.toString('utf8'));
+    const errors: unknown = document.ok && isRecord(document.value) ? document.value['errors'] : undefined;
     const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
     const code: unknown = isRecord(first) ? first['code'] : undefined;
     return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,50}$/.test(code) ? code : undefined;
