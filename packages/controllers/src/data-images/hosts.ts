@@ -4,10 +4,8 @@ import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Se
 import {
   bmcSeen,
   bmcSeenBeside,
-  createDroppedFields,
   dataImageSeen,
   dataImageStatus,
-  type DroppedFields,
   failuresOf,
   type HostFacts,
   hostSeen,
@@ -41,6 +39,7 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { carryOut, type Scene } from './carry-out.ts';
+import { createDroppedFields, type DroppedFields } from './dropped-fields.ts';
 import { isIronicError } from './ironic/ironic-error.ts';
 import { look } from './look.ts';
 import { createHostMetrics, type HostMetrics } from './metrics.ts';

@@ -2,8 +2,9 @@
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { canonicalJson } from '@slipway/fleet';
-import type { DataImageFindings, DroppedFields, HostFindings } from '@slipway/fleet/hosts';
+import type { DataImageFindings, HostFindings } from '@slipway/fleet/hosts';
 import { type Context, keyOf, setCondition, type Stored } from '@slipway/kube';
+import type { DroppedFields } from './dropped-fields.ts';
 import type { Writer } from './writer.ts';
 
 type Writes = Pick<Context, 'client' | 'now'>;
