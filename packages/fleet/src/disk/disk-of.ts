@@ -24,14 +24,14 @@ type Directory = NonNullable<Storage['directories']>[number];
 type Link = NonNullable<Storage['links']>[number];
 type Resource = NonNullable<File['contents']>;
 
-export const ROOT: Owner = { id: 0 };
+const ROOT: Owner = { id: 0 };
 
 /** Spec 3.5 sets no setuid, setgid and sticky bits. */
 const PERMISSION_BITS = 0o777;
 /** Far above what a rendered config can hold; a bound all the same, since configs come from outside. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-export async function fileOf(file: File): Promise<DiskFile> {
+async function fileOf(file: File): Promise<DiskFile> {
   const { path, contents, append = [], mode = DEFAULT_FILE_MODE } = file;
   const parts: Uint8Array[] = [];
   for (const resource of contents === undefined ? append : [contents, ...append]) {
@@ -48,7 +48,7 @@ export async function fileOf(file: File): Promise<DiskFile> {
   };
 }
 
-export function directoryOf(directory: Directory): DiskDirectory {
+function directoryOf(directory: Directory): DiskDirectory {
   const { path, mode = DEFAULT_DIRECTORY_MODE, overwrite = false } = directory;
   return {
     kind: 'directory',
@@ -59,7 +59,7 @@ export function directoryOf(directory: Directory): DiskDirectory {
   };
 }
 
-export function linkOf(link: Link): DiskLink | DiskHardLink {
+function linkOf(link: Link): DiskLink | DiskHardLink {
   const { path, target = '' } = link;
   if (link.hard === true) return { kind: 'hard link', path, target };
   return { kind: 'link', path, target, ...ownersOf(link), of: 'link' };
@@ -107,7 +107,7 @@ type Passwd = NonNullable<RenderedIgnition['passwd']>;
 type User = NonNullable<Passwd['users']>[number];
 type Group = NonNullable<Passwd['groups']>[number];
 
-export function userOf(user: User): DiskUser {
+function userOf(user: User): DiskUser {
   const { name, groups = [], shouldExist = true, sshAuthorizedKeys = [] } = user;
   const { uid, gecos, homeDir, shell, primaryGroup } = user;
   return {
@@ -119,7 +119,7 @@ export function userOf(user: User): DiskUser {
   };
 }
 
-export function groupOf({ name, gid, passwordHash, shouldExist = true }: Group): DiskGroup {
+function groupOf({ name, gid, passwordHash, shouldExist = true }: Group): DiskGroup {
   return { name, shouldExist, ...present({ gid, passwordHash: shadowOf(passwordHash) }) };
 }
 
@@ -151,7 +151,7 @@ type Unit = NonNullable<NonNullable<RenderedIgnition['systemd']>['units']>[numbe
  * A masked unit has no file of its own: the mask takes its place. Its drop-ins stay. Empty contents are none for a unit, but
  * make an empty drop-in, which hides one of the OS with the same name.
  */
-export function unitEntries(unit: Unit): (DiskFile | DiskLink)[] {
+function unitEntries(unit: Unit): (DiskFile | DiskLink)[] {
   const path = pathOf(unit);
   const entries: (DiskFile | DiskLink)[] = (unit.dropins ?? [])
     .filter(({ contents }) => contents !== undefined)
@@ -162,12 +162,12 @@ export function unitEntries(unit: Unit): (DiskFile | DiskLink)[] {
   return entries;
 }
 
-export function unmaskedIn(units: readonly Unit[]): string[] {
+function unmaskedIn(units: readonly Unit[]): string[] {
   return units.filter((unit) => unit.mask === false).map(pathOf);
 }
 
 /** One line a unit; instances of one template share a line. */
-export function presetsOf(units: readonly Unit[]): Preset[] {
+function presetsOf(units: readonly Unit[]): Preset[] {
   const presets = new Map<string, { action: Preset['action']; unit: string; instances: string[] }>();
   for (const { name, enabled } of units) {
     if (enabled === undefined) continue;

@@ -8,7 +8,7 @@ const encapsulated = '/etc/ignition-machine-config-encapsulated.json';
 const program = '/usr/local/bin/slipway';
 
 /** Puts our program on the machine. Only where an image to take it from is known. */
-export const pullUnit = (image: string): string => `[Unit]
+const pullUnit = (image: string): string => `[Unit]
 Description=Machine Config Daemon: put the slipway program on this machine
 ConditionPathExists=${encapsulated}
 Wants=network-online.target
@@ -27,7 +27,7 @@ RequiredBy=machine-config-daemon-firstboot.service
 `;
 
 /** The kubelet waits for it: a machine must not take workloads before its OS and kernel arguments are right. */
-export const firstBootUnit = `[Unit]
+const firstBootUnit = `[Unit]
 Description=Machine Config Daemon: finish the first boot of this machine
 ConditionPathExists=${encapsulated}
 Wants=network-online.target
@@ -50,7 +50,7 @@ RequiredBy=kubelet.service
  * A service of the host and not a pod: it has to bring a machine back also when no kubelet starts on it. Its rights are those
  * of the kubelet's own certificate, which reach one node.
  */
-export const daemonUnit = `[Unit]
+const daemonUnit = `[Unit]
 Description=Machine Config Daemon: keep this machine at its config
 Wants=network-online.target
 After=network-online.target machine-config-daemon-firstboot.service

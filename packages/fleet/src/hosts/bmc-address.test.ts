@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bmcDrivers, readAddress } from './bmc.ts';
+import { bmcDrivers } from '@slipway/api';
+import { readAddress } from './bmc.ts';
 
 const system = '/redfish/v1/Systems/1';
 

@@ -72,7 +72,7 @@ const refused = (problem: string): BmcRefusal => ({
   message: `spec.bmc.address: ${problem}`,
 });
 
-export const shown = (text: string): string =>
+const shown = (text: string): string =>
   JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text);
 
 // spec.bmc of a BareMetalHost and its Secret → how Ironic reaches the BMC.

@@ -17,7 +17,7 @@ import { bootsAnyway, canAttach, type DriveStep, isBusy, nextDriveStep } from '.
 
 const provisioned = new Set(['provisioned', 'externally provisioned']);
 
-export function stepBesideOperator(facts: HostFacts, options: StepOptions): HostStep {
+function stepBesideOperator(facts: HostFacts, options: StepOptions): HostStep {
   const { host, node, dataImage } = facts;
   const holds = host.reboots.some(isOwn);
   const letGo = (otherwise: HostStep): HostStep => (holds ? { type: 'release hold' } : otherwise);
@@ -83,7 +83,7 @@ function isPending(facts: HostFacts, image: DataImageSeen): boolean {
 
 // A host that is deleted, or detached by its annotation: its node goes out of Ironic, and the host itself stays as it is.
 
-export function leavingStep(facts: HostFacts, options: StepOptions): HostStep {
+function leavingStep(facts: HostFacts, options: StepOptions): HostStep {
   const { host, node } = facts;
   if (node !== null && node.sentDigest !== null) return removeNode(facts, node, options);
   if (host.isDeleting && host.hasFinalizer && !host.isDeletionDelayed) return { type: 'remove host finalizer' };
@@ -122,12 +122,12 @@ export const isOffAskedFor = ({ host }: HostFacts): boolean => !host.online || h
 
 const busy = ({ pollMs }: StepOptions): HostStep => ({ type: 'wait', why: 'busy', ms: pollMs });
 
-export function switchOn(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
+function switchOn(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
   return ask('power on', facts, node, options);
 }
 
 /** The operating system is asked first and has its time; then the power goes. */
-export function switchOff(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
+function switchOff(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
   const { host, now } = facts;
   if (modeOfAll(host.reboots) === 'hard' || hasIgnoredSoft(facts, node, options)) {
     return ask('power off', facts, node, options);
@@ -165,7 +165,7 @@ function ask(target: PowerTarget, facts: HostFacts, node: IronicNode, options: S
 // From a host that Ironic does not know to one that it has adopted.
 
 /** Null: the node is active, knows the BMC as it is now, and may be worked with. */
-export function registrationStep(facts: HostFacts, options: StepOptions): HostStep | null {
+function registrationStep(facts: HostFacts, options: StepOptions): HostStep | null {
   const { host, node, now } = facts;
   if (!host.bmc.ok) return { type: 'wait', why: 'bmc', ms: null };
   if (!host.hasFinalizer) return { type: 'add host finalizer' };

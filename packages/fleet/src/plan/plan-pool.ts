@@ -13,7 +13,7 @@ import { foresee, type Updates } from './planned-rollout.ts';
 import type { Member, PoolSides } from './pool-config.ts';
 
 /** Not even a digest of what is secret: a short secret can be guessed from it. */
-export function shownChanges(changes: readonly Change[], showSecrets: boolean): readonly Change[] {
+function shownChanges(changes: readonly Change[], showSecrets: boolean): readonly Change[] {
   if (showSecrets) return changes;
   return changes.map((change) => {
     if (change.kind !== 'path' || !change.secret) return change;

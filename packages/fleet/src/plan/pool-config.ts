@@ -40,7 +40,7 @@ export async function configNow(
 }
 
 /** As it would be. Where nothing that goes into it changes, it stays what it is. */
-export async function configThen(
+async function configThen(
   pool: MachineConfigPool,
   { before, after }: { before: FleetState; after: FleetState },
   now: PoolConfig,

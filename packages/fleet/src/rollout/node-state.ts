@@ -56,7 +56,7 @@ export function isUnavailable({ isReady, isCordoned, state, current, desired }: 
 
 export const isFailing = ({ state }: NodeFacts): boolean => state === 'Degraded' || state === 'Unreconcilable';
 
-export const isCordonedByPerson = ({ isCordoned, isCordonedByUs }: NodeFacts): boolean => isCordoned && !isCordonedByUs;
+const isCordonedByPerson = ({ isCordoned, isCordonedByUs }: NodeFacts): boolean => isCordoned && !isCordonedByUs;
 
 /** Out of service, and so it stays: who is on the way comes back. */
 export const isStuck = (node: NodeFacts): boolean =>

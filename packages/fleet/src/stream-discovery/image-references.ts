@@ -132,7 +132,7 @@ const namePatterns = [
 export const isCandidate = ({ name, annotations }: Pick<ImageTag, 'name' | 'annotations'>): boolean =>
   osSources.test(annotations[sourceAnnotation] ?? '') || hasNameOfOs(name);
 
-export const hasNameOfOs = (tag: string): boolean => namePatterns.some((pattern) => pattern.test(tag));
+const hasNameOfOs = (tag: string): boolean => namePatterns.some((pattern) => pattern.test(tag));
 
 // What an image of a payload is, by its labels.
 

@@ -29,7 +29,7 @@ export interface Circumstances {
 }
 
 /** One for each item, by kind and name. */
-export function causesOf(changes: readonly Change[], circumstances: Circumstances): Cause[] {
+function causesOf(changes: readonly Change[], circumstances: Circumstances): Cause[] {
   const items = new Map(changes.flatMap(itemsIn).map((item) => [`${item.kind} ${item.name}`, item]));
   return [...items]
     .sort(([a], [b]) => (a < b ? -1 : 1))

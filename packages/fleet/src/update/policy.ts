@@ -12,7 +12,7 @@ const RELOAD_CRIO: NodeAction = { type: 'Reload', unit: 'crio.service' };
 
 export const REGISTRIES_PATH = '/etc/containers/registries.conf';
 
-export const DEFAULT_FILES: readonly DefaultFileEntry[] = [
+const DEFAULT_FILES: readonly DefaultFileEntry[] = [
   // The kubelet reads its pull secret anew for each pull.
   { path: '/var/lib/kubelet/config.json', actions: [] },
   { path: '/etc/machine-config-daemon/no-reboot/containers-gpg.pub', actions: [RELOAD_CRIO] },
@@ -32,10 +32,10 @@ export const DEFAULT_FILES: readonly DefaultFileEntry[] = [
   { path: '/etc/kubernetes/credential-providers', actions: [{ type: 'Restart', unit: 'kubelet.service' }] },
 ];
 
-export const DEFAULT_SSH_KEY: readonly NodeAction[] = [];
+const DEFAULT_SSH_KEY: readonly NodeAction[] = [];
 
 /** Pods that run keep their images; those that start could find another one by the same tag, or none. */
-export function registriesActions(addsMirrorsOnly: boolean): readonly NodeAction[] {
+function registriesActions(addsMirrorsOnly: boolean): readonly NodeAction[] {
   return addsMirrorsOnly ? [RELOAD_CRIO] : [{ type: 'Drain' }, RELOAD_CRIO];
 }
 
