@@ -9,16 +9,7 @@ import {
   notYetSet,
 } from '@slipway/api';
 import { type ChosenPool, poolOf } from '@slipway/fleet';
-import {
-  type Client,
-  type Context,
-  type ControllerDef,
-  done,
-  isKubeError,
-  type OwnerReference,
-  type Stored,
-} from '@slipway/kube';
-import { createFreshness } from './freshness.ts';
+import { anyVersion, type Context, type ControllerDef, done, type OwnerReference, type Stored } from '@slipway/kube';
 import { fleetNodes } from './sources.ts';
 
 export type NextRecord =
@@ -72,51 +63,36 @@ const ownerOf = ({ metadata: { name, uid } }: Stored<Node>): OwnerReference => (
   uid,
 });
 
-const fieldManager = 'slipway-machine-config-nodes';
 const WORKERS = 32;
 
 /** One MachineConfigNode for each Node: made with it, kept at what the controllers want of it, gone with it. */
-export function machineConfigNodesController(): ControllerDef {
-  const fresh = createFreshness();
-  return {
-    name: 'machine-config-nodes',
-    reads: [
-      fleetNodes,
-      { resource: machineConfigNodes, expect: 'many', project: keepSpec },
-      {
-        resource: machineConfigPools,
-        project: keepSelector,
-        keysOf: (_, read) => [...read(nodes).values()].map(({ metadata }) => metadata.name),
-      },
-    ],
-    owns: [{ resource: machineConfigNodes }],
-    workers: WORKERS,
-    async reconcile(name, context) {
-      const { read, client } = context;
-      // What we wrote is on its way, and brings this name back here.
-      if (fresh.isBehind(machineConfigNodes.kind, read(machineConfigNodes), name)) return done();
-      const node = read(nodes).get(name);
-      const there = read(machineConfigNodes).get(name);
-      const next = nextRecord(node, read(machineConfigPools).values(), there);
-      if (next.type === 'write') {
-        fresh.wrote(machineConfigNodes.kind, await write(next.record, there, client));
-        if (next.problem !== null && node !== undefined) tellProblem(next.problem, node, context);
-      }
-      if (next.type === 'delete' && there !== undefined) await remove(there, context);
-      return done();
+export const machineConfigNodesController = (): ControllerDef => ({
+  name: 'machine-config-nodes',
+  reads: [
+    fleetNodes,
+    { resource: machineConfigNodes, expect: 'many', project: keepSpec },
+    {
+      resource: machineConfigPools,
+      project: keepSelector,
+      keysOf: (_, read) => [...read(nodes).values()].map(({ metadata }) => metadata.name),
     },
-  };
-}
-
-function write(
-  record: MachineConfigNode,
-  there: Stored<MachineConfigNode> | undefined,
-  client: Client,
-): Promise<Stored<MachineConfigNode>> {
-  if (there === undefined) return client.create(machineConfigNodes, record, { fieldManager });
-  const { resourceVersion } = there.metadata;
-  return client.apply(machineConfigNodes, record, { resourceVersion }, { fieldManager, force: true });
-}
+  ],
+  owns: [{ resource: machineConfigNodes }],
+  workers: WORKERS,
+  async reconcile(name, context) {
+    const { read, write } = context;
+    const node = read(nodes).get(name);
+    const there = read(machineConfigNodes).get(name);
+    const next = nextRecord(node, read(machineConfigPools).values(), there);
+    if (next.type === 'write') {
+      if (there === undefined) await write.create(machineConfigNodes, next.record);
+      else await write.apply(machineConfigNodes, there, next.record, { force: true });
+      if (next.problem !== null && node !== undefined) tellProblem(next.problem, node, context);
+    }
+    if (next.type === 'delete' && there !== undefined) await remove(there, context);
+    return done();
+  },
+});
 
 function tellProblem({ code, message }: ChosenPool & { ok: false }, node: Stored<Node>, context: Context): void {
   context.log.warn({ code }, message);
@@ -124,10 +100,8 @@ function tellProblem({ code, message }: ChosenPool & { ok: false }, node: Stored
 }
 
 /** Garbage collection does it too, where it runs; with the UID, both may. */
-async function remove({ metadata }: Stored<MachineConfigNode>, { client, log }: Context): Promise<void> {
-  await client.delete(machineConfigNodes, metadata, { uid: metadata.uid }).catch((error: unknown) => {
-    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND', 'SLW_KUBE_CONFLICT')) throw error;
-  });
+async function remove({ metadata }: Stored<MachineConfigNode>, { write, log }: Context): Promise<void> {
+  await write.remove(machineConfigNodes, anyVersion(metadata));
   log.info('removed the MachineConfigNode of a Node that is gone');
 }
 
