@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineConfigPools, machineConfigs, nodeAnnotations, nodes, roleLabel } from '@slipway/api';
 import type { MachineConfig, MachineConfigPool, Node } from '@slipway/api';
+import { createFetcher } from '@slipway/controllers';
 import {
   type Client,
   createClient,
@@ -63,6 +64,8 @@ export async function startRolloutScene(
     directory,
     shares: Object.entries(shares).map(([pool, count]) => ({ pool, machines: count })),
     log: silentLog(),
+    fetch: createFetcher({ attempts: 60, backoffMs: 250 }),
+    programVersion: 'test',
     bootMs: 100,
   });
   const ended = new AbortController();

@@ -12,8 +12,9 @@ import {
   writeFirstDisk,
 } from '@slipway/daemon';
 import { diskOf } from '@slipway/fleet';
+import type { Fetcher } from '@slipway/ignition';
 import type { Client, Log } from '@slipway/kube';
-import { CommandError } from '../errors.ts';
+import { SimulatorError } from './errors.ts';
 import { fetchFirstConfig } from './first-boot-fetch.ts';
 import type { MachineName } from './machine-name.ts';
 import { simulatedDisk } from './simulated-machine.ts';
@@ -23,6 +24,8 @@ export interface BirthOptions {
   /** Where the stubs are. */
   readonly machineNamespace: string;
   readonly directory: string;
+  /** What fetches a machine's first config. */
+  readonly fetch: Fetcher;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -34,8 +37,8 @@ const MOST_BOOTS = 10;
 
 /** Resolves to the directory that is the machine. */
 export async function bear({ name, pool }: MachineName, options: BirthOptions): Promise<string> {
-  const { directory, signal } = options;
-  const config = await fetchFirstConfig(name, await userDataOf(pool, options), signal);
+  const { directory, fetch, signal } = options;
+  const config = await fetchFirstConfig(name, await userDataOf(pool, options), { fetch, signal });
   const plan = await diskOf(config);
   const unborn = join(directory, `.${name}.unborn`);
   await rm(unborn, { recursive: true, force: true });
@@ -64,8 +67,8 @@ async function userDataOf(pool: string, { client, machineNamespace, signal }: Bi
   }
 }
 
-const noStub = ({ namespace, name }: { namespace: string; name: string }): CommandError =>
-  new CommandError(
+const noStub = ({ namespace, name }: { namespace: string; name: string }): SimulatorError =>
+  new SimulatorError(
     'SLW_CLI_BIRTH',
     `simulated machines cannot be born: expected the Secret ${namespace}/${name} with their user data, found none within ${STUB_WITHIN_MS / 1000} s. The log of the controllers says what keeps it from being made`,
   );

@@ -1,18 +1,15 @@
 // What Ignition fetches at the first boot of a machine: from its user data to one config with everything in it.
-import { createFetcher } from '@slipway/controllers';
 import { RENDERED_VERSION, type RenderedIgnition } from '@slipway/fleet';
-import { parse, type Report, resolve, translate } from '@slipway/ignition';
-import { CommandError } from '../errors.ts';
+import { type Fetcher, parse, type Report, resolve, translate } from '@slipway/ignition';
+import { SimulatorError } from './errors.ts';
 
-/** The server answers 503 until the pool is rendered, and when many come at once; the real client asks again as well. */
-const fetch = createFetcher({ attempts: 60, backoffMs: 250 });
 const TIME_MS = 180_000;
 
-/** Rejects with a CommandError that names the machine. */
+/** Rejects with a SimulatorError that names the machine. */
 export async function fetchFirstConfig(
   machine: string,
   userData: string,
-  signal: AbortSignal,
+  { fetch, signal }: { readonly fetch: Fetcher; readonly signal: AbortSignal },
 ): Promise<RenderedIgnition> {
   const stub = parse(userData);
   if (stub.config === null) throw unborn(machine, `its user data is no Ignition config: ${firstOf(stub.report)}`);
@@ -34,8 +31,8 @@ export async function fetchFirstConfig(
 const firstOf = (report: readonly { message: string }[] | Report): string =>
   report[0]?.message ?? 'no reason was given';
 
-function unborn(machine: string, why: string): CommandError {
-  return new CommandError(
+function unborn(machine: string, why: string): SimulatorError {
+  return new SimulatorError(
     'SLW_CLI_BIRTH',
     `the simulated machine ${machine} cannot be born: ${why}. The log of the server says what it answered; \`npm start -- --fresh\` begins anew`,
   );

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nodes } from '@slipway/api';
 import { createManyDaemons } from '@slipway/daemon';
+import type { Fetcher } from '@slipway/ignition';
 import { createClient, createManager, createMetrics, createRecorder, isKubeError } from '@slipway/kube';
 import type { Log, Transport } from '@slipway/kube';
-import { version } from '../version.ts';
 import { bear, type BirthOptions } from './birth.ts';
 import { canWatch, watchLimit } from './disk-watches.ts';
 import { inTurns } from './in-turns.ts';
@@ -27,6 +27,10 @@ export interface FleetOptions {
   readonly directory: string;
   /** What there shall be at least: machines that are there stay. */
   readonly shares: readonly (Omit<Share, 'pool'> & { readonly pool: string })[];
+  /** What fetches the first config of a machine, and is patient: the server answers 503 until the pool is rendered, and when many come. */
+  readonly fetch: Fetcher;
+  /** Of the daemons. */
+  readonly programVersion: string;
   readonly log: Log;
   readonly machineNamespace?: string;
   /** How long a boot takes. */
@@ -54,7 +58,7 @@ const BOOT_MS = 1500;
 const REGISTERED_WITHIN_MS = 60_000;
 
 export async function startFleet(options: FleetOptions): Promise<SimulatedFleet> {
-  const { transport, directory, log, machineNamespace = 'openshift-machine-api' } = options;
+  const { transport, directory, fetch, programVersion, log, machineNamespace = 'openshift-machine-api' } = options;
   const ended = new AbortController();
   options.signal?.addEventListener('abort', () => ended.abort(), { once: true });
   const client = createClient(transport);
@@ -63,7 +67,7 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
   const there = await machinesIn(directory);
   const accessOf = createNodeAccess(transport, log);
   const daemons = createManyDaemons({
-    programVersion: version,
+    programVersion,
     log,
     accessOf,
     watchesDisks: await areWatched(there.length, options),
@@ -81,7 +85,7 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
     log,
     metrics,
   });
-  const birth: BirthOptions = { client, machineNamespace, directory, log, signal: ended.signal };
+  const birth: BirthOptions = { client, machineNamespace, directory, fetch, log, signal: ended.signal };
 
   async function takeIn(name: MachineName, root: string): Promise<SimulatedMachine> {
     const machine = machineAt(name, root);
