@@ -15,7 +15,7 @@ import {
 } from '@slipway/api';
 import { createFetcher } from '@slipway/controllers';
 import { type Client, createClient, createTransport, impersonating, loadKubeconfig, silentLog } from '@slipway/kube';
-import { type SimulatedFleet, startFleet } from '@slipway/slipway/fleet';
+import { type SimulatedFleet, startFleet } from '@slipway/simulator';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { slipway, type SlipwayProcess } from './slipway-process.ts';
 

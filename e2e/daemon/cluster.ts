@@ -2,10 +2,11 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { machineConfigs, type MachineConfig, nodeAnnotations, nodes, poolLabel } from '@slipway/api';
-import { createDisk, ENCAPSULATED, type FileSystem, makeSimulatedMachine } from '@slipway/daemon';
+import { type MachineConfig, machineConfigs, nodeAnnotations, nodes, poolLabel } from '@slipway/api';
+import { createDisk, ENCAPSULATED, type FileSystem } from '@slipway/daemon';
 import { canonicalJson, renderedName } from '@slipway/fleet';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import { makeSimulatedMachine } from '@slipway/simulator';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import type { ControlPlane, ControlPlaneOptions } from '@slipway/tools/controlplane';
 import { expect, vi } from 'vitest';

@@ -7,25 +7,24 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createFetcher } from '@slipway/controllers';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import { createClient, createLog } from '@slipway/kube';
+import { type SimulatedFleet, startLocalFleet } from '@slipway/simulator';
 import {
+  type ControlPlane,
   pickFreePort,
+  type Progress,
   resolveBinaries,
   startControlPlane,
   terminalProgress,
   ToolsError,
 } from '@slipway/tools/controlplane';
-import type { ControlPlane, Progress } from '@slipway/tools/controlplane';
 import { connect, whereIs } from './connect.ts';
-import type { SimulatedFleet } from './fleet/simulated-fleet.ts';
-import { startLocalFleet } from './fleet/start-fleet.ts';
+import { defaultSettings } from './default-settings.ts';
 import { createNamespace, install, installedText } from './install.ts';
 import { defaultNamespace } from './namespace.ts';
-import { preflight } from './preflight.ts';
 import { operatorIdentity } from './operator-identity.ts';
-import { defaultSettings } from './default-settings.ts';
-import { runControllers } from './run-controllers.ts';
-import type { RunningControllers } from './run-controllers.ts';
-import { startLocalServer, type LocalServer } from './start-server.ts';
+import { preflight } from './preflight.ts';
+import { runControllers, type RunningControllers } from './run-controllers.ts';
+import { type LocalServer, startLocalServer } from './start-server.ts';
 import { stopSignal } from './stop-signal.ts';
 import { progressBar } from './terminal/progress-bar.ts';
 import { usualPort, usualServerPort } from './usual-port.ts';

@@ -1,11 +1,9 @@
+import { bootSimulatedMachine, makeSimulatedMachine, readImages } from '@slipway/simulator';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import type { FileSystem } from '../host/file-system.ts';
 import { ownOwners } from '../host/own-owners.ts';
 import { readText } from '../host/read-text.ts';
-import { makeSimulatedMachine } from '../host/simulated/machine.ts';
-import { bootSimulatedMachine } from '../host/simulated/simulated-host.ts';
-import { readImages } from '../host/simulated/runtime-state.ts';
 import { copyImage, type DiskImage, emptyImage } from '../host/testing/disk-image.ts';
 import { createFaultyDisk, type Fault } from '../host/testing/faults.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';

@@ -1,10 +1,9 @@
 import { KubeError } from '@slipway/kube';
+import { makeSimulatedMachine, readImages, setRuntimeBehaviour, writeImages } from '@slipway/simulator';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FileSystem } from '../host/file-system.ts';
 import { ownOwners } from '../host/own-owners.ts';
 import { readText } from '../host/read-text.ts';
-import { makeSimulatedMachine } from '../host/simulated/machine.ts';
-import { readImages, setRuntimeBehaviour, writeImages } from '../host/simulated/runtime-state.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
 import { DROP_IN, dropInOf } from './drop-in.ts';

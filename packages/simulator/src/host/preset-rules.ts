@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import type { FileSystem } from '../file-system.ts';
-import { readText } from '../read-text.ts';
+import { type FileSystem, readText } from '@slipway/daemon/host';
 import { instantiate, parseUnitName, templateOf } from './unit-name.ts';
 
 export interface PresetRule {

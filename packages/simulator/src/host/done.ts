@@ -1,8 +1,5 @@
 // What was asked of a simulated machine and leaves no other trace. Gone with the next boot.
-import type { FileSystem, Owners } from '../file-system.ts';
-import { makeDirectories } from '../make-directories.ts';
-import { readText } from '../read-text.ts';
-import { replaceFile } from '../replace-file.ts';
+import { type FileSystem, makeDirectories, type Owners, readText, replaceFile } from '@slipway/daemon/host';
 
 export interface Done {
   readonly what: 'daemon-reload' | 'reload' | 'restart' | 'prefetch';

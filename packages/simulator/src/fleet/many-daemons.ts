@@ -1,21 +1,24 @@
 // The daemons of many machines in one process: what each would watch for itself is watched once for all of them. Each has its
 // machine, its memory and its identity for itself, and does what it would do alone.
-import { type ControllerDef, done, type Log, type Next } from '@slipway/kube';
-import { createDirectoryWatcher, type DirectoryWatcher } from '../drift/directory-watcher.ts';
-import type { Host } from '../host/host.ts';
 import {
+  createDirectoryWatcher,
+  type DaemonMetrics,
+  daemonSources,
+  type DirectoryWatcher,
   type JoinedDaemon,
   type MachineDaemon,
   type MachineDaemonOptions,
   type NodeAccess,
+  type PinMetrics,
+  pinningSources,
+  type PinSeen,
+  pinsSeenBy,
+  type Seen,
+  seenBy,
   startMachineDaemon,
-} from '../machine-daemon.ts';
-import { daemonSources, seenBy } from '../node-sources.ts';
-import type { PinMetrics } from '../pinning/pin-metrics.ts';
-import type { PinSeen } from '../pinning/pinner.ts';
-import { pinningSources, pinsSeenBy } from '../pinning/pinning-sources.ts';
-import type { DaemonMetrics } from '../report/metrics.ts';
-import type { Seen } from '../seen.ts';
+} from '@slipway/daemon';
+import type { Host } from '@slipway/daemon/host';
+import { type ControllerDef, done, type Log, type Next } from '@slipway/kube';
 
 export interface ManyDaemonsOptions extends Pick<MachineDaemonOptions, 'pinSpreadMs'> {
   readonly programVersion: string;

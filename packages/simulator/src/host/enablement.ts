@@ -1,7 +1,7 @@
 // What `systemctl enable`, `disable`, `preset` and `is-enabled` do without a running systemd: links on the disk, nothing else.
 import { posix } from 'node:path';
-import { DaemonError } from '../../errors.ts';
-import type { FileSystem, Owners } from '../file-system.ts';
+import { DaemonError } from '@slipway/daemon';
+import type { FileSystem, Owners } from '@slipway/daemon/host';
 import { askPresets, readPresetRules } from './preset-rules.ts';
 import { listUnitLinks, makeUnitLink, removeUnitLink, type UnitLink } from './unit-links.ts';
 import { CONFIG_DIRECTORY, findUnit, RUNTIME_DIRECTORY, type UnitFound } from './unit-lookup.ts';

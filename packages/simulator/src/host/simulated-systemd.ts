@@ -1,8 +1,7 @@
-import { DaemonError } from '../../errors.ts';
-import type { FileSystem, Owners } from '../file-system.ts';
-import type { Systemd } from '../host.ts';
-import { askEnablement, disableUnits, enableUnits, presetUnits } from './enablement.ts';
+import { DaemonError } from '@slipway/daemon';
+import type { FileSystem, Owners, Systemd } from '@slipway/daemon/host';
 import { noteDone } from './done.ts';
+import { askEnablement, disableUnits, enableUnits, presetUnits } from './enablement.ts';
 import { findUnit } from './unit-lookup.ts';
 
 const FALSE = /^[-@:+!]*(\/usr)?\/bin\/false(\s|$)/;

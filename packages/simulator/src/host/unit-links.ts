@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import type { FileSystem, Owners } from '../file-system.ts';
-import { makeDirectories } from '../make-directories.ts';
+import { type FileSystem, makeDirectories, type Owners } from '@slipway/daemon/host';
 import { type CONFIG_DIRECTORY, type RUNTIME_DIRECTORY, UNIT_DIRECTORIES } from './unit-lookup.ts';
 
 /** A link that makes something of a unit: a dependency of another one, or another name. */

@@ -1,12 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createDisk, type FileSystem, type Host, ownOwners, readText } from '@slipway/daemon/host';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createDisk } from '../disk.ts';
-import type { FileSystem } from '../file-system.ts';
-import type { Host } from '../host.ts';
-import { ownOwners } from '../own-owners.ts';
-import { readText } from '../read-text.ts';
 import { listDone } from './done.ts';
 import { makeSimulatedMachine, type SimulatedMachineOptions } from './machine.ts';
 import { bootSimulatedMachine, createSimulatedHost } from './simulated-host.ts';

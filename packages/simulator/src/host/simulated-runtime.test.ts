@@ -1,11 +1,7 @@
+import { type ContainerRuntime, type FileSystem, makeDirectories, ownOwners, replaceFile } from '@slipway/daemon/host';
+import { emptyImage } from '@slipway/daemon/testing/disk-image';
+import { createMemoryDisk } from '@slipway/daemon/testing/memory-disk';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ContainerRuntime } from '../container-runtime.ts';
-import type { FileSystem } from '../file-system.ts';
-import { makeDirectories } from '../make-directories.ts';
-import { ownOwners } from '../own-owners.ts';
-import { replaceFile } from '../replace-file.ts';
-import { emptyImage } from '../testing/disk-image.ts';
-import { createMemoryDisk } from '../testing/memory-disk.ts';
 import { makeSimulatedMachine } from './machine.ts';
 import { setRuntimeBehaviour, writeImages } from './runtime-state.ts';
 import { bootSimulatedMachine, createSimulatedHost } from './simulated-host.ts';

@@ -1,12 +1,8 @@
 // What a simulated container runtime has, and how it behaves: two files of its machine, so that a test or a person can change both
 // from outside while the daemon runs.
 import { posix } from 'node:path';
-import { DaemonError } from '../../errors.ts';
-import type { FileSystem, Owners } from '../file-system.ts';
-import { makeDirectories } from '../make-directories.ts';
-import { ownOwners } from '../own-owners.ts';
-import { readText } from '../read-text.ts';
-import { replaceFile } from '../replace-file.ts';
+import { DaemonError } from '@slipway/daemon';
+import { type FileSystem, makeDirectories, type Owners, ownOwners, readText, replaceFile } from '@slipway/daemon/host';
 
 export interface RuntimeBehaviour {
   /** Of every pull; null: it takes no time. */

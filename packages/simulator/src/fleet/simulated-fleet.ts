@@ -4,14 +4,21 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nodes } from '@slipway/api';
-import { createManyDaemons } from '@slipway/daemon';
 import type { Fetcher } from '@slipway/ignition';
-import { createClient, createManager, createMetrics, createRecorder, isKubeError } from '@slipway/kube';
-import type { Log, Transport } from '@slipway/kube';
+import {
+  createClient,
+  createManager,
+  createMetrics,
+  createRecorder,
+  isKubeError,
+  type Log,
+  type Transport,
+} from '@slipway/kube';
 import { bear, type BirthOptions } from './birth.ts';
 import { canWatch, watchLimit } from './disk-watches.ts';
 import { inTurns } from './in-turns.ts';
 import { byMachineName, type MachineName, nextMachineName, readMachineName } from './machine-name.ts';
+import { createManyDaemons } from './many-daemons.ts';
 import { createNodeAccess } from './node-access.ts';
 import { createPower } from './power.ts';
 import type { Share } from './shares.ts';

@@ -5,10 +5,9 @@ import { cp, mkdir, mkdtemp, readdir, readlink, rm, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { resolveDebianIgnition, type IgnitionClient } from '@slipway/tools/ignition-client';
+import { createDisk, ownOwners } from '@slipway/daemon/host';
+import { type IgnitionClient, resolveDebianIgnition } from '@slipway/tools/ignition-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDisk } from '../disk.ts';
-import { ownOwners } from '../own-owners.ts';
 import { createSimulatedSystemd } from './simulated-systemd.ts';
 
 const run = promisify(execFile);

@@ -1,14 +1,9 @@
 // What Ignition does to a disk, for a simulated machine: everything of a plan, through the machine's own file system. Partitions,
 // users other than those that the machine has, and groups are left out: nothing here could tell whether they are right.
 import { posix } from 'node:path';
+import { CORE, healPath, healSshKeys } from '@slipway/daemon';
+import { type Host, makeDirectories, ownOwners, replaceFile } from '@slipway/daemon/host';
 import { type DiskEntry, type DiskFile, type DiskPlan, type DiskUser, PRESET_PATH } from '@slipway/fleet';
-import { healPath } from '../../drift/heal-path.ts';
-import { healSshKeys } from '../../drift/heal-ssh-keys.ts';
-import { CORE } from '../../drift/expected.ts';
-import type { Host } from '../host.ts';
-import { makeDirectories } from '../make-directories.ts';
-import { ownOwners } from '../own-owners.ts';
-import { replaceFile } from '../replace-file.ts';
 
 const MOST_BYTES = 64 * 1024 * 1024;
 

@@ -1,9 +1,6 @@
 // A fresh simulated machine: what an OS image and a first boot leave on a disk, as far as the daemon looks at it.
 import { posix } from 'node:path';
-import type { FileSystem, Owners } from '../file-system.ts';
-import { makeDirectories } from '../make-directories.ts';
-import { ownOwners } from '../own-owners.ts';
-import { replaceFile } from '../replace-file.ts';
+import { type FileSystem, makeDirectories, type Owners, ownOwners, replaceFile } from '@slipway/daemon/host';
 import { freshState, hasState, writeState } from './machine-state.ts';
 
 export interface SimulatedMachineOptions {

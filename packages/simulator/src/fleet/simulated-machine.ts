@@ -1,5 +1,6 @@
 // One simulated machine: whether it is up, what it tells of itself, and what may be made to go wrong with it.
-import { bootSimulatedMachine, createSimulatedHost, createDisk, type FileSystem, type Host } from '@slipway/daemon';
+import { createDisk, type FileSystem, type Host } from '@slipway/daemon';
+import { bootSimulatedMachine, createSimulatedHost } from '../host/simulated-host.ts';
 import type { MachineName } from './machine-name.ts';
 
 /**

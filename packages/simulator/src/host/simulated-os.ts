@@ -1,13 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FileSystem, Owners } from '../file-system.ts';
-import type { Deployment, OperatingSystem, OSChange } from '../host.ts';
-import { digestOf } from '../os/image-name.ts';
-import { changeKernelArguments } from '../os/kernel-arguments.ts';
-import { changePackages } from '../os/packages.ts';
-import { describeOS } from '../os/os-release.ts';
+import {
+  changeKernelArguments,
+  changePackages,
+  type Deployment,
+  describeOS,
+  digestOf,
+  type FileSystem,
+  type OperatingSystem,
+  type OSChange,
+  type Owners,
+  removeUnfinished,
+} from '@slipway/daemon/host';
 import { noteDone } from './done.ts';
 import { readState, STATE, writeState } from './machine-state.ts';
-import { removeUnfinished } from '../replace-file.ts';
 
 export function createSimulatedOS(files: FileSystem, owners: Owners): OperatingSystem {
   async function setStaged(staged: Deployment | null): Promise<void> {

@@ -1,9 +1,15 @@
 // A container runtime that fetches nothing: an image is there once its name is in a list, after the time that its bytes would have
 // taken. What it says where it fails goes the way of what CRI-O says.
 import { setTimeout as wait } from 'node:timers/promises';
-import { pullFailure, runtimeFailure } from '../cri/call-failure.ts';
-import type { ContainerRuntime, ImageStore, RuntimeImage } from '../container-runtime.ts';
-import type { FileSystem, Owners } from '../file-system.ts';
+import {
+  type ContainerRuntime,
+  type FileSystem,
+  type ImageStore,
+  type Owners,
+  pullFailure,
+  runtimeFailure,
+  type RuntimeImage,
+} from '@slipway/daemon/host';
 import { isPinnedBy, readConfiguredPins } from './configured-pins.ts';
 import {
   readBehaviour,

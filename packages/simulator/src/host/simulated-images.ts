@@ -1,7 +1,7 @@
 // Images that nobody has made: what a simulated machine would transfer for one is calculated from its name, the same everywhere.
 import { createHash } from 'node:crypto';
+import { digestOf } from '@slipway/daemon/host';
 import type { SizedImage } from '@slipway/fleet';
-import { digestOf } from '../os/image-name.ts';
 
 const SMALLEST = 1_000_000;
 const SPREAD = 40_000_000;

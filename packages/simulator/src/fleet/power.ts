@@ -1,7 +1,7 @@
 // Machines that come up and go down: a boot takes its time, restarts that machine's daemon and nobody else's, and may never end.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ManyDaemons } from '@slipway/daemon';
 import type { Log } from '@slipway/kube';
+import type { ManyDaemons } from './many-daemons.ts';
 import { cutPower, hostOf, type SimulatedMachine, type Trouble } from './simulated-machine.ts';
 
 export interface PowerOptions {

@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import type { FileSystem } from '../file-system.ts';
-import { followLinks, readText } from '../read-text.ts';
+import { type FileSystem, followLinks, readText } from '@slipway/daemon/host';
 import { templateOf } from './unit-name.ts';
 import { readUnitSettings, type UnitSettings } from './unit-settings.ts';
 

@@ -4,16 +4,13 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { secrets } from '@slipway/api';
-import {
-  createSimulatedHost,
-  type FileSystem,
-  finishFirstBoot,
-  makeSimulatedMachine,
-  writeFirstDisk,
-} from '@slipway/daemon';
+import { type FileSystem, finishFirstBoot } from '@slipway/daemon';
 import { diskOf } from '@slipway/fleet';
 import type { Fetcher } from '@slipway/ignition';
 import type { Client, Log } from '@slipway/kube';
+import { makeSimulatedMachine } from '../host/machine.ts';
+import { createSimulatedHost } from '../host/simulated-host.ts';
+import { writeFirstDisk } from '../host/simulated-ignition.ts';
 import { SimulatorError } from './errors.ts';
 import { fetchFirstConfig } from './first-boot-fetch.ts';
 import type { MachineName } from './machine-name.ts';

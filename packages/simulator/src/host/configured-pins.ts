@@ -1,7 +1,6 @@
 // Which images the configuration of CRI-O pins, as CRI-O itself reads it.
+import { type FileSystem, readText } from '@slipway/daemon/host';
 import { parse } from 'smol-toml';
-import type { FileSystem } from '../file-system.ts';
-import { readText } from '../read-text.ts';
 
 const DIRECTORY = '/etc/crio/crio.conf.d';
 const MAIN = '/etc/crio/crio.conf';

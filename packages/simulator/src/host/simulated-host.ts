@@ -1,14 +1,22 @@
 // The only simulated thing of Slipway: a machine that is a directory, with a boot id, a set of units and an OS image. All that
 // it keeps goes through the one way to the disk, so a test that cuts that off cuts off the machine.
 import { randomUUID } from 'node:crypto';
-import { noSuchUser, readAccounts, SHADOW, withPasswordHash } from '../account-files.ts';
-import { createDisk } from '../disk.ts';
-import { emptyDirectory } from '../empty-directory.ts';
-import type { FileSystem, Owners } from '../file-system.ts';
-import type { Accounts, Host } from '../host.ts';
-import { ownOwners } from '../own-owners.ts';
-import { readText } from '../read-text.ts';
-import { removeUnfinished, replaceFile } from '../replace-file.ts';
+import {
+  type Accounts,
+  createDisk,
+  emptyDirectory,
+  type FileSystem,
+  type Host,
+  noSuchUser,
+  type Owners,
+  ownOwners,
+  readAccounts,
+  readText,
+  removeUnfinished,
+  replaceFile,
+  SHADOW,
+  withPasswordHash,
+} from '@slipway/daemon/host';
 import { readState, writeState } from './machine-state.ts';
 import { createSimulatedOS } from './simulated-os.ts';
 import { createSimulatedRuntime } from './simulated-runtime.ts';

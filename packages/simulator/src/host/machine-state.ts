@@ -1,13 +1,17 @@
 // What a simulated machine is booted with and what its next boot brings: one file, so that a boot is one step.
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
-import { DaemonError } from '../../errors.ts';
-import type { FileSystem, Owners } from '../file-system.ts';
-import type { Deployment, OSState } from '../host.ts';
-import { digestOf } from '../os/image-name.ts';
-import { makeDirectories } from '../make-directories.ts';
-import { readText } from '../read-text.ts';
-import { replaceFile } from '../replace-file.ts';
+import { DaemonError } from '@slipway/daemon';
+import {
+  type Deployment,
+  digestOf,
+  type FileSystem,
+  makeDirectories,
+  type OSState,
+  type Owners,
+  readText,
+  replaceFile,
+} from '@slipway/daemon/host';
 
 export interface MachineState extends OSState {
   readonly bootId: string;
