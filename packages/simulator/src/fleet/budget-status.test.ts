@@ -1,6 +1,6 @@
 import type { Pod, PodDisruptionBudget } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { budgetStatusOf } from './budget-status.ts';
+import { budgetStatusOf } from './stand-ins.ts';
 
 const pod = (name: string, phase = 'Running', deleted = false): Pod => ({
   metadata: { name, labels: { app: 'shop' }, ...(deleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },

@@ -1,6 +1,6 @@
 import type { Pod } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { nextPodStep } from './next-pod-step.ts';
+import { nextPodStep } from './stand-ins.ts';
 
 const pod = (phase: string | undefined, deleted = false): Pod => ({
   metadata: { name: 'a', ...(deleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },

@@ -1,31 +1,75 @@
-// A fleet of simulated machines in this process: born through the machine config server, each a directory, each with the real
-// daemon under its own node's identity. Simulated are the machines and their kubelets, and nothing else.
-import { mkdir, readdir, rm } from 'node:fs/promises';
+// Whether the disks of so many machines can be watched: the operating system gives each user so many watches and no more.
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nodes } from '@slipway/api';
+import type { NodeAccess } from '@slipway/daemon';
 import type { Fetcher } from '@slipway/ignition';
 import {
   createClient,
   createManager,
   createMetrics,
   createRecorder,
+  impersonating,
   isKubeError,
   type Log,
   type Transport,
 } from '@slipway/kube';
-import { bear, type BirthOptions } from './birth.ts';
-import { canWatch, watchLimit } from './disk-watches.ts';
+import { bear, type BirthOptions } from './first-boot.ts';
 import { inTurns } from './in-turns.ts';
-import { byMachineName, type MachineName, nextMachineName, readMachineName } from './machine-name.ts';
 import { createManyDaemons } from './many-daemons.ts';
-import { createNodeAccess } from './node-access.ts';
 import { createPower } from './power.ts';
 import type { Share } from './shares.ts';
-import { machineAt, type SimulatedMachine, type Trouble } from './simulated-machine.ts';
-import { standInBudgets } from './stand-in-budgets.ts';
-import { standInKubelet } from './stand-in-kubelet.ts';
-import { standInPods } from './stand-in-pods.ts';
+import {
+  byMachineName,
+  machineAt,
+  type MachineName,
+  nextMachineName,
+  readMachineName,
+  type SimulatedMachine,
+  type Trouble,
+} from './simulated-machine.ts';
+import { standInBudgets, standInKubelet, standInPods } from './stand-ins.ts';
+
+/** What a machine with the built-in configs and some more needs. */
+const EACH = 30;
+/** Others on this machine need some too. */
+const SHARE = 0.5;
+/** Where the operating system does not say. */
+const MOST_UNKNOWN = 50;
+
+const LIMIT = '/proc/sys/fs/inotify/max_user_watches';
+
+export function canWatch(machines: number, limit: number | undefined): boolean {
+  return limit === undefined ? machines <= MOST_UNKNOWN : machines * EACH <= limit * SHARE;
+}
+
+/** Undefined: it does not say. */
+export async function watchLimit(): Promise<number | undefined> {
+  const limit = Number(await readFile(LIMIT, 'utf8').catch(() => ''));
+  return limit > 0 ? limit : undefined;
+}
+
+/**
+ * What a machine may do in the cluster is what its own node may: it speaks as the kubelet of that node, over connections that all
+ * machines share. Authorization, NodeRestriction and our admission policies look at it as they look at a real one.
+ */
+export function createNodeAccess(transport: Transport, log: Log): (nodeName: string) => NodeAccess {
+  const known = new Map<string, NodeAccess>();
+  return (nodeName) => {
+    const before = known.get(nodeName);
+    if (before !== undefined) return before;
+    const identity = { user: `system:node:${nodeName}`, groups: ['system:nodes'] };
+    const client = createClient(impersonating(transport, identity));
+    const events = createRecorder(client, { component: 'machine-config-daemon', instance: nodeName, log });
+    const access = { client, events };
+    known.set(nodeName, access);
+    return access;
+  };
+}
+
+// A fleet of simulated machines in this process: born through the machine config server, each a directory, each with the real
+// daemon under its own node's identity. Simulated are the machines and their kubelets, and nothing else.
 
 export interface FleetOptions {
   /** Of somebody who may impersonate nodes, give them roles, and read the stubs. It stays open. */

@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDisk, type FileSystem, type Host, ownOwners, readText } from '@slipway/daemon/host';
 import { afterEach, describe, expect, it } from 'vitest';
-import { listDone } from './done.ts';
-import { makeSimulatedMachine, type SimulatedMachineOptions } from './machine.ts';
-import { bootSimulatedMachine, createSimulatedHost } from './simulated-host.ts';
+import {
+  bootSimulatedMachine,
+  createSimulatedHost,
+  makeSimulatedMachine,
+  type SimulatedMachineOptions,
+} from './simulated-host.ts';
+import { listDone } from './systemd.ts';
 
 const IMAGE = `quay.example/os@sha256:${'a'.repeat(64)}`;
 const NEWER = `quay.example/os@sha256:${'b'.repeat(64)}`;

@@ -1,12 +1,62 @@
-// What `systemctl enable`, `disable`, `preset` and `is-enabled` do without a running systemd: links on the disk, nothing else.
+// What was asked of a simulated machine and leaves no other trace. Gone with the next boot.
 import { posix } from 'node:path';
 import { DaemonError } from '@slipway/daemon';
-import type { FileSystem, Owners } from '@slipway/daemon/host';
-import { askPresets, readPresetRules } from './preset-rules.ts';
-import { listUnitLinks, makeUnitLink, removeUnitLink, type UnitLink } from './unit-links.ts';
-import { CONFIG_DIRECTORY, findUnit, RUNTIME_DIRECTORY, type UnitFound } from './unit-lookup.ts';
-import { expandSpecifiers, instantiate, parseUnitName, templateOf } from './unit-name.ts';
-import { readList, type UnitSettings } from './unit-settings.ts';
+import {
+  type FileSystem,
+  makeDirectories,
+  type Owners,
+  readText,
+  replaceFile,
+  type Systemd,
+} from '@slipway/daemon/host';
+import { askPresets, readPresetRules } from './presets.ts';
+import {
+  CONFIG_DIRECTORY,
+  expandSpecifiers,
+  findUnit,
+  instantiate,
+  listUnitLinks,
+  makeUnitLink,
+  parseUnitName,
+  readList,
+  removeUnitLink,
+  RUNTIME_DIRECTORY,
+  templateOf,
+  type UnitFound,
+  type UnitLink,
+  type UnitSettings,
+} from './units.ts';
+
+export interface Done {
+  readonly what: 'daemon-reload' | 'reload' | 'restart' | 'prefetch';
+  /** The unit or the image; '' for all of them. */
+  readonly name: string;
+}
+
+const DIRECTORY = '/run/slipway-simulated';
+const DONE = `${DIRECTORY}/done`;
+const MOST = 200;
+const MOST_BYTES = 1024 * 1024;
+
+export async function listDone(files: FileSystem): Promise<Done[]> {
+  const lines = ((await readText(files, DONE, MOST_BYTES)) ?? '').split('\n');
+  return lines.flatMap((line) => {
+    const [what, name = ''] = line.split(' ');
+    return what === 'daemon-reload' || what === 'reload' || what === 'restart' || what === 'prefetch'
+      ? [{ what, name }]
+      : [];
+  });
+}
+
+export async function noteDone(files: FileSystem, owners: Owners, done: Done): Promise<void> {
+  const all = [...(await listDone(files)), done].slice(-MOST);
+  await makeDirectories(files, DIRECTORY, owners);
+  const bytes = Buffer.from(all.map(({ what, name }) => `${what} ${name}\n`).join(''));
+  // As much on the disk as anything below /run: not at all.
+  await replaceFile(files, DONE, { ...owners, bytes, mode: 0o644 }, { sync: false });
+}
+
+// What `systemctl enable`, `disable`, `preset` and `is-enabled` do without a running systemd: links on the disk, nothing else.
 
 type Unit = Extract<UnitFound, { kind: 'unit' }>;
 
@@ -153,4 +203,40 @@ export async function presetUnits(files: FileSystem, owners: Owners, names: read
     if (action === 'enable') await enableUnits(files, owners, units);
     if (action === 'disable') await disableUnits(files, [name]);
   }
+}
+
+const FALSE = /^[-@:+!]*(\/usr)?\/bin\/false(\s|$)/;
+
+export function createSimulatedSystemd(files: FileSystem, owners: Owners): Systemd {
+  return {
+    enablement: (unit) => askEnablement(files, unit),
+    enable: (units) => enableUnits(files, owners, units),
+    disable: (units) => disableUnits(files, units),
+    preset: (units) => presetUnits(files, owners, units),
+    daemonReload: () => noteDone(files, owners, { what: 'daemon-reload', name: '' }),
+
+    async reload(unit) {
+      await mustStart(files, 'reload', unit);
+      await noteDone(files, owners, { what: 'reload', name: unit });
+    },
+
+    async restart(unit) {
+      await mustStart(files, 'restart', unit);
+      await noteDone(files, owners, { what: 'restart', name: unit });
+    },
+  };
+}
+
+async function mustStart(files: FileSystem, verb: string, name: string): Promise<void> {
+  const unit = await findUnit(files, name);
+  if (unit.kind !== 'unit') {
+    const why = unit.kind === 'masked' ? 'it is masked' : 'there is no such unit file on this machine';
+    throw new DaemonError('SLW_DAEMON_UNIT', `Cannot ${verb} ${name}: ${why}.`);
+  }
+  const start = unit.settings.get('Service.ExecStart') ?? [];
+  if (!start.some((command) => FALSE.test(command))) return;
+  throw new DaemonError(
+    'SLW_DAEMON_UNIT',
+    `Cannot ${verb} ${name}: its process ended with status 1. Expected that it starts; see its ExecStart in ${unit.path}.`,
+  );
 }

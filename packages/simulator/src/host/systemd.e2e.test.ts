@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { createDisk, ownOwners } from '@slipway/daemon/host';
 import { type IgnitionClient, resolveDebianIgnition } from '@slipway/tools/ignition-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSimulatedSystemd } from './simulated-systemd.ts';
+import { createSimulatedSystemd } from './systemd.ts';
 
 const run = promisify(execFile);
 

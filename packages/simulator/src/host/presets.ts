@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { type FileSystem, readText } from '@slipway/daemon/host';
-import { instantiate, parseUnitName, templateOf } from './unit-name.ts';
+import { instantiate, parseUnitName, templateOf } from './units.ts';
 
 export interface PresetRule {
   readonly action: 'enable' | 'disable' | 'ignore';

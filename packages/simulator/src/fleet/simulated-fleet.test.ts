@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canWatch } from './disk-watches.ts';
+import { canWatch } from './simulated-fleet.ts';
 
 describe('the disks of simulated machines', () => {
   it.each([

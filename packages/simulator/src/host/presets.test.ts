@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askPresets, parsePresetRules } from './preset-rules.ts';
+import { askPresets, parsePresetRules } from './presets.ts';
 
 // What systemd 252 does too is compared with it in enablement.e2e.test.ts; `ignore` came with a later one.
 const rules = parsePresetRules(`

@@ -2,10 +2,9 @@ import { type ContainerRuntime, type FileSystem, makeDirectories, ownOwners, rep
 import { emptyImage } from '@slipway/daemon/testing/disk-image';
 import { createMemoryDisk } from '@slipway/daemon/testing/memory-disk';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeSimulatedMachine } from './machine.ts';
+import { simulatedLayers } from './container-runtime.ts';
 import { setRuntimeBehaviour, writeImages } from './runtime-state.ts';
-import { bootSimulatedMachine, createSimulatedHost } from './simulated-host.ts';
-import { simulatedLayers } from './simulated-images.ts';
+import { bootSimulatedMachine, createSimulatedHost, makeSimulatedMachine } from './simulated-host.ts';
 
 const { signal } = new AbortController();
 const owners = ownOwners();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { byMachineName, machineName, nextMachineName, readMachineName } from './machine-name.ts';
+import { byMachineName, machineName, nextMachineName, readMachineName } from './simulated-machine.ts';
 
 describe('the name of a simulated machine', () => {
   it('says its pool, also where that has dashes and digits', () => {

@@ -1,0 +1,50 @@
+import { type MachineConfigPool, machineConfigPools, roleLabel } from '@slipway/api';
+import { type Client, createClient, isKubeError, type Resource } from '@slipway/kube';
+import { sharesOf } from './shares.ts';
+import { type FleetOptions, type SimulatedFleet, startFleet } from './simulated-fleet.ts';
+
+const serviceAccounts: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  namespaced: true,
+};
+
+/** Without it no pod can be made in the namespace `default`; in a cluster kube-controller-manager makes it. */
+export async function createDefaultAccount(client: Client): Promise<void> {
+  const metadata = { namespace: 'default', name: 'default' };
+  await client.create(serviceAccounts, { metadata }).catch((error: unknown) => {
+    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
+  });
+}
+
+/** A custom pool, to have one: its machines are workers first, and have in addition what is for the role infra. */
+const infraPool: MachineConfigPool = {
+  metadata: { name: 'infra' },
+  spec: {
+    machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', 'infra'] }] },
+    nodeSelector: { matchLabels: { 'node-role.kubernetes.io/infra': '' } },
+  },
+};
+
+/** One that is there stays as it is. */
+export async function createInfraPool(client: Client): Promise<void> {
+  await client.create(machineConfigPools, infraPool, { fieldManager: 'slipway-start' }).catch((error: unknown) => {
+    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
+  });
+}
+
+// The simulated fleet of `npm start`, with what else a newcomer needs to see it at work.
+
+export interface LocalFleetOptions extends Omit<FleetOptions, 'shares'> {
+  readonly machines: number;
+}
+
+export async function startLocalFleet({ machines, ...options }: LocalFleetOptions): Promise<SimulatedFleet> {
+  const client = createClient(options.transport);
+  const shares = sharesOf(machines);
+  if (shares.some(({ pool }) => pool === 'infra')) await createInfraPool(client);
+  await createDefaultAccount(client);
+  return startFleet({ ...options, shares });
+}
