@@ -1,4 +1,5 @@
-// What Ignition fetches at the first boot of a machine: from its user data to one config with everything in it.
+// The birth of a simulated machine, from its user data to a disk that its daemon can start on. It comes into the world by one
+// rename: a birth that was cut off leaves nothing that would be taken for a machine.
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,44 +12,6 @@ import { SimulatorError } from '../errors.ts';
 import { writeFirstDisk } from '../host/first-disk.ts';
 import { createSimulatedHost, makeSimulatedMachine } from '../host/simulated-host.ts';
 import { type MachineName, simulatedDisk } from './simulated-machine.ts';
-
-const TIME_MS = 180_000;
-
-/** Rejects with a SimulatorError that names the machine. */
-export async function fetchFirstConfig(
-  machine: string,
-  userData: string,
-  { fetch, signal }: { readonly fetch: Fetcher; readonly signal: AbortSignal },
-): Promise<RenderedIgnition> {
-  const stub = parse(userData);
-  if (stub.config === null) throw unborn(machine, `its user data is no Ignition config: ${firstOf(stub.report)}`);
-  const resolved = await resolve(stub.config, {
-    name: `user data of ${machine}`,
-    fetch,
-    // The server of `npm start` is on this machine, which a config may else not name.
-    hosts: { allowAddresses: ['127.0.0.0/8', '::1/128'] },
-    limits: { timeMs: TIME_MS },
-    signal,
-  });
-  signal.throwIfAborted();
-  if (resolved.config === null) throw unborn(machine, firstOf(resolved.report));
-  const { config, report } = translate(resolved.config, RENDERED_VERSION);
-  if (config === null) throw unborn(machine, firstOf(report));
-  return config;
-}
-
-const firstOf = (report: readonly { message: string }[] | Report): string =>
-  report[0]?.message ?? 'no reason was given';
-
-function unborn(machine: string, why: string): SimulatorError {
-  return new SimulatorError(
-    'SLW_CLI_BIRTH',
-    `the simulated machine ${machine} cannot be born: ${why}. The log of the server says what it answered; \`npm start -- --fresh\` begins anew`,
-  );
-}
-
-// The birth of a simulated machine, from its user data to a disk that its daemon can start on. It comes into the world by one
-// rename: a birth that was cut off leaves nothing that would be taken for a machine.
 
 export interface BirthOptions {
   readonly client: Client;
@@ -63,6 +26,7 @@ export interface BirthOptions {
 
 const STUB_WITHIN_MS = 60_000;
 const STUB_EVERY_MS = 200;
+const TIME_MS = 180_000;
 /** The first boot itself gives up before. */
 const MOST_BOOTS = 10;
 
@@ -103,6 +67,39 @@ const noStub = ({ namespace, name }: { namespace: string; name: string }): Simul
     'SLW_CLI_BIRTH',
     `simulated machines cannot be born: expected the Secret ${namespace}/${name} with their user data, found none within ${STUB_WITHIN_MS / 1000} s. The log of the controllers says what keeps it from being made`,
   );
+
+/** Rejects with a SimulatorError that names the machine. */
+async function fetchFirstConfig(
+  machine: string,
+  userData: string,
+  { fetch, signal }: { readonly fetch: Fetcher; readonly signal: AbortSignal },
+): Promise<RenderedIgnition> {
+  const stub = parse(userData);
+  if (stub.config === null) throw unborn(machine, `its user data is no Ignition config: ${firstOf(stub.report)}`);
+  const resolved = await resolve(stub.config, {
+    name: `user data of ${machine}`,
+    fetch,
+    // The server of `npm start` is on this machine, which a config may else not name.
+    hosts: { allowAddresses: ['127.0.0.0/8', '::1/128'] },
+    limits: { timeMs: TIME_MS },
+    signal,
+  });
+  signal.throwIfAborted();
+  if (resolved.config === null) throw unborn(machine, firstOf(resolved.report));
+  const { config, report } = translate(resolved.config, RENDERED_VERSION);
+  if (config === null) throw unborn(machine, firstOf(report));
+  return config;
+}
+
+const firstOf = (report: readonly { message: string }[] | Report): string =>
+  report[0]?.message ?? 'no reason was given';
+
+function unborn(machine: string, why: string): SimulatorError {
+  return new SimulatorError(
+    'SLW_CLI_BIRTH',
+    `the simulated machine ${machine} cannot be born: ${why}. The log of the server says what it answered; \`npm start -- --fresh\` begins anew`,
+  );
+}
 
 async function bootForTheFirstTime(
   name: string,

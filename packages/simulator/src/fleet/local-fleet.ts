@@ -1,22 +1,19 @@
+// The simulated fleet of `npm start`, with what else a newcomer needs to see it at work.
 import { type MachineConfigPool, machineConfigPools, roleLabel } from '@slipway/api';
 import { type Client, createClient, isKubeError, type Resource } from '@slipway/kube';
 import { sharesOf } from './shares.ts';
 import { type FleetOptions, type SimulatedFleet, startFleet } from './simulated-fleet.ts';
 
-const serviceAccounts: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'ServiceAccount',
-  plural: 'serviceaccounts',
-  namespaced: true,
-};
+export interface LocalFleetOptions extends Omit<FleetOptions, 'shares'> {
+  readonly machines: number;
+}
 
-/** Without it no pod can be made in the namespace `default`; in a cluster kube-controller-manager makes it. */
-export async function createDefaultAccount(client: Client): Promise<void> {
-  const metadata = { namespace: 'default', name: 'default' };
-  await client.create(serviceAccounts, { metadata }).catch((error: unknown) => {
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-  });
+export async function startLocalFleet({ machines, ...options }: LocalFleetOptions): Promise<SimulatedFleet> {
+  const client = createClient(options.transport);
+  const shares = sharesOf(machines);
+  if (shares.some(({ pool }) => pool === 'infra')) await createInfraPool(client);
+  await createDefaultAccount(client);
+  return startFleet({ ...options, shares });
 }
 
 /** A custom pool, to have one: its machines are workers first, and have in addition what is for the role infra. */
@@ -29,22 +26,24 @@ const infraPool: MachineConfigPool = {
 };
 
 /** One that is there stays as it is. */
-export async function createInfraPool(client: Client): Promise<void> {
+async function createInfraPool(client: Client): Promise<void> {
   await client.create(machineConfigPools, infraPool, { fieldManager: 'slipway-start' }).catch((error: unknown) => {
     if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
   });
 }
 
-// The simulated fleet of `npm start`, with what else a newcomer needs to see it at work.
+const serviceAccounts: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  namespaced: true,
+};
 
-export interface LocalFleetOptions extends Omit<FleetOptions, 'shares'> {
-  readonly machines: number;
-}
-
-export async function startLocalFleet({ machines, ...options }: LocalFleetOptions): Promise<SimulatedFleet> {
-  const client = createClient(options.transport);
-  const shares = sharesOf(machines);
-  if (shares.some(({ pool }) => pool === 'infra')) await createInfraPool(client);
-  await createDefaultAccount(client);
-  return startFleet({ ...options, shares });
+/** Without it no pod can be made in the namespace `default`; in a cluster kube-controller-manager makes it. */
+async function createDefaultAccount(client: Client): Promise<void> {
+  const metadata = { namespace: 'default', name: 'default' };
+  await client.create(serviceAccounts, { metadata }).catch((error: unknown) => {
+    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
+  });
 }

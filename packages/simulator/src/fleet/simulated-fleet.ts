@@ -1,4 +1,5 @@
-// Whether the disks of so many machines can be watched: the operating system gives each user so many watches and no more.
+// A fleet of simulated machines in this process: born through the machine config server, each a directory, each with the real
+// daemon under its own node's identity. Simulated are the machines and their kubelets, and nothing else.
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -30,46 +31,6 @@ import {
   type Trouble,
 } from './simulated-machine.ts';
 import { standInBudgets, standInKubelet, standInPods } from './stand-ins.ts';
-
-/** What a machine with the built-in configs and some more needs. */
-const EACH = 30;
-/** Others on this machine need some too. */
-const SHARE = 0.5;
-/** Where the operating system does not say. */
-const MOST_UNKNOWN = 50;
-
-const LIMIT = '/proc/sys/fs/inotify/max_user_watches';
-
-export function canWatch(machines: number, limit: number | undefined): boolean {
-  return limit === undefined ? machines <= MOST_UNKNOWN : machines * EACH <= limit * SHARE;
-}
-
-/** Undefined: it does not say. */
-export async function watchLimit(): Promise<number | undefined> {
-  const limit = Number(await readFile(LIMIT, 'utf8').catch(() => ''));
-  return limit > 0 ? limit : undefined;
-}
-
-/**
- * What a machine may do in the cluster is what its own node may: it speaks as the kubelet of that node, over connections that all
- * machines share. Authorization, NodeRestriction and our admission policies look at it as they look at a real one.
- */
-export function createNodeAccess(transport: Transport, log: Log): (nodeName: string) => NodeAccess {
-  const known = new Map<string, NodeAccess>();
-  return (nodeName) => {
-    const before = known.get(nodeName);
-    if (before !== undefined) return before;
-    const identity = { user: `system:node:${nodeName}`, groups: ['system:nodes'] };
-    const client = createClient(impersonating(transport, identity));
-    const events = createRecorder(client, { component: 'machine-config-daemon', instance: nodeName, log });
-    const access = { client, events };
-    known.set(nodeName, access);
-    return access;
-  };
-}
-
-// A fleet of simulated machines in this process: born through the machine config server, each a directory, each with the real
-// daemon under its own node's identity. Simulated are the machines and their kubelets, and nothing else.
 
 export interface FleetOptions {
   /** Of somebody who may impersonate nodes, give them roles, and read the stubs. It stays open. */
@@ -215,6 +176,32 @@ function missingMachines(shares: FleetOptions['shares'], there: readonly Machine
   });
 }
 
+/**
+ * What a machine may do in the cluster is what its own node may: it speaks as the kubelet of that node, over connections that all
+ * machines share. Authorization, NodeRestriction and our admission policies look at it as they look at a real one.
+ */
+function createNodeAccess(transport: Transport, log: Log): (nodeName: string) => NodeAccess {
+  const known = new Map<string, NodeAccess>();
+  return (nodeName) => {
+    const before = known.get(nodeName);
+    if (before !== undefined) return before;
+    const identity = { user: `system:node:${nodeName}`, groups: ['system:nodes'] };
+    const client = createClient(impersonating(transport, identity));
+    const events = createRecorder(client, { component: 'machine-config-daemon', instance: nodeName, log });
+    const access = { client, events };
+    known.set(nodeName, access);
+    return access;
+  };
+}
+
+/** Their Nodes are there, with role and status. */
+async function untilRegistered(machines: readonly SimulatedMachine[], signal: AbortSignal): Promise<void> {
+  const giveUpAt = performance.now() + REGISTERED_WITHIN_MS;
+  while (machines.some(({ told }) => told === '') && performance.now() < giveUpAt) {
+    await wait(20, undefined, { signal });
+  }
+}
+
 async function areWatched(there: number, { shares, log }: FleetOptions): Promise<boolean> {
   const machines = Math.max(
     there,
@@ -229,10 +216,21 @@ async function areWatched(there: number, { shares, log }: FleetOptions): Promise
   return false;
 }
 
-/** Their Nodes are there, with role and status. */
-async function untilRegistered(machines: readonly SimulatedMachine[], signal: AbortSignal): Promise<void> {
-  const giveUpAt = performance.now() + REGISTERED_WITHIN_MS;
-  while (machines.some(({ told }) => told === '') && performance.now() < giveUpAt) {
-    await wait(20, undefined, { signal });
-  }
+/** What a machine with the built-in configs and some more needs. */
+const EACH = 30;
+/** Others on this machine need some too. */
+const SHARE = 0.5;
+/** Where the operating system does not say. */
+const MOST_UNKNOWN = 50;
+
+export function canWatch(machines: number, limit: number | undefined): boolean {
+  return limit === undefined ? machines <= MOST_UNKNOWN : machines * EACH <= limit * SHARE;
+}
+
+const LIMIT = '/proc/sys/fs/inotify/max_user_watches';
+
+/** Undefined: it does not say. */
+async function watchLimit(): Promise<number | undefined> {
+  const limit = Number(await readFile(LIMIT, 'utf8').catch(() => ''));
+  return limit > 0 ? limit : undefined;
 }

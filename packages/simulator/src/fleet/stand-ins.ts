@@ -1,4 +1,5 @@
-// The Node of a simulated machine: what it is made as, and what the stand-in for its kubelet says of it.
+// In the place of what `npm start` does not run: the kubelets of simulated machines, and of kube-controller-manager what keeps
+// the status of PodDisruptionBudgets.
 import {
   type Node,
   type NodeCondition,
@@ -21,56 +22,6 @@ import {
 } from '@slipway/kube';
 import { hostOf, type MachineName, type SimulatedMachine } from './simulated-machine.ts';
 
-export interface MachineFacts {
-  readonly isUp: boolean;
-  readonly bootId: string;
-  /** Such as `Simulated machine 9.6`. */
-  readonly osImage: string;
-}
-
-const ZONES = 3;
-/** In the place of a version: `kubectl get nodes` shows it. */
-const VERSION = 'v0.0.0-simulated';
-
-export const nodeOf = (machine: MachineName): Node => ({
-  metadata: {
-    name: machine.name,
-    labels: {
-      'kubernetes.io/hostname': machine.name,
-      'kubernetes.io/os': 'linux',
-      'topology.kubernetes.io/zone': `zone-${(machine.number % ZONES) + 1}`,
-      ...roleLabels(machine),
-    },
-  },
-});
-
-export const statusOf = ({ isUp, bootId, osImage }: MachineFacts, now: Date): NonNullable<Node['status']> => ({
-  conditions: [readyCondition(isUp, now)],
-  nodeInfo: { bootID: bootId, osImage, kernelVersion: 'simulated', kubeletVersion: VERSION },
-});
-
-function readyCondition(isUp: boolean, now: Date): NodeCondition {
-  const at = `${now.toISOString().slice(0, 19)}Z`;
-  return {
-    type: 'Ready',
-    status: isUp ? 'True' : 'False',
-    reason: isUp ? 'KubeletReady' : 'KubeletNotReady',
-    message: isUp ? 'a simulated machine: no kubelet runs here' : 'the simulated machine is down',
-    lastHeartbeatTime: at,
-    lastTransitionTime: at,
-  };
-}
-
-const ROLE = 'node-role.kubernetes.io/';
-
-/** Machines of custom pools are workers first. */
-const roleLabels = ({ pool }: MachineName): Record<string, string> => ({
-  ...(pool !== 'master' && { [`${ROLE}worker`]: '' }),
-  [`${ROLE}${pool}`]: '',
-});
-
-// In the place of the kubelets of simulated machines: registers each machine's Node when it comes up and keeps its status.
-
 export interface StandInKubeletOptions {
   machineOf(this: void, name: string): SimulatedMachine | undefined;
   /** By the node's own identity. */
@@ -78,6 +29,8 @@ export interface StandInKubeletOptions {
   /** `wake` is called with the name of every machine, and again when it has come up or gone down. Returns the way to stop listening. */
   onPower(this: void, wake: (name: string) => void): () => void;
 }
+
+// The kubelet and its Node: registers each machine's Node when it comes up and keeps its status.
 
 export function standInKubelet({ machineOf, clientOf, onPower }: StandInKubeletOptions): ControllerDef {
   return {
@@ -99,6 +52,13 @@ export function standInKubelet({ machineOf, clientOf, onPower }: StandInKubeletO
       return done();
     },
   };
+}
+
+export interface MachineFacts {
+  readonly isUp: boolean;
+  readonly bootId: string;
+  /** Such as `Simulated machine 9.6`. */
+  readonly osImage: string;
 }
 
 async function factsOf(machine: SimulatedMachine): Promise<MachineFacts> {
@@ -123,46 +83,48 @@ async function tell(kubelet: Client, { name }: SimulatedMachine, facts: MachineF
   await kubelet.patch(nodes, { name }, { type: 'strategic', body }, {}, { subresource: 'status' });
 }
 
-// What the stand-in for a kubelet does about a pod of its machine.
+const ZONES = 3;
+/** In the place of a version: `kubectl get nodes` shows it. */
+const VERSION = 'v0.0.0-simulated';
 
-export type PodStep = 'run' | 'end' | 'nothing';
-
-export function nextPodStep({ metadata, status }: Pod, isUp: boolean): PodStep {
-  if (!isUp) return 'nothing';
-  // Nothing runs, so nothing has to be waited for.
-  if (metadata.deletionTimestamp !== undefined) return 'end';
-  return status?.phase === undefined || status.phase === 'Pending' ? 'run' : 'nothing';
-}
-
-/** The pod runs, and whoever asks is told that it is ready. */
-export const runningStatus = (now: Date): NonNullable<Pod['status']> => {
-  const lastTransitionTime = `${now.toISOString().slice(0, 19)}Z`;
-  const conditions = ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({
-    type,
-    status: 'True',
-    lastTransitionTime,
-  }));
-  return { phase: 'Running', conditions };
-};
-
-/** What is looked at: a pod has far more. */
-export function trimPod({ metadata, spec, status }: Stored<Pod>): Stored<Pod> {
-  const { name, namespace, uid, resourceVersion, labels, deletionTimestamp } = metadata;
-  return {
-    metadata: {
-      name,
-      uid,
-      resourceVersion,
-      ...(namespace !== undefined && { namespace }),
-      ...(labels !== undefined && { labels }),
-      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+const nodeOf = (machine: MachineName): Node => ({
+  metadata: {
+    name: machine.name,
+    labels: {
+      'kubernetes.io/hostname': machine.name,
+      'kubernetes.io/os': 'linux',
+      'topology.kubernetes.io/zone': `zone-${(machine.number % ZONES) + 1}`,
+      ...roleLabels(machine),
     },
-    ...(spec?.nodeName !== undefined && { spec: { nodeName: spec.nodeName } }),
-    ...(status?.phase !== undefined && { status: { phase: status.phase } }),
+  },
+});
+
+const ROLE = 'node-role.kubernetes.io/';
+
+/** Machines of custom pools are workers first. */
+const roleLabels = ({ pool }: MachineName): Record<string, string> => ({
+  ...(pool !== 'master' && { [`${ROLE}worker`]: '' }),
+  [`${ROLE}${pool}`]: '',
+});
+
+const statusOf = ({ isUp, bootId, osImage }: MachineFacts, now: Date): NonNullable<Node['status']> => ({
+  conditions: [readyCondition(isUp, now)],
+  nodeInfo: { bootID: bootId, osImage, kernelVersion: 'simulated', kubeletVersion: VERSION },
+});
+
+function readyCondition(isUp: boolean, now: Date): NodeCondition {
+  const at = `${now.toISOString().slice(0, 19)}Z`;
+  return {
+    type: 'Ready',
+    status: isUp ? 'True' : 'False',
+    reason: isUp ? 'KubeletReady' : 'KubeletNotReady',
+    message: isUp ? 'a simulated machine: no kubelet runs here' : 'the simulated machine is down',
+    lastHeartbeatTime: at,
+    lastTransitionTime: at,
   };
 }
 
-// In the place of the kubelets of simulated machines: pods that are bound to one are said to run, and gone when they are deleted.
+// The kubelet and its pods: those that are bound to a machine are said to run, and gone when they are deleted.
 
 const BY_NODE = 'by-node';
 
@@ -190,6 +152,15 @@ export function standInPods({ machineOf, clientOf, onPower }: StandInKubeletOpti
 
 const nodeNameOf = ({ spec }: Pod): string[] => (spec?.nodeName === undefined ? [] : [spec.nodeName]);
 
+export type PodStep = 'run' | 'end' | 'nothing';
+
+export function nextPodStep({ metadata, status }: Pod, isUp: boolean): PodStep {
+  if (!isUp) return 'nothing';
+  // Nothing runs, so nothing has to be waited for.
+  if (metadata.deletionTimestamp !== undefined) return 'end';
+  return status?.phase === undefined || status.phase === 'Pending' ? 'run' : 'nothing';
+}
+
 async function run(kubelet: Client, pod: Stored<Pod>, now: Date): Promise<void> {
   const body = { status: runningStatus(now) };
   const { uid } = pod.metadata;
@@ -197,6 +168,17 @@ async function run(kubelet: Client, pod: Stored<Pod>, now: Date): Promise<void> 
     kubelet.patch(pods, nameOf(keyOf(pod)), { type: 'strategic', body }, { uid }, { subresource: 'status' }),
   );
 }
+
+/** The pod runs, and whoever asks is told that it is ready. */
+const runningStatus = (now: Date): NonNullable<Pod['status']> => {
+  const lastTransitionTime = `${now.toISOString().slice(0, 19)}Z`;
+  const conditions = ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({
+    type,
+    status: 'True',
+    lastTransitionTime,
+  }));
+  return { phase: 'Running', conditions };
+};
 
 async function end(kubelet: Client, pod: Stored<Pod>): Promise<void> {
   const { uid } = pod.metadata;
@@ -209,50 +191,24 @@ async function orGone(write: Promise<unknown>): Promise<void> {
   });
 }
 
-// What a PodDisruptionBudget allows, counted from the pods there are. The controller that does this in a cluster also asks the
-// owners of pods how many there should be; here nobody makes pods anew, so those that are there are those that are expected.
-
-type BudgetStatus = Required<Omit<NonNullable<PodDisruptionBudget['status']>, 'disruptedPods'>> & {
-  /** Null: to be taken away. */
-  disruptedPods: Record<string, string | null>;
-};
-
-/** `pods` are those of its namespace. */
-export function budgetStatusOf(budget: PodDisruptionBudget, pods: readonly Pod[]): BudgetStatus {
-  const { generation = 0 } = budget.metadata;
-  const matching = pods.filter(({ metadata }) => matchesSelector(budget.spec?.selector, metadata.labels));
-  const leaving = Object.keys(budget.status?.disruptedPods ?? {});
-  const isHealthy = ({ metadata, status }: Pod): boolean =>
-    status?.phase === 'Running' && metadata.deletionTimestamp === undefined && !leaving.includes(metadata.name);
-  const expectedPods = matching.length;
-  const currentHealthy = matching.filter(isHealthy).length;
-  const desiredHealthy = desiredOf(budget, expectedPods);
-  const there = new Set(pods.map(({ metadata }) => metadata.name));
+/** What is looked at: a pod has far more. */
+function trimPod({ metadata, spec, status }: Stored<Pod>): Stored<Pod> {
+  const { name, namespace, uid, resourceVersion, labels, deletionTimestamp } = metadata;
   return {
-    expectedPods,
-    currentHealthy,
-    desiredHealthy,
-    disruptionsAllowed: Math.max(0, currentHealthy - desiredHealthy),
-    observedGeneration: generation,
-    disruptedPods: Object.fromEntries(leaving.filter((name) => !there.has(name)).map((name) => [name, null])),
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      ...(namespace !== undefined && { namespace }),
+      ...(labels !== undefined && { labels }),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
+    ...(spec?.nodeName !== undefined && { spec: { nodeName: spec.nodeName } }),
+    ...(status?.phase !== undefined && { status: { phase: status.phase } }),
   };
 }
 
-function desiredOf({ spec }: PodDisruptionBudget, expected: number): number {
-  const { minAvailable, maxUnavailable } = spec ?? {};
-  if (maxUnavailable !== undefined) return Math.max(0, expected - share(maxUnavailable, expected));
-  return minAvailable === undefined ? expected : share(minAvailable, expected);
-}
-
-/** Percentages are rounded up, as in a cluster. */
-function share(amount: number | string, of: number): number {
-  if (typeof amount === 'number') return amount;
-  const percent = Number.parseInt(amount, 10);
-  return Number.isNaN(percent) ? of : Math.ceil((percent / 100) * of);
-}
-
-// In the place of kube-controller-manager, which `npm start` does not run: keeps the status of PodDisruptionBudgets, without which
-// the API server refuses every eviction that one of them has a say in.
+// Budgets: without a status of theirs the API server refuses every eviction that one of them has a say in.
 
 const BY_NAMESPACE = 'by-namespace';
 const namespaceOf = ({ metadata }: Pod | PodDisruptionBudget): string[] => [metadata.namespace ?? ''];
@@ -292,4 +248,47 @@ function says(
     Object.keys(disruptedPods).length === 0 &&
     (Object.keys(wanted) as (keyof typeof wanted)[]).every((field) => found[field] === wanted[field])
   );
+}
+
+type BudgetStatus = Required<Omit<NonNullable<PodDisruptionBudget['status']>, 'disruptedPods'>> & {
+  /** Null: to be taken away. */
+  disruptedPods: Record<string, string | null>;
+};
+
+/**
+ * What a PodDisruptionBudget allows, counted from the pods there are; `pods` are those of its namespace. The controller that does
+ * this in a cluster also asks the owners of pods how many there should be; here nobody makes pods anew, so those that are there
+ * are those that are expected.
+ */
+export function budgetStatusOf(budget: PodDisruptionBudget, pods: readonly Pod[]): BudgetStatus {
+  const { generation = 0 } = budget.metadata;
+  const matching = pods.filter(({ metadata }) => matchesSelector(budget.spec?.selector, metadata.labels));
+  const leaving = Object.keys(budget.status?.disruptedPods ?? {});
+  const isHealthy = ({ metadata, status }: Pod): boolean =>
+    status?.phase === 'Running' && metadata.deletionTimestamp === undefined && !leaving.includes(metadata.name);
+  const expectedPods = matching.length;
+  const currentHealthy = matching.filter(isHealthy).length;
+  const desiredHealthy = desiredOf(budget, expectedPods);
+  const there = new Set(pods.map(({ metadata }) => metadata.name));
+  return {
+    expectedPods,
+    currentHealthy,
+    desiredHealthy,
+    disruptionsAllowed: Math.max(0, currentHealthy - desiredHealthy),
+    observedGeneration: generation,
+    disruptedPods: Object.fromEntries(leaving.filter((name) => !there.has(name)).map((name) => [name, null])),
+  };
+}
+
+function desiredOf({ spec }: PodDisruptionBudget, expected: number): number {
+  const { minAvailable, maxUnavailable } = spec ?? {};
+  if (maxUnavailable !== undefined) return Math.max(0, expected - share(maxUnavailable, expected));
+  return minAvailable === undefined ? expected : share(minAvailable, expected);
+}
+
+/** Percentages are rounded up, as in a cluster. */
+function share(amount: number | string, of: number): number {
+  if (typeof amount === 'number') return amount;
+  const percent = Number.parseInt(amount, 10);
+  return Number.isNaN(percent) ? of : Math.ceil((percent / 100) * of);
 }

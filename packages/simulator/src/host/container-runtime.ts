@@ -1,4 +1,5 @@
-// Images that nobody has made: what a simulated machine would transfer for one is calculated from its name, the same everywhere.
+// A container runtime that fetches nothing: an image is there once its name is in a list, after the time that its bytes would have
+// taken. What it says where it fails goes the way of what CRI-O says.
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -22,31 +23,6 @@ import {
   writeImages,
   writePinned,
 } from './runtime-state.ts';
-
-const SMALLEST = 1_000_000;
-const SPREAD = 40_000_000;
-
-/** Two layers: one that all images of the repository share, and one of its own. */
-export function simulatedLayers(image: string): SizedImage {
-  const [repository = ''] = image.split('@');
-  const [shared, own] = [hashOf(repository), hashOf(digestOf(image) || image)];
-  return { layers: [shared, own].map((hash) => ({ digest: `sha256:${hash}`, size: sizeOf(hash) })) };
-}
-
-/** What it takes unpacked, as a runtime tells it. */
-export const simulatedSize = (image: string): number =>
-  2 * simulatedLayers(image).layers.reduce((sum, { size }) => sum + size, 0);
-
-export const simulatedId = (image: string): string => hashOf(`config of ${image}`);
-
-const sizeOf = (hash: string): number => SMALLEST + (Number.parseInt(hash.slice(0, 8), 16) % SPREAD);
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-// A container runtime that fetches nothing: an image is there once its name is in a list, after the time that its bytes would have
-// taken. What it says where it fails goes the way of what CRI-O says.
 
 const STORE = '/var/lib/containers/storage';
 const SOCKET = 'the simulated machine';
@@ -159,3 +135,26 @@ function transferred(image: string, present: readonly string[]): number {
 /** Rejects with the signal's own reason, and not with that of the timer. */
 const pass = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(Math.min(ms, LONGEST_MS), undefined, { signal }).catch(() => signal.throwIfAborted());
+
+// Images that nobody has made: what a simulated machine would transfer for one is calculated from its name, the same everywhere.
+
+const SMALLEST = 1_000_000;
+const SPREAD = 40_000_000;
+
+/** Two layers: one that all images of the repository share, and one of its own. */
+export function simulatedLayers(image: string): SizedImage {
+  const [repository = ''] = image.split('@');
+  const [shared, own] = [hashOf(repository), hashOf(digestOf(image) || image)];
+  return { layers: [shared, own].map((hash) => ({ digest: `sha256:${hash}`, size: sizeOf(hash) })) };
+}
+
+/** What it takes unpacked, as a runtime tells it. */
+const simulatedSize = (image: string): number =>
+  2 * simulatedLayers(image).layers.reduce((sum, { size }) => sum + size, 0);
+
+const simulatedId = (image: string): string => hashOf(`config of ${image}`);
+const sizeOf = (hash: string): number => SMALLEST + (Number.parseInt(hash.slice(0, 8), 16) % SPREAD);
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,4 +1,5 @@
-// A fresh simulated machine: what an OS image and a first boot leave on a disk, as far as the daemon looks at it.
+// The only simulated thing of Slipway: a machine that is a directory, with a boot id, a set of units and an OS image. All that
+// it keeps goes through the one way to the disk, so a test that cuts that off cuts off the machine.
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import {
@@ -21,6 +22,77 @@ import {
 import { createSimulatedRuntime } from './container-runtime.ts';
 import { createSimulatedOS, freshState, hasState, readState, writeState } from './os.ts';
 import { createSimulatedSystemd } from './systemd.ts';
+
+export interface SimulatedHostOptions {
+  readonly root: string;
+  /** Another way to that directory, such as one that fails. */
+  readonly files?: FileSystem;
+  /** The machine is down and up again; who runs the daemon starts it anew. */
+  readonly onReboot?: () => void;
+}
+
+/** Of a machine that makeSimulatedMachine has made. */
+export function createSimulatedHost(options: SimulatedHostOptions): Host {
+  const files = options.files ?? createDisk({ root: options.root });
+  const owners = ownOwners();
+  const systemd = createSimulatedSystemd(files, owners);
+  return {
+    kind: 'simulated',
+    files,
+    systemd,
+    os: createSimulatedOS(files, owners),
+    accounts: simulatedAccounts(files, owners),
+    containers: createSimulatedRuntime({ files, owners, reload: () => systemd.reload('crio.service') }),
+    bootId: async () => (await readState(files)).bootId,
+    async reboot() {
+      await bootSimulatedMachine(files, 'shut down in order');
+      options.onReboot?.();
+    },
+  };
+}
+
+/** What was staged is booted into only after an orderly shutdown: a power cut loses it. */
+export async function bootSimulatedMachine(
+  files: FileSystem,
+  after: 'shut down in order' | 'power cut',
+): Promise<void> {
+  await emptyDirectory(files, '/run');
+  const state = await readState(files);
+  const staged = after === 'power cut' ? null : state.staged;
+  await writeState(files, ownOwners(), {
+    ...state,
+    bootId: randomUUID(),
+    booted: staged ?? state.booted,
+    staged: null,
+  });
+}
+
+const MOST_BYTES = 4 * 1024 * 1024;
+
+function simulatedAccounts(files: FileSystem, owners: Owners): Accounts {
+  const accounts = readAccounts(files);
+  // Without root's rights nothing can be given to anybody else, so there everybody is who runs the simulation.
+  const seen = (numbers: Owners): Owners => (owners.uid === 0 ? numbers : owners);
+  return {
+    passwordHash: accounts.passwordHash,
+    owners: async (user, group) => seen(await accounts.owners(user, group)),
+
+    async home(user) {
+      const home = await accounts.home(user);
+      return home && { ...home, ...seen(home) };
+    },
+
+    async setPasswordHash(user, hash) {
+      const shadow = (await readText(files, SHADOW, MOST_BYTES)) ?? '';
+      const changed = withPasswordHash(shadow, user, hash);
+      if (changed === undefined) throw noSuchUser(user);
+      if (changed === shadow) return removeUnfinished(files, SHADOW);
+      await replaceFile(files, SHADOW, { ...owners, bytes: Buffer.from(changed), mode: 0o600 });
+    },
+  };
+}
+
+// A fresh machine: what an OS image and a first boot leave on a disk, as far as the daemon looks at it.
 
 export interface SimulatedMachineOptions {
   readonly osImage?: string;
@@ -101,76 +173,4 @@ async function makeFile(files: FileSystem, owners: Owners, path: string, text: s
 
 function unitPath(name: string): string {
   return `/usr/lib/systemd/system/${name}`;
-}
-
-// The only simulated thing of Slipway: a machine that is a directory, with a boot id, a set of units and an OS image. All that
-// it keeps goes through the one way to the disk, so a test that cuts that off cuts off the machine.
-
-const MOST_BYTES = 4 * 1024 * 1024;
-
-export interface SimulatedHostOptions {
-  readonly root: string;
-  /** Another way to that directory, such as one that fails. */
-  readonly files?: FileSystem;
-  /** The machine is down and up again; who runs the daemon starts it anew. */
-  readonly onReboot?: () => void;
-}
-
-/** Of a machine that makeSimulatedMachine has made. */
-export function createSimulatedHost(options: SimulatedHostOptions): Host {
-  const files = options.files ?? createDisk({ root: options.root });
-  const owners = ownOwners();
-  const systemd = createSimulatedSystemd(files, owners);
-  return {
-    kind: 'simulated',
-    files,
-    systemd,
-    os: createSimulatedOS(files, owners),
-    accounts: simulatedAccounts(files, owners),
-    containers: createSimulatedRuntime({ files, owners, reload: () => systemd.reload('crio.service') }),
-    bootId: async () => (await readState(files)).bootId,
-    async reboot() {
-      await bootSimulatedMachine(files, 'shut down in order');
-      options.onReboot?.();
-    },
-  };
-}
-
-/** What was staged is booted into only after an orderly shutdown: a power cut loses it. */
-export async function bootSimulatedMachine(
-  files: FileSystem,
-  after: 'shut down in order' | 'power cut',
-): Promise<void> {
-  await emptyDirectory(files, '/run');
-  const state = await readState(files);
-  const staged = after === 'power cut' ? null : state.staged;
-  await writeState(files, ownOwners(), {
-    ...state,
-    bootId: randomUUID(),
-    booted: staged ?? state.booted,
-    staged: null,
-  });
-}
-
-function simulatedAccounts(files: FileSystem, owners: Owners): Accounts {
-  const accounts = readAccounts(files);
-  // Without root's rights nothing can be given to anybody else, so there everybody is who runs the simulation.
-  const seen = (numbers: Owners): Owners => (owners.uid === 0 ? numbers : owners);
-  return {
-    passwordHash: accounts.passwordHash,
-    owners: async (user, group) => seen(await accounts.owners(user, group)),
-
-    async home(user) {
-      const home = await accounts.home(user);
-      return home && { ...home, ...seen(home) };
-    },
-
-    async setPasswordHash(user, hash) {
-      const shadow = (await readText(files, SHADOW, MOST_BYTES)) ?? '';
-      const changed = withPasswordHash(shadow, user, hash);
-      if (changed === undefined) throw noSuchUser(user);
-      if (changed === shadow) return removeUnfinished(files, SHADOW);
-      await replaceFile(files, SHADOW, { ...owners, bytes: Buffer.from(changed), mode: 0o600 });
-    },
-  };
 }

@@ -1,4 +1,5 @@
-// What was asked of a simulated machine and leaves no other trace. Gone with the next boot.
+// systemd, as far as it can be seen on a disk: what `systemctl enable`, `disable`, `preset` and `is-enabled` do without a running
+// one, which is links and nothing else, and a note of what would be started.
 import { posix } from 'node:path';
 import { DaemonError } from '@slipway/daemon';
 import {
@@ -26,6 +27,44 @@ import {
   type UnitLink,
   type UnitSettings,
 } from './units.ts';
+
+export function createSimulatedSystemd(files: FileSystem, owners: Owners): Systemd {
+  return {
+    enablement: (unit) => askEnablement(files, unit),
+    enable: (units) => enableUnits(files, owners, units),
+    disable: (units) => disableUnits(files, units),
+    preset: (units) => presetUnits(files, owners, units),
+    daemonReload: () => noteDone(files, owners, { what: 'daemon-reload', name: '' }),
+
+    async reload(unit) {
+      await mustStart(files, 'reload', unit);
+      await noteDone(files, owners, { what: 'reload', name: unit });
+    },
+
+    async restart(unit) {
+      await mustStart(files, 'restart', unit);
+      await noteDone(files, owners, { what: 'restart', name: unit });
+    },
+  };
+}
+
+const FALSE = /^[-@:+!]*(\/usr)?\/bin\/false(\s|$)/;
+
+async function mustStart(files: FileSystem, verb: string, name: string): Promise<void> {
+  const unit = await findUnit(files, name);
+  if (unit.kind !== 'unit') {
+    const why = unit.kind === 'masked' ? 'it is masked' : 'there is no such unit file on this machine';
+    throw new DaemonError('SLW_DAEMON_UNIT', `Cannot ${verb} ${name}: ${why}.`);
+  }
+  const start = unit.settings.get('Service.ExecStart') ?? [];
+  if (!start.some((command) => FALSE.test(command))) return;
+  throw new DaemonError(
+    'SLW_DAEMON_UNIT',
+    `Cannot ${verb} ${name}: its process ended with status 1. Expected that it starts; see its ExecStart in ${unit.path}.`,
+  );
+}
+
+// What was asked of the machine and leaves no other trace. Gone with the next boot.
 
 export interface Done {
   readonly what: 'daemon-reload' | 'reload' | 'restart' | 'prefetch';
@@ -56,7 +95,7 @@ export async function noteDone(files: FileSystem, owners: Owners, done: Done): P
   await replaceFile(files, DONE, { ...owners, bytes, mode: 0o644 }, { sync: false });
 }
 
-// What `systemctl enable`, `disable`, `preset` and `is-enabled` do without a running systemd: links on the disk, nothing else.
+// Enablement.
 
 type Unit = Extract<UnitFound, { kind: 'unit' }>;
 
@@ -66,7 +105,7 @@ const DEPENDENCIES = [
   ['Install.UpheldBy', 'upholds'],
 ] as const;
 
-export async function askEnablement(files: FileSystem, name: string): Promise<string> {
+async function askEnablement(files: FileSystem, name: string): Promise<string> {
   const unit = await findUnit(files, name);
   if (unit.kind === 'masked') return unit.at.startsWith(RUNTIME_DIRECTORY) ? 'masked-runtime' : 'masked';
   if (unit.kind !== 'unit') return unit.kind;
@@ -98,7 +137,7 @@ function isOfUnit(link: UnitLink, unit: Unit): boolean {
 }
 
 /** None is enabled if one of them cannot be. */
-export async function enableUnits(files: FileSystem, owners: Owners, names: readonly string[]): Promise<void> {
+async function enableUnits(files: FileSystem, owners: Owners, names: readonly string[]): Promise<void> {
   const units = await withAlso(files, names);
   for (const [path, target] of units.flatMap(linksOf)) {
     const inTheWay = await makeUnitLink(files, path, target, owners);
@@ -162,7 +201,7 @@ function ownName(unit: Unit): string {
     : unit.name;
 }
 
-export async function disableUnits(files: FileSystem, names: readonly string[]): Promise<void> {
+async function disableUnits(files: FileSystem, names: readonly string[]): Promise<void> {
   const gone = await namesToRemove(files, names);
   // Removing a link takes its name away, and with it what leads to that name.
   for (let removed = true; removed;) {
@@ -194,7 +233,7 @@ function leadsToOne(link: UnitLink, names: ReadonlySet<string>): boolean {
   return candidates.some((name) => name !== undefined && names.has(name));
 }
 
-export async function presetUnits(files: FileSystem, owners: Owners, names: readonly string[]): Promise<void> {
+async function presetUnits(files: FileSystem, owners: Owners, names: readonly string[]): Promise<void> {
   const rules = await readPresetRules(files);
   for (const name of names) {
     const unit = await findUnit(files, name);
@@ -203,40 +242,4 @@ export async function presetUnits(files: FileSystem, owners: Owners, names: read
     if (action === 'enable') await enableUnits(files, owners, units);
     if (action === 'disable') await disableUnits(files, [name]);
   }
-}
-
-const FALSE = /^[-@:+!]*(\/usr)?\/bin\/false(\s|$)/;
-
-export function createSimulatedSystemd(files: FileSystem, owners: Owners): Systemd {
-  return {
-    enablement: (unit) => askEnablement(files, unit),
-    enable: (units) => enableUnits(files, owners, units),
-    disable: (units) => disableUnits(files, units),
-    preset: (units) => presetUnits(files, owners, units),
-    daemonReload: () => noteDone(files, owners, { what: 'daemon-reload', name: '' }),
-
-    async reload(unit) {
-      await mustStart(files, 'reload', unit);
-      await noteDone(files, owners, { what: 'reload', name: unit });
-    },
-
-    async restart(unit) {
-      await mustStart(files, 'restart', unit);
-      await noteDone(files, owners, { what: 'restart', name: unit });
-    },
-  };
-}
-
-async function mustStart(files: FileSystem, verb: string, name: string): Promise<void> {
-  const unit = await findUnit(files, name);
-  if (unit.kind !== 'unit') {
-    const why = unit.kind === 'masked' ? 'it is masked' : 'there is no such unit file on this machine';
-    throw new DaemonError('SLW_DAEMON_UNIT', `Cannot ${verb} ${name}: ${why}.`);
-  }
-  const start = unit.settings.get('Service.ExecStart') ?? [];
-  if (!start.some((command) => FALSE.test(command))) return;
-  throw new DaemonError(
-    'SLW_DAEMON_UNIT',
-    `Cannot ${verb} ${name}: its process ended with status 1. Expected that it starts; see its ExecStart in ${unit.path}.`,
-  );
 }

@@ -1,79 +1,11 @@
+// Units as files on a disk: where systemd finds them, what they and their drop-ins say, the links to them, and their names.
 import { posix } from 'node:path';
 import { type FileSystem, followLinks, makeDirectories, type Owners, readText } from '@slipway/daemon/host';
-
-export interface UnitName {
-  readonly prefix: string;
-  /** undefined: neither template nor instance; '': the template itself. */
-  readonly instance: string | undefined;
-  /** `.service` */
-  readonly suffix: string;
-}
-
-export function parseUnitName(name: string): UnitName {
-  const dot = name.lastIndexOf('.');
-  const stem = dot === -1 ? name : name.slice(0, dot);
-  const at = stem.indexOf('@');
-  return {
-    prefix: at === -1 ? stem : stem.slice(0, at),
-    instance: at === -1 ? undefined : stem.slice(at + 1),
-    suffix: dot === -1 ? '' : name.slice(dot),
-  };
-}
-
-/** `getty@.service` of `getty@tty1.service`; undefined for what is no instance. */
-export function templateOf(name: string): string | undefined {
-  const { prefix, instance, suffix } = parseUnitName(name);
-  return instance === undefined || instance === '' ? undefined : `${prefix}@${suffix}`;
-}
-
-export function instantiate(template: string, instance: string): string {
-  const { prefix, suffix } = parseUnitName(template);
-  return `${prefix}@${instance}${suffix}`;
-}
-
-/** The few specifiers that make sense in [Install]. */
-export function expandSpecifiers(text: string, unit: string): string {
-  const { prefix, instance = '' } = parseUnitName(unit);
-  const values: Readonly<Record<string, string>> = { '%n': unit, '%p': prefix, '%i': instance, '%%': '%' };
-  return text.replaceAll(/%[npi%]/g, (specifier) => values[specifier] ?? specifier);
-}
-
-/** What unit file and drop-ins together say: `Install.WantedBy` → all values, in their order. */
-export type UnitSettings = ReadonlyMap<string, readonly string[]>;
-
-/** The texts in the order in which they count. An empty value takes back what came before it, as systemd has it. */
-export function readUnitSettings(texts: readonly string[]): UnitSettings {
-  const settings = new Map<string, readonly string[]>();
-  for (const text of texts) {
-    for (const { key, value } of readLines(text)) {
-      settings.set(key, value === '' ? [] : [...(settings.get(key) ?? []), value]);
-    }
-  }
-  return settings;
-}
-
-/** Lists are written with spaces in one value, or with several values. */
-export function readList(settings: UnitSettings, key: string): string[] {
-  return (settings.get(key) ?? []).flatMap((value) => value.split(/\s+/)).filter((word) => word !== '');
-}
-
-function readLines(text: string): { key: string; value: string }[] {
-  let section = '';
-  const lines: { key: string; value: string }[] = [];
-  for (const line of text.replaceAll(/\\\r?\n/g, ' ').split('\n')) {
-    const trimmed = line.trim();
-    const header = /^\[(.+)\]$/.exec(trimmed)?.[1];
-    if (header !== undefined) section = header;
-    const assignment = /^([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)$/.exec(trimmed);
-    if (assignment !== null) lines.push({ key: `${section}.${assignment[1] ?? ''}`, value: assignment[2] ?? '' });
-  }
-  return lines;
-}
 
 export const CONFIG_DIRECTORY = '/etc/systemd/system';
 export const RUNTIME_DIRECTORY = '/run/systemd/system';
 /** What comes first counts. */
-export const UNIT_DIRECTORIES = [
+const UNIT_DIRECTORIES = [
   CONFIG_DIRECTORY,
   RUNTIME_DIRECTORY,
   '/usr/local/lib/systemd/system',
@@ -95,6 +27,7 @@ export type UnitFound =
     };
 
 type Candidate = { readonly kind: 'alias'; readonly name: string } | Exclude<UnitFound, { kind: 'unit' }> | FileFound;
+
 interface FileFound {
   readonly kind: 'file';
   readonly path: string;
@@ -154,6 +87,40 @@ async function dropInsOf(files: FileSystem, name: string): Promise<string[]> {
   }
   return [...byName.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => path);
 }
+
+/** What unit file and drop-ins together say: `Install.WantedBy` → all values, in their order. */
+export type UnitSettings = ReadonlyMap<string, readonly string[]>;
+
+/** The texts in the order in which they count. An empty value takes back what came before it, as systemd has it. */
+function readUnitSettings(texts: readonly string[]): UnitSettings {
+  const settings = new Map<string, readonly string[]>();
+  for (const text of texts) {
+    for (const { key, value } of readLines(text)) {
+      settings.set(key, value === '' ? [] : [...(settings.get(key) ?? []), value]);
+    }
+  }
+  return settings;
+}
+
+/** Lists are written with spaces in one value, or with several values. */
+export function readList(settings: UnitSettings, key: string): string[] {
+  return (settings.get(key) ?? []).flatMap((value) => value.split(/\s+/)).filter((word) => word !== '');
+}
+
+function readLines(text: string): { key: string; value: string }[] {
+  let section = '';
+  const lines: { key: string; value: string }[] = [];
+  for (const line of text.replaceAll(/\\\r?\n/g, ' ').split('\n')) {
+    const trimmed = line.trim();
+    const header = /^\[(.+)\]$/.exec(trimmed)?.[1];
+    if (header !== undefined) section = header;
+    const assignment = /^([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)$/.exec(trimmed);
+    if (assignment !== null) lines.push({ key: `${section}.${assignment[1] ?? ''}`, value: assignment[2] ?? '' });
+  }
+  return lines;
+}
+
+// Links.
 
 /** A link that makes something of a unit: a dependency of another one, or another name. */
 export interface UnitLink {
@@ -219,4 +186,43 @@ function isSameUnit(target: string, wanted: string): boolean {
 
 function describe(found: { readonly kind: string; readonly target?: string }): string {
   return found.target === undefined ? `a ${found.kind}` : `a link to ${found.target}`;
+}
+
+// Names.
+
+export interface UnitName {
+  readonly prefix: string;
+  /** undefined: neither template nor instance; '': the template itself. */
+  readonly instance: string | undefined;
+  /** `.service` */
+  readonly suffix: string;
+}
+
+export function parseUnitName(name: string): UnitName {
+  const dot = name.lastIndexOf('.');
+  const stem = dot === -1 ? name : name.slice(0, dot);
+  const at = stem.indexOf('@');
+  return {
+    prefix: at === -1 ? stem : stem.slice(0, at),
+    instance: at === -1 ? undefined : stem.slice(at + 1),
+    suffix: dot === -1 ? '' : name.slice(dot),
+  };
+}
+
+/** `getty@.service` of `getty@tty1.service`; undefined for what is no instance. */
+export function templateOf(name: string): string | undefined {
+  const { prefix, instance, suffix } = parseUnitName(name);
+  return instance === undefined || instance === '' ? undefined : `${prefix}@${suffix}`;
+}
+
+export function instantiate(template: string, instance: string): string {
+  const { prefix, suffix } = parseUnitName(template);
+  return `${prefix}@${instance}${suffix}`;
+}
+
+/** The few specifiers that make sense in [Install]. */
+export function expandSpecifiers(text: string, unit: string): string {
+  const { prefix, instance = '' } = parseUnitName(unit);
+  const values: Readonly<Record<string, string>> = { '%n': unit, '%p': prefix, '%i': instance, '%%': '%' };
+  return text.replaceAll(/%[npi%]/g, (specifier) => values[specifier] ?? specifier);
 }

@@ -1,6 +1,25 @@
 import type { Pod, PodDisruptionBudget } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { budgetStatusOf } from './stand-ins.ts';
+import { budgetStatusOf, nextPodStep } from './stand-ins.ts';
+
+const podIn = (phase: string | undefined, deleted = false): Pod => ({
+  metadata: { name: 'a', ...(deleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },
+  status: phase === undefined ? {} : { phase },
+});
+
+describe('a pod on a simulated machine', () => {
+  it.each([
+    ['that was just bound', podIn('Pending'), true, 'run'],
+    ['that nobody has said anything of', podIn(undefined), true, 'run'],
+    ['that runs', podIn('Running'), true, 'nothing'],
+    ['that was evicted', podIn('Running', true), true, 'end'],
+    ['that was deleted before it ran', podIn('Pending', true), true, 'end'],
+    ['that was evicted, while the machine is down', podIn('Running', true), false, 'nothing'],
+    ['that was bound, while the machine is down', podIn('Pending'), false, 'nothing'],
+  ] as const)('%s', (_, given, isUp, step) => {
+    expect(nextPodStep(given, isUp)).toBe(step);
+  });
+});
 
 const pod = (name: string, phase = 'Running', deleted = false): Pod => ({
   metadata: { name, labels: { app: 'shop' }, ...(deleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },
