@@ -1,6 +1,7 @@
+import type { Clock } from '@slipway/base/clock';
+import { createDeadline } from '@slipway/base/http';
 import type { Authorizer } from './authorization.ts';
 import { parseChallenge } from './challenge.ts';
-import type { Clock } from './clock.ts';
 import { RegistryError } from './errors.ts';
 import type { Asked } from './errors.ts';
 import type { HostLimit } from './host-limit.ts';
@@ -31,11 +32,14 @@ export interface Question<T> {
 
 export type Ask = <T>(image: Image, question: Question<T>) => Promise<T>;
 
+/** Dates of other hosts are compared with it. */
+export type RegistryClock = Pick<Clock, 'wallNow' | 'sleep'>;
+
 export interface AskOptions {
   readonly transport: Transport;
   readonly authorizer: Authorizer;
   readonly limit: HostLimit;
-  readonly clock: Clock;
+  readonly clock: RegistryClock;
   readonly retries: number;
 }
 
@@ -70,10 +74,10 @@ export function createAsk({ transport, authorizer, limit, clock, retries }: AskO
   async function askAt<T>(place: Place, image: Image, question: Question<T>): Promise<T> {
     const asked: Asked = { reference: image.reference, what: question.what, host: place.host };
     const release = await limit.acquire(place.host, image.signal);
-    const deadline = deadlineOf(question.timeoutMs, image.signal);
+    const deadline = createDeadline(question.timeoutMs, image.signal);
     try {
       const answer = await sendTo(place, question, asked, deadline.signal);
-      if (answer.status !== 200) throw await failureOf(answer, asked, authorizer.loginOf(place), clock.now());
+      if (answer.status !== 200) throw await failureOf(answer, asked, authorizer.loginOf(place), clock.wallNow());
       return await question.read(answer, { ...asked, host: answer.host });
     } catch (error) {
       image.signal.throwIfAborted();
@@ -150,18 +154,4 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
-}
-
-/** The time limit of a whole attempt: bytes that trickle in do not extend it. */
-function deadlineOf(
-  ms: number,
-  signal: AbortSignal,
-): { signal: AbortSignal; passed: () => boolean; cancel: () => void } {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new DOMException('the time limit has passed', 'TimeoutError')), ms);
-  return {
-    signal: AbortSignal.any([signal, limit.signal]),
-    passed: () => limit.signal.aborted,
-    cancel: () => clearTimeout(timer),
-  };
 }

@@ -1,11 +1,11 @@
+import type { Clock } from '@slipway/base/clock';
+import { quote } from '@slipway/base/text';
 import type { Challenge } from './challenge.ts';
-import type { Clock } from './clock.ts';
 import { pullScope } from './endpoint.ts';
 import { RegistryError } from './errors.ts';
 import type { Asked } from './errors.ts';
 import { Lru } from './lru.ts';
 import type { Place } from './places.ts';
-import { quote } from './quote.ts';
 import { nameOf } from './reference.ts';
 import type { Credential } from './registry.ts';
 import { mostSpecific } from './scope.ts';
@@ -28,7 +28,7 @@ export interface Authorizer {
 export interface AuthorizerOptions {
   readonly credentials: ReadonlyMap<string, Credential>;
   readonly transport: Transport;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'wallNow'>;
   /** Ends every request for a token after its time, and all when the client closes. Tokens are shared by callers, so theirs do not. */
   readonly signal: () => AbortSignal;
 }
@@ -58,8 +58,8 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
   async function fetchToken(realm: URL, place: Place, asked: Asked): Promise<Token> {
     const authorization = basicOf(place);
     const answer = await transport.get({ url: realm, asked, signal: signal(), redirects: 0, authorization });
-    if (answer.status !== 200) throw await failureOf(answer, asked, loginOf(place), clock.now());
-    return readToken(answer.body, asked, clock.now());
+    if (answer.status !== 200) throw await failureOf(answer, asked, loginOf(place), clock.wallNow());
+    return readToken(answer.body, asked, clock.wallNow());
   }
 
   /** Many requests that begin together share one token. */
@@ -81,7 +81,7 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
   return {
     current(place) {
       const token = kept.get(keyOf(place)) ?? kept.get(loginKeyOf(place));
-      return token !== undefined && token.expiresAt - marginMs > clock.now() ? token.header : undefined;
+      return token !== undefined && token.expiresAt - marginMs > clock.wallNow() ? token.header : undefined;
     },
     async answer(challenge, place, asked) {
       if (challenge === undefined) {

@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
+import { readBounded } from '@slipway/base/http';
 import { RegistryError } from './errors.ts';
 import type { Asked } from './errors.ts';
 
 /** All of an answer, if it is no longer than that. */
-export async function readBytes(body: AsyncIterable<Uint8Array>, mostBytes: number, asked: Asked): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > mostBytes) {
-      const text = `expected at most ${mostBytes} bytes, found more. An image that needs more cannot be read`;
-      throw new RegistryError('SLW_REGISTRY_LIMIT', text, { asked });
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+export async function readBytes(body: AsyncIterable<Uint8Array>, mostBytes: number, asked: Asked): Promise<Buffer> {
+  const bytes = await readBounded(body, mostBytes);
+  if (bytes !== null) return bytes;
+  const text = `expected at most ${mostBytes} bytes, found more. An image that needs more cannot be read`;
+  throw new RegistryError('SLW_REGISTRY_LIMIT', text, { asked });
 }
 
 export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;

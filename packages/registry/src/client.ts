@@ -1,8 +1,7 @@
+import { systemClock } from '@slipway/base/clock';
 import { createAsk } from './asking.ts';
-import type { Image } from './asking.ts';
+import type { Image, RegistryClock } from './asking.ts';
 import { createAuthorizer } from './authorization.ts';
-import { systemClock } from './clock.ts';
-import type { Clock } from './clock.ts';
 import { createDocuments } from './documents.ts';
 import { RegistryError } from './errors.ts';
 import { createHostLimit } from './host-limit.ts';
@@ -23,7 +22,7 @@ const defaults = {
   layerBytes: 20 * 1024 ** 3,
 };
 
-export function createRegistry(options: RegistryOptions = {}, clock: Clock = systemClock): Registry {
+export function createRegistry(options: RegistryOptions = {}, clock: RegistryClock = systemClock): Registry {
   const { silenceMs, retries, atOnce, layerMs, layerBytes } = withDefaults(options);
   const mirrors = options.mirrors ?? [];
   const plainHttp = new Set((options.plainHttp ?? []).map((host) => host.toLowerCase()));

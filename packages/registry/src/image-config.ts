@@ -1,5 +1,5 @@
+import { isRecord, parseJson } from '@slipway/base/json';
 import { RegistryError } from './errors.ts';
-import { isRecord } from './quote.ts';
 import type { Platform } from './registry.ts';
 
 /** What is of interest in the config of an image. */
@@ -11,17 +11,12 @@ export interface ImageConfig {
 export const mostConfigBytes = 8 * 1024 * 1024;
 
 export function parseImageConfig(bytes: Uint8Array, about: string): ImageConfig {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch {
-    parsed = undefined;
-  }
-  if (!isRecord(parsed)) {
+  const parsed = parseJson(Buffer.from(bytes).toString('utf8'));
+  if (!parsed.ok || !isRecord(parsed.value)) {
     const text = `${about}: expected a JSON object, found something else. Push the image anew: its config is damaged`;
     throw new RegistryError('SLW_REGISTRY_ANSWER', text);
   }
-  const { os, architecture, config } = parsed;
+  const { os, architecture, config } = parsed.value;
   return {
     platform: { os: textOr(os, 'unknown'), architecture: textOr(architecture, 'unknown') },
     labels: labelsIn(isRecord(config) ? config['Labels'] : undefined),

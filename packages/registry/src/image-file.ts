@@ -1,3 +1,4 @@
+import { quote } from '@slipway/base/text';
 import type { Ask, Image } from './asking.ts';
 import { blobUrl } from './endpoint.ts';
 import { RegistryError } from './errors.ts';
@@ -5,7 +6,6 @@ import { FileSearch } from './file-search.ts';
 import type { Verdict } from './file-search.ts';
 import { normalisePath } from './image-path.ts';
 import { searchLayer } from './layer.ts';
-import { quote } from './quote.ts';
 import type { Layer } from './registry.ts';
 
 export interface FileReaderOptions {

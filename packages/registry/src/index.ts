@@ -1,4 +1,3 @@
-export type { Clock } from './clock.ts';
 export { createRegistry } from './client.ts';
 export { isRegistryError, RegistryError, registryErrors } from './errors.ts';
 export type { RegistryErrorCode } from './errors.ts';

@@ -1,5 +1,6 @@
+import { describeKind, isRecord, parseJson } from '@slipway/base/json';
+import { quote } from '@slipway/base/text';
 import { RegistryError } from './errors.ts';
-import { isRecord, kindOf, quote } from './quote.ts';
 import { digestPattern } from './reference.ts';
 import type { Layer, Platform } from './registry.ts';
 
@@ -57,19 +58,15 @@ export function parseManifest(bytes: Uint8Array, about: string): Manifest | Inde
 
 function checkVersion(version: unknown, about: string): void {
   if (version === 2) return;
-  const found = version === 1 ? '1, which registries have given up' : kindOf(version);
+  const found = version === 1 ? '1, which registries have given up' : describeKind(version);
   throw refuse(about, `schemaVersion: expected 2, found ${found}. Push the image anew with a current tool`);
 }
 
 function parseDocument(bytes: Uint8Array, about: string): Record<string, unknown> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch {
-    throw refuse(about, 'expected JSON, found something else. Check that this is the address of a registry');
-  }
-  if (!isRecord(parsed)) throw refuse(about, `expected an object, found ${kindOf(parsed)}`);
-  return parsed;
+  const parsed = parseJson(Buffer.from(bytes).toString('utf8'));
+  if (!parsed.ok) throw refuse(about, `${parsed.problem}. Check that this is the address of a registry`);
+  if (!isRecord(parsed.value)) throw refuse(about, `expected an object, found ${describeKind(parsed.value)}`);
+  return parsed.value;
 }
 
 function indexIn(document: Record<string, unknown>, about: string): Index {
@@ -90,7 +87,7 @@ function imageIn(document: Record<string, unknown>, about: string): Manifest {
 
 function listIn(document: Record<string, unknown>, field: string, most: number, about: string): unknown[] {
   const value = document[field];
-  if (!Array.isArray(value)) throw refuse(about, `${field}: expected a list, found ${kindOf(value)}`);
+  if (!Array.isArray(value)) throw refuse(about, `${field}: expected a list, found ${describeKind(value)}`);
   if (value.length > most) {
     const text = `${about}: ${field}: expected at most ${most} entries, found ${value.length}. An image that needs more cannot be read`;
     throw new RegistryError('SLW_REGISTRY_LIMIT', text);
@@ -99,7 +96,7 @@ function listIn(document: Record<string, unknown>, field: string, most: number, 
 }
 
 function descriptorIn(value: unknown, at: string, about: string): Layer {
-  if (!isRecord(value)) throw refuse(about, `${at}: expected a descriptor, found ${kindOf(value)}`);
+  if (!isRecord(value)) throw refuse(about, `${at}: expected a descriptor, found ${describeKind(value)}`);
   const { digest, size, mediaType } = value;
   if (typeof digest !== 'string' || !digestPattern.test(digest)) {
     throw refuse(about, `${at}.digest: expected sha256: and 64 characters 0-9 a-f, found ${showText(digest)}`);
@@ -107,7 +104,7 @@ function descriptorIn(value: unknown, at: string, about: string): Layer {
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
     throw refuse(
       about,
-      `${at}.size: expected a number of bytes, found ${typeof size === 'number' ? size : kindOf(size)}`,
+      `${at}.size: expected a number of bytes, found ${typeof size === 'number' ? size : describeKind(size)}`,
     );
   }
   return { digest, size, mediaType: typeof mediaType === 'string' ? mediaType : '' };
@@ -134,7 +131,7 @@ export function pickPlatform(index: Index, wanted: Platform, about: string): Ind
   throw new RegistryError('SLW_REGISTRY_PLATFORM', text);
 }
 
-const showText = (value: unknown): string => (typeof value === 'string' ? quote(value, 100) : kindOf(value));
+const showText = (value: unknown): string => (typeof value === 'string' ? quote(value, 100) : describeKind(value));
 
 const refuse = (about: string, why: string): RegistryError =>
   new RegistryError('SLW_REGISTRY_ANSWER', `${about}: ${why}`);

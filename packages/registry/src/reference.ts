@@ -1,5 +1,5 @@
+import { quote } from '@slipway/base/text';
 import { RegistryError } from './errors.ts';
-import { quote } from './quote.ts';
 
 export interface Reference {
   /** With its port, where one was given. */

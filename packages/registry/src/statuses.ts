@@ -1,8 +1,8 @@
+import { parseRetryAfter } from '@slipway/base/http';
+import { isRecord, parseJson } from '@slipway/base/json';
 import { RegistryError } from './errors.ts';
 import type { Asked, RegistryErrorCode } from './errors.ts';
 import { readBytes } from './bytes.ts';
-import { parseRetryAfter } from './retry.ts';
-import { isRecord } from './quote.ts';
 import type { Answer } from './transport.ts';
 
 const mostErrorBytes = 64 * 1024;
@@ -43,10 +43,9 @@ function wayOut(code: RegistryErrorCode, login: string, retryAfterMs: number | u
 /** The code in the error document of a registry, such as MANIFEST_UNKNOWN. */
 async function codeIn(answer: Answer, asked: Asked): Promise<string | undefined> {
   try {
-    const parsed: unknown = JSON.parse(
-      Buffer.from(await readBytes(answer.body, mostErrorBytes, asked)).toString('utf8'),
-    );
-    const errors: unknown = isRecord(parsed) ? parsed['errors'] : undefined;
+    const bytes = await readBytes(answer.body, mostErrorBytes, asked);
+    const document = parseJson(bytes.toString('utf8'));
+    const errors: unknown = document.ok && isRecord(document.value) ? document.value['errors'] : undefined;
     const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
     const code: unknown = isRecord(first) ? first['code'] : undefined;
     return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,50}$/.test(code) ? code : undefined;

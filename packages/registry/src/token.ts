@@ -1,7 +1,7 @@
+import { isRecord, type JsonRecord, parseJson } from '@slipway/base/json';
 import { readBytes } from './bytes.ts';
 import { RegistryError } from './errors.ts';
 import type { Asked } from './errors.ts';
-import { isRecord } from './quote.ts';
 
 export interface Token {
   /** The Authorization header that it makes. */
@@ -15,8 +15,7 @@ const defaultSeconds = 60;
 const longestSeconds = 3600;
 
 export async function readToken(body: AsyncIterable<Uint8Array>, asked: Asked, now: number): Promise<Token> {
-  const text = Buffer.from(await readBytes(body, mostBytes, asked)).toString('utf8');
-  const answer = parse(text);
+  const answer = parse((await readBytes(body, mostBytes, asked)).toString('utf8'));
   const token = answer['token'] ?? answer['access_token'];
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
     const text = 'expected a token in one line without blanks, found none. Check the token server of the registry';
@@ -25,17 +24,13 @@ export async function readToken(body: AsyncIterable<Uint8Array>, asked: Asked, n
   return { header: `Bearer ${token}`, expiresAt: now + 1000 * secondsIn(answer) };
 }
 
-function secondsIn(answer: Record<string, unknown>): number {
+function secondsIn(answer: JsonRecord): number {
   const seconds = answer['expires_in'];
   return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, longestSeconds) : defaultSeconds;
 }
 
 /** The text may hold a token: what is wrong with it is not told. */
-function parse(text: string): Record<string, unknown> {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isRecord(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
+function parse(text: string): JsonRecord {
+  const parsed = parseJson(text);
+  return parsed.ok && isRecord(parsed.value) ? parsed.value : {};
 }

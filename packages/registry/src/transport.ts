@@ -1,9 +1,9 @@
-import { Agent } from 'undici';
-import type { Dispatcher } from 'undici';
+import { createAgent, throwIfStopped } from '@slipway/base/http';
+import type { Agent, Dispatcher } from 'undici';
 import { RegistryError } from './errors.ts';
 import type { Asked } from './errors.ts';
 import { cutAnswer, noAnswer } from './network-errors.ts';
-import { checkAuthorities, trustWith } from './trust.ts';
+import { checkAuthorities } from './trust.ts';
 
 export interface Answer {
   readonly status: number;
@@ -46,11 +46,11 @@ const mostDiscarded = 64 * 1024;
 
 /** Sends requests: TLS verified always, plain http only to whom it is allowed, through no proxy. */
 export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions): Transport {
-  checkAuthorities(ca);
+  if (ca !== undefined) checkAuthorities(ca);
   const agents = new Map<string, Agent>();
 
   function agentFor({ protocol }: URL): Agent {
-    const agent = agents.get(protocol) ?? new Agent({ ...common, connect: connectionOf(protocol, ca, silenceMs) });
+    const agent = agents.get(protocol) ?? createAgent({ protocol, ca, connectTimeoutMs: silenceMs });
     agents.set(protocol, agent);
     return agent;
   }
@@ -108,25 +108,10 @@ export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions):
   };
 }
 
-// Over HTTP/2 a layer that is read slowly and everything else would share one connection's window.
-const common = { allowH2: false, pipelining: 1, maxHeaderSize: 64 * 1024 };
-
-/** That certificates are verified is said outright, so that no environment variable turns it off. */
-function connectionOf(protocol: string, ca: string | undefined, timeout: number) {
-  if (protocol !== 'https:') return { timeout };
-  return { timeout, secureContext: trustWith(ca), rejectUnauthorized: true };
-}
-
 const plainText = (url: URL): string =>
   url.protocol === 'http:'
     ? `expected https, found plain http to ${url.host}. Allow it for that host (plain http) if the network between can be trusted`
     : `expected https, found ${url.protocol}`;
-
-/** Somebody stopped it: not a failure of the host. That the time is over is one. */
-function throwIfStopped(signal: AbortSignal): void {
-  const late = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
-  if (!late) signal.throwIfAborted();
-}
 
 function targetOf(answer: Answer, from: URL, asked: Asked): URL {
   const location = answer.header('location');
