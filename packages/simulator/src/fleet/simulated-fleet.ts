@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nodes } from '@slipway/api';
+import { forEachLimit } from '@slipway/base/concurrency';
 import type { NodeAccess } from '@slipway/daemon';
 import type { Fetcher } from '@slipway/ignition';
 import {
@@ -17,7 +18,6 @@ import {
   type Transport,
 } from '@slipway/kube';
 import { bear, type BirthOptions } from './first-boot.ts';
-import { inTurns } from './in-turns.ts';
 import { createManyDaemons } from './many-daemons.ts';
 import { createPower } from './power.ts';
 import type { Share } from './shares.ts';
@@ -121,10 +121,10 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
 
   manager.start();
   try {
-    await inTurns(there, AT_ONCE, async (name) => void (await takeIn(name, join(directory, name.name))));
+    await forEachLimit(there, AT_ONCE, async (name) => void (await takeIn(name, join(directory, name.name))));
     const missing = missingMachines(options.shares, there);
     let born = 0;
-    await inTurns(missing, AT_ONCE, async (name) => {
+    await forEachLimit(missing, AT_ONCE, async (name) => {
       await takeIn(name, await bear(name, birth));
       born += 1;
       options.onBirth?.(born, missing.length);

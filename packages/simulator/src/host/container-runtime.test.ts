@@ -108,6 +108,19 @@ describe('a simulated container runtime', () => {
     await setRuntimeBehaviour(files, {});
     expect(await names()).toEqual([C]);
   });
+
+  it.each([
+    ['a list', []],
+    ['a number', 5],
+    ['nothing', null],
+    ['refusals that are a list', { refused: ['manifest unknown'] }],
+    ['a disk of no size', { storeBytes: 'large' }],
+    ['a rate of nothing', { bytesPerSecond: 0 }],
+  ])('refuses to behave as told by %s', async (_, behaviour) => {
+    const bytes = Buffer.from(JSON.stringify(behaviour));
+    await replaceFile(files, '/var/lib/slipway-simulated/container-runtime.json', { ...owners, bytes, mode: 0o644 });
+    await expect(containers.images(signal)).rejects.toMatchObject({ code: 'SLW_DAEMON_HOST' });
+  });
 });
 
 describe('simulated images', () => {

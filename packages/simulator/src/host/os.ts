@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { array, boolean, decode, type Decoder, nullable, object, optional, string } from '@slipway/base/codec';
 import { DaemonError } from '@slipway/daemon';
 import {
   changeKernelArguments,
@@ -29,6 +30,21 @@ export interface MachineState extends OSState {
 
 const STATE = '/var/lib/slipway-simulated/os.json';
 const MOST_BYTES = 1024 * 1024;
+
+const deployment: Decoder<Deployment> = object({
+  image: string(),
+  digest: string(),
+  version: string(),
+  kernelArguments: array(string()),
+  packages: array(string()),
+  checksum: optional(string()),
+});
+const machineState: Decoder<MachineState> = object({
+  bootId: string(),
+  fips: boolean,
+  booted: deployment,
+  staged: nullable(deployment),
+});
 
 export function createSimulatedOS(files: FileSystem, owners: Owners): OperatingSystem {
   async function setStaged(staged: Deployment | null): Promise<void> {
@@ -121,8 +137,8 @@ export async function readState(files: FileSystem): Promise<MachineState> {
       `There is no simulated machine here: ${STATE} is missing. Make one first.`,
     );
   }
-  const state = parseState(text);
-  if (state !== undefined) return state;
+  const state = decode(machineState, text, { maxChars: MOST_BYTES });
+  if (state.ok) return state.value;
   throw new DaemonError(
     'SLW_DAEMON_HOST',
     `${STATE} of the simulated machine cannot be read: expected the JSON that Slipway wrote. Make the machine anew.`,
@@ -133,40 +149,4 @@ export async function writeState(files: FileSystem, owners: Owners, state: Machi
   await makeDirectories(files, posix.dirname(STATE), owners);
   const bytes = Buffer.from(`${JSON.stringify(state, undefined, 2)}\n`);
   await replaceFile(files, STATE, { ...owners, bytes, mode: 0o644 });
-}
-
-function parseState(text: string): MachineState | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  return isState(value) ? value : undefined;
-}
-
-function isState(value: unknown): value is MachineState {
-  return (
-    isRecord(value) &&
-    typeof value['bootId'] === 'string' &&
-    typeof value['fips'] === 'boolean' &&
-    isDeployment(value['booted']) &&
-    (value['staged'] === null || isDeployment(value['staged']))
-  );
-}
-
-function isDeployment(value: unknown): value is Deployment {
-  return (
-    isRecord(value) &&
-    ['image', 'digest', 'version'].every((key) => typeof value[key] === 'string') &&
-    ['kernelArguments', 'packages'].every((key) => isTexts(value[key]))
-  );
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

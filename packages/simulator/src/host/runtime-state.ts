@@ -1,6 +1,21 @@
 // What a simulated container runtime has, and how it behaves: two files of its machine, so that a test or a person can change both
 // from outside while the daemon runs.
 import { posix } from 'node:path';
+import {
+  array,
+  boolean,
+  decode,
+  type Decoder,
+  map,
+  number,
+  object,
+  orNull,
+  record,
+  refine,
+  string,
+  withDefault,
+} from '@slipway/base/codec';
+import { isRecord } from '@slipway/base/json';
 import { DaemonError } from '@slipway/daemon';
 import { type FileSystem, makeDirectories, type Owners, ownOwners, readText, replaceFile } from '@slipway/daemon/host';
 import { parse } from 'smol-toml';
@@ -16,7 +31,14 @@ export interface RuntimeBehaviour {
   readonly refused: Readonly<Record<string, string>>;
 }
 
-const USUAL: RuntimeBehaviour = { bytesPerSecond: null, storeBytes: 120e9, isDown: false, refused: {} };
+const runtimeBehaviour: Decoder<RuntimeBehaviour> = object({
+  bytesPerSecond: orNull(refine(number(), (rate) => rate > 0, 'more than 0')),
+  storeBytes: withDefault(number(), 120e9),
+  isDown: withDefault(boolean, false),
+  refused: withDefault(map(record(string()), Object.fromEntries<string>), {}),
+});
+const USUAL: RuntimeBehaviour = runtimeBehaviour({}, '');
+const imageNames: Decoder<readonly string[]> = array(string());
 
 const BEHAVIOUR = '/var/lib/slipway-simulated/container-runtime.json';
 const IMAGES = '/var/lib/slipway-simulated/images.json';
@@ -24,13 +46,8 @@ const IMAGES = '/var/lib/slipway-simulated/images.json';
 const PINNED = '/run/slipway-simulated/pinned-images.json';
 const MOST_BYTES = 8 * 1024 * 1024;
 
-export async function readBehaviour(files: FileSystem): Promise<RuntimeBehaviour> {
-  const value = await readJson(files, BEHAVIOUR);
-  if (value === undefined) return USUAL;
-  const behaviour = { ...USUAL, ...(typeof value === 'object' ? value : {}) };
-  if (isBehaviour(behaviour)) return behaviour;
-  throw unreadable(BEHAVIOUR);
-}
+export const readBehaviour = async (files: FileSystem): Promise<RuntimeBehaviour> =>
+  (await readJson(files, BEHAVIOUR, runtimeBehaviour)) ?? USUAL;
 
 /** What is left out is as usual. */
 export const setRuntimeBehaviour = (files: FileSystem, behaviour: Partial<RuntimeBehaviour>): Promise<void> =>
@@ -38,30 +55,22 @@ export const setRuntimeBehaviour = (files: FileSystem, behaviour: Partial<Runtim
 
 /** By name. */
 export const readImages = async (files: FileSystem): Promise<readonly string[]> =>
-  (await readNames(files, IMAGES)) ?? [];
+  (await readJson(files, IMAGES, imageNames)) ?? [];
 export const writeImages = (files: FileSystem, owners: Owners, images: readonly string[]): Promise<void> =>
   writeJson(files, owners, IMAGES, images);
 
 /** Names, or beginnings of them with a `*`; undefined: the runtime has not been asked since the machine is up. */
-export const readPinned = (files: FileSystem): Promise<readonly string[] | undefined> => readNames(files, PINNED);
+export const readPinned = (files: FileSystem): Promise<readonly string[] | undefined> =>
+  readJson(files, PINNED, imageNames);
 export const writePinned = (files: FileSystem, owners: Owners, pinned: readonly string[]): Promise<void> =>
   writeJson(files, owners, PINNED, pinned);
 
-async function readNames(files: FileSystem, path: string): Promise<readonly string[] | undefined> {
-  const value = await readJson(files, path);
-  if (value === undefined) return undefined;
-  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value;
-  throw unreadable(path);
-}
-
-async function readJson(files: FileSystem, path: string): Promise<unknown> {
+async function readJson<T>(files: FileSystem, path: string, decoder: Decoder<T>): Promise<T | undefined> {
   const text = await readText(files, path, MOST_BYTES);
   if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw unreadable(path);
-  }
+  const found = decode(decoder, text, { maxChars: MOST_BYTES });
+  if (!found.ok) throw unreadable(path);
+  return found.value;
 }
 
 async function writeJson(files: FileSystem, owners: Owners, path: string, value: unknown): Promise<void> {
@@ -69,18 +78,6 @@ async function writeJson(files: FileSystem, owners: Owners, path: string, value:
   const bytes = Buffer.from(`${JSON.stringify(value, undefined, 1)}\n`);
   // No more careful than a runtime that loses its last image in a power cut: the daemon pulls it again.
   await replaceFile(files, path, { ...owners, bytes, mode: 0o644 }, { sync: false });
-}
-
-function isBehaviour(value: Record<keyof RuntimeBehaviour, unknown>): value is RuntimeBehaviour {
-  const { bytesPerSecond, storeBytes, isDown, refused } = value;
-  return (
-    (bytesPerSecond === null || (typeof bytesPerSecond === 'number' && bytesPerSecond > 0)) &&
-    typeof storeBytes === 'number' &&
-    typeof isDown === 'boolean' &&
-    typeof refused === 'object' &&
-    refused !== null &&
-    Object.values(refused).every((said) => typeof said === 'string')
-  );
 }
 
 function unreadable(path: string): DaemonError {
@@ -126,8 +123,4 @@ function pinsIn(text: string): readonly string[] | undefined | null {
   return Array.isArray(pins) && pins.every((pin) => typeof pin === 'string') ? pins : null;
 }
 
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? Object.entries(value).find(([key]) => key === name)?.[1]
-    : undefined;
-}
+const fieldOf = (value: unknown, name: string): unknown => (isRecord(value) ? value[name] : undefined);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDisk, type FileSystem, type Host, ownOwners, readText } from '@slipway/daemon/host';
+import { createDisk, type FileSystem, type Host, ownOwners, readText, replaceFile } from '@slipway/daemon/host';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   bootSimulatedMachine,
@@ -47,6 +47,18 @@ describe('a simulated machine', () => {
     await makeSimulatedMachine(files, { osImage: NEWER });
     expect(await host.bootId()).toBe(before);
     expect((await host.os.state()).booted.image).toBe(IMAGE);
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['a list', '[]'],
+    ['a list in place of what is booted', '{"bootId":"a","fips":false,"booted":[],"staged":null}'],
+    ['no boot id', '{"fips":false,"booted":null,"staged":null}'],
+  ])('is refused where its state is %s', async (_, text) => {
+    const { host, files } = await machine();
+    const state = '/var/lib/slipway-simulated/os.json';
+    await replaceFile(files, state, { ...ownOwners(), bytes: Buffer.from(text), mode: 0o644 });
+    await expect(host.bootId()).rejects.toMatchObject({ code: 'SLW_DAEMON_HOST' });
   });
 
   it('boots what was staged, with another boot id and an empty /run', async () => {
