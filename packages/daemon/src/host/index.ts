@@ -1,7 +1,8 @@
 // What another kind of host is built of, such as a simulated one: the contracts, and what does not depend on the machine.
 export { noSuchUser, readAccounts, SHADOW, withPasswordHash } from './account-files.ts';
 export type { ContainerRuntime, ImageStore, RuntimeImage } from './container-runtime.ts';
-export { pullFailure, runtimeFailure } from './cri/call-failure.ts';
+export { type CalledRuntime, pullFailure, runtimeFailure } from './cri/call-failure.ts';
+export { createCrioPins } from './cri/cri-o.ts';
 export { createDisk } from './disk.ts';
 export { emptyDirectory } from './empty-directory.ts';
 export type { FileSystem, Owners } from './file-system.ts';

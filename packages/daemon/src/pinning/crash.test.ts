@@ -7,11 +7,11 @@ import { readText } from '../host/read-text.ts';
 import { copyImage, type DiskImage, emptyImage } from '../host/testing/disk-image.ts';
 import { createFaultyDisk, type Fault } from '../host/testing/faults.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
-import { DROP_IN, dropInOf } from './drop-in.ts';
+import { DROP_IN } from '../host/cri/cri-o.ts';
 import { readPinMemory } from './pin-memory.ts';
 import { isComplete } from './pins.ts';
 import { assign, conditionOf, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
-import { setOf } from './testing/sample-sets.ts';
+import { dropInOf, setOf } from './testing/sample-sets.ts';
 import type { WantedSet } from './wanted-set.ts';
 
 const before = [setOf('s', ['a', 'b'], 1), setOf('u', ['f'])];

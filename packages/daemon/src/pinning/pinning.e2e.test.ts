@@ -32,7 +32,7 @@ import { type Daemon, startDaemon } from '../daemon.ts';
 import { createDisk } from '../host/disk.ts';
 import type { FileSystem } from '../host/file-system.ts';
 import { readText } from '../host/read-text.ts';
-import { DROP_IN } from './drop-in.ts';
+import { DROP_IN } from '../host/cri/cri-o.ts';
 import { imageOf } from './testing/sample-sets.ts';
 
 const crds: Resource = {

@@ -1,10 +1,10 @@
-import { type ContainerRuntime, type FileSystem, makeDirectories, ownOwners, replaceFile } from '@slipway/daemon/host';
+import { type FileSystem, makeDirectories, ownOwners, replaceFile } from '@slipway/daemon/host';
 import { emptyImage } from '@slipway/daemon/testing/disk-image';
 import { createMemoryDisk } from '@slipway/daemon/testing/memory-disk';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { simulatedLayers } from './container-runtime.ts';
+import { createSimulatedRuntime, simulatedLayers, type SimulatedRuntime } from './container-runtime.ts';
 import { setRuntimeBehaviour, writeImages } from './runtime-state.ts';
-import { bootSimulatedMachine, createSimulatedHost, makeSimulatedMachine } from './simulated-host.ts';
+import { bootSimulatedMachine, makeSimulatedMachine } from './simulated-host.ts';
 
 const { signal } = new AbortController();
 const owners = ownOwners();
@@ -12,12 +12,12 @@ const imageOf = (name: string, fill: string) => `quay.example/${name}@sha256:${f
 const [A, B, C] = [imageOf('app', 'a'), imageOf('app', 'b'), imageOf('other', 'c')];
 
 let files: FileSystem;
-let containers: ContainerRuntime;
+let containers: SimulatedRuntime;
 
 beforeEach(async () => {
   files = createMemoryDisk(emptyImage(owners));
   await makeSimulatedMachine(files);
-  containers = createSimulatedHost({ root: '/', files }).containers;
+  containers = createSimulatedRuntime({ files, owners, reload: async () => {} });
 });
 
 async function configure(name: string, text: string): Promise<void> {

@@ -3,7 +3,9 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  type CalledRuntime,
   type ContainerRuntime,
+  createCrioPins,
   digestOf,
   type FileSystem,
   type ImageStore,
@@ -25,7 +27,7 @@ import {
 } from './runtime-state.ts';
 
 const STORE = '/var/lib/containers/storage';
-const SOCKET = 'the simulated machine';
+const CALLED: CalledRuntime = { name: 'CRI-O', unit: 'crio', socket: 'the simulated machine' };
 const DOWN = { code: 14, said: 'the simulated runtime is down' };
 const FULL = { code: 2, said: `writing blob: write ${STORE}: no space left on device` };
 const UNKNOWN = 2;
@@ -39,7 +41,12 @@ export interface SimulatedRuntimeOptions {
   readonly reload: () => Promise<void>;
 }
 
-export function createSimulatedRuntime({ files, owners, reload }: SimulatedRuntimeOptions): ContainerRuntime {
+export interface SimulatedRuntime extends ContainerRuntime {
+  /** Makes it read its configuration again. */
+  reload(signal: AbortSignal): Promise<void>;
+}
+
+export function createSimulatedRuntime({ files, owners, ...options }: SimulatedRuntimeOptions): SimulatedRuntime {
   // Pulls end at the same time, and each adds to the same list.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
@@ -51,7 +58,7 @@ export function createSimulatedRuntime({ files, owners, reload }: SimulatedRunti
   async function ask(what: string, signal: AbortSignal): Promise<RuntimeBehaviour> {
     signal.throwIfAborted();
     const behaviour = await readBehaviour(files);
-    if (behaviour.isDown) throw runtimeFailure(what, DOWN, SOCKET);
+    if (behaviour.isDown) throw runtimeFailure(what, DOWN, CALLED);
     return behaviour;
   }
 
@@ -66,16 +73,26 @@ export function createSimulatedRuntime({ files, owners, reload }: SimulatedRunti
     return pins;
   }
 
+  async function images(signal: AbortSignal): Promise<readonly RuntimeImage[]> {
+    await ask('list its images', signal);
+    const [names, pins] = [await readImages(files), await inTurn(pinnedNow)];
+    return names.map((name) => imageOf(name, isPinnedBy(pins, name)));
+  }
+
+  async function reload(signal: AbortSignal): Promise<void> {
+    await ask('read its configuration again', signal);
+    await options.reload();
+    await inTurn(readConfiguration);
+  }
+
   return {
+    ...createCrioPins({ files, images, reload }),
+    images,
+    reload,
+
     async describe(signal) {
       await ask('tell its version', signal);
       return 'simulated';
-    },
-
-    async images(signal) {
-      await ask('list its images', signal);
-      const [names, pins] = [await readImages(files), await inTurn(pinnedNow)];
-      return names.map((name) => imageOf(name, isPinnedBy(pins, name)));
     },
 
     async store(signal) {
@@ -86,23 +103,17 @@ export function createSimulatedRuntime({ files, owners, reload }: SimulatedRunti
     async pull(image, _, signal) {
       const { bytesPerSecond, refused, storeBytes } = await ask(`pull ${image}`, signal);
       const [, said] = Object.entries(refused).find(([part]) => image.includes(part)) ?? [];
-      if (said !== undefined) throw pullFailure(image, { code: UNKNOWN, said }, null, SOCKET);
+      if (said !== undefined) throw pullFailure(image, { code: UNKNOWN, said }, null, CALLED);
       const present = await readImages(files);
       if (present.includes(image)) return;
       const bytes = transferred(image, present);
-      if (2 * bytes > storeOf(storeBytes, present).freeBytes) throw pullFailure(image, FULL, null, SOCKET);
+      if (2 * bytes > storeOf(storeBytes, present).freeBytes) throw pullFailure(image, FULL, null, CALLED);
       if (bytesPerSecond !== null) await pass((1000 * bytes) / bytesPerSecond, signal);
-      if ((await readBehaviour(files)).isDown) throw pullFailure(image, DOWN, null, SOCKET);
+      if ((await readBehaviour(files)).isDown) throw pullFailure(image, DOWN, null, CALLED);
       await inTurn(async () => {
         const now = await readImages(files);
         if (!now.includes(image)) await writeImages(files, owners, [...now, image].toSorted());
       });
-    },
-
-    async reload(signal) {
-      await ask('read its configuration again', signal);
-      await reload();
-      await inTurn(readConfiguration);
     },
 
     sizeOf: simulatedLayers,

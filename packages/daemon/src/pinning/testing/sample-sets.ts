@@ -1,3 +1,4 @@
+import { formatDropIn } from '../../host/cri/cri-o.ts';
 import type { WantedSet } from '../wanted-set.ts';
 
 /** A digest for a letter: `a` → 64 times `a`… for any short word that is hexadecimal. */
@@ -11,3 +12,7 @@ export const setOf = (name: string, words: readonly string[], generation = 1, ui
 });
 
 export const presentOf = (...words: readonly string[]): ReadonlySet<string> => new Set(words.map(imageOf));
+
+/** What CRI-O is told where these are pinned. */
+export const dropInOf = (sets: readonly WantedSet[]): string | null =>
+  formatDropIn(sets.flatMap(({ images }) => images));
