@@ -3,9 +3,7 @@ import type { PinnedImageSet } from '@slipway/api';
 import type { AssignedSet } from '@slipway/fleet';
 import { isKubeError } from '@slipway/kube';
 import type { Problem } from '../problem.ts';
-import { addAttempt, type Attempts, isFailed } from './attempts.ts';
-import { soonest } from './next-work.ts';
-import type { PinCluster } from './pin-cluster.ts';
+import { addAttempt, type Attempts, isFailed, soonest } from './attempts.ts';
 import { readSet, type WantedSet } from './wanted-set.ts';
 
 export interface AssignedSets {
@@ -16,6 +14,12 @@ export interface AssignedSets {
   readonly problems: readonly { readonly set: string; readonly problem: Problem }[];
   /** When those are asked for again; null: all are known. */
   readonly retryAt: number | null;
+}
+
+/** Rejects as the client does. */
+export interface SetSource {
+  /** undefined: there is none. */
+  findSet(name: string, signal: AbortSignal): Promise<PinnedImageSet | undefined>;
 }
 
 export interface SetReader {
@@ -29,7 +33,7 @@ interface Known {
 }
 
 export interface SetReaderOptions {
-  readonly cluster: Pick<PinCluster, 'findSet'>;
+  readonly cluster: SetSource;
   readonly now: () => number;
   readonly random: () => number;
 }

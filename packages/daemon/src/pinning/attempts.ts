@@ -40,3 +40,6 @@ const USUALLY_FAILED_AT = 5;
 
 /** A quarter more or less: many machines fail at the same moment. */
 export const jittered = (ms: number, random: number): number => ms * (0.75 + random / 2);
+
+export const soonest = (moments: readonly number[]): number | null =>
+  moments.length === 0 ? null : moments.reduce((a, b) => Math.min(a, b));

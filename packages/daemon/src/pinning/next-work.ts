@@ -1,5 +1,5 @@
 // What is done next about the images that are not there: whose sizes are asked for, which are pulled, or what is waited for.
-import { type Attempts, isFailed } from './attempts.ts';
+import { type Attempts, isFailed, soonest } from './attempts.ts';
 import type { KnownSizes } from './image-sizes.ts';
 import type { NodeCondition } from './node-condition.ts';
 import type { WantedSet } from './wanted-set.ts';
@@ -70,6 +70,3 @@ function whyNotNow({ node, mayPull }: WorkInput): Work | null {
 const hasFailed = (attempts: Attempts | undefined): boolean => attempts !== undefined && isFailed(attempts);
 
 export const imageCount = (count: number): string => (count === 1 ? '1 image' : `${count} images`);
-
-export const soonest = (moments: readonly number[]): number | null =>
-  moments.length === 0 ? null : moments.reduce((a, b) => Math.min(a, b));

@@ -1,15 +1,13 @@
 // The cluster, as far as pinned images need it: the sets by their names, and the status of the node’s MachineConfigNode.
 import { isDeepStrictEqual } from 'node:util';
-import type { PinnedImageSet } from '@slipway/api';
 import { machineConfigNodes, pinnedImageSets } from '@slipway/api/resources';
 import { type Client, isKubeError } from '@slipway/kube';
+import type { SetSource } from './assigned-sets.ts';
 import type { PinSnapshot } from './pin-snapshot.ts';
 import { type PinStatus, pinStatusOf } from './pin-status.ts';
 
 /** Rejects as the client does. */
-export interface PinCluster {
-  /** undefined: there is none. */
-  findSet(name: string, signal: AbortSignal): Promise<PinnedImageSet | undefined>;
+export interface PinCluster extends SetSource {
   /** In one write; none where the cluster knows. Null: nothing is asked of the node. */
   report(snapshot: PinSnapshot | null, signal: AbortSignal): Promise<void>;
 }

@@ -3,7 +3,6 @@ import type { MachineConfigNode } from '@slipway/api';
 import { formatPinProgress, parsePinProgress, type PinProgress } from '@slipway/fleet';
 import { type Condition, setCondition } from '@slipway/kube';
 import type { PinSnapshot, SetStanding } from './pin-snapshot.ts';
-import { hasMoved } from './when-to-tell.ts';
 
 type Entry = NonNullable<NonNullable<MachineConfigNode['status']>['pinnedImageSets']>[number];
 
@@ -83,4 +82,12 @@ function withStoreOf(progress: PinProgress, before: readonly Condition[] | undef
   const said = before?.find(({ type }) => type === PROGRESSING)?.message ?? '';
   const store = parsePinProgress(said)?.store ?? null;
   return hasMoved(store, progress.store) ? progress : { ...progress, store };
+}
+
+const STORE_SHARE = 0.1;
+
+/** The free space of the image store, by a tenth of all of it. What is not known has not moved. */
+export function hasMoved(was: PinProgress['store'], is: PinProgress['store']): boolean {
+  if (was === null || is === null) return was !== is && is !== null;
+  return Math.abs(is.size - was.size) + Math.abs(is.free - was.free) >= is.size * STORE_SHARE;
 }

@@ -2,6 +2,7 @@
 // through, at most ten times on the way there, once in two minutes where that is slow, and when another thing goes wrong.
 import type { PinProgress } from '@slipway/fleet';
 import type { PinSnapshot } from './pin-snapshot.ts';
+import { hasMoved } from './pin-status.ts';
 
 export interface Told {
   /** What the node was told, and by which object. */
@@ -13,7 +14,6 @@ export interface Told {
 const BETWEEN_MS = 10_000;
 const SLICE_MS = 120_000;
 const STORE_MS = 3_600_000;
-const STORE_SHARE = 0.1;
 
 /** The moment, perhaps one that has passed. Null: there is nothing to tell. */
 export function whenToTell(told: Told | null, assignment: string, snapshot: PinSnapshot): number | null {
@@ -41,12 +41,6 @@ function standing({ sets, progress }: PinSnapshot): string {
 function whenIdle({ snapshot: before, at }: Told, snapshot: PinSnapshot): number | null {
   if (JSON.stringify(before.sets) !== JSON.stringify(snapshot.sets)) return 0;
   return hasMoved(before.progress.store, snapshot.progress.store) ? at + STORE_MS : null;
-}
-
-/** The free space of the image store, by a tenth of all of it. What is not known has not moved. */
-export function hasMoved(was: PinProgress['store'], is: PinProgress['store']): boolean {
-  if (was === null || is === null) return was !== is && is !== null;
-  return Math.abs(is.size - was.size) + Math.abs(is.free - was.free) >= is.size * STORE_SHARE;
 }
 
 /** By bytes where they are known, else by images. */
