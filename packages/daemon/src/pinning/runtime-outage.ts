@@ -1,6 +1,6 @@
 // A container runtime that does not answer is waited for: it is being restarted. Only if that lasts is something wrong.
+import { type Backoff, backoffMs, quarterJitter } from '@slipway/base/backoff';
 import type { Problem } from '../problem.ts';
-import { jittered } from './attempts.ts';
 
 export interface Outage {
   readonly since: number;
@@ -10,15 +10,15 @@ export interface Outage {
 }
 
 export const LONG_MS = 120_000;
-const FIRST_MS = 500;
-const LONGEST_MS = 10_000;
+/** Machines whose runtimes are restarted together do not ask together. */
+const OUTAGE: Backoff = { firstMs: 500, maxMs: 10_000, jitter: quarterJitter };
 
 export function addOutage(before: Outage | null, problem: Problem, now: number, random: number): Outage {
   // Pulls that end together are one that does not answer.
   if (before !== null && now < before.notBefore) return { ...before, problem };
   const tries = (before?.tries ?? 0) + 1;
-  const wait = Math.min(FIRST_MS * 2 ** (tries - 1), LONGEST_MS);
-  return { since: before?.since ?? now, tries, notBefore: now + jittered(wait, random), problem };
+  const waitMs = backoffMs(OUTAGE, tries, () => random);
+  return { since: before?.since ?? now, tries, notBefore: now + waitMs, problem };
 }
 
 export const isLong = ({ since }: Outage, now: number): boolean => now - since >= LONG_MS;
