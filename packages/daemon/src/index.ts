@@ -22,8 +22,7 @@ export {
 export { ENCAPSULATED } from './node-paths.ts';
 export { daemonSources, seenBy } from './node-sources.ts';
 export type { PinMetrics } from './pinning/pin-metrics.ts';
-export type { PinSeen } from './pinning/pinner.ts';
-export { pinningSources, pinsSeenBy } from './pinning/pinning-sources.ts';
+export { pinningSources, type PinSeen, pinsSeenBy } from './pinning/pinner.ts';
 export type { DaemonMetrics } from './report/metrics.ts';
 export type { Seen } from './seen.ts';
 export type { StoredConfig } from './stored-config.ts';

@@ -1,18 +1,18 @@
 import { bootSimulatedMachine, makeSimulatedMachine, readImages } from '@slipway/simulator';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
+import { DROP_IN } from '../host/cri/cri-o.ts';
 import type { FileSystem } from '../host/file-system.ts';
 import { ownOwners } from '../host/own-owners.ts';
 import { readText } from '../host/read-text.ts';
 import { copyImage, type DiskImage, emptyImage } from '../host/testing/disk-image.ts';
 import { createFaultyDisk, type Fault } from '../host/testing/faults.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
-import { DROP_IN } from '../host/cri/cri-o.ts';
-import { readPinMemory } from './pin-memory.ts';
-import { isComplete } from './pins.ts';
+import type { WantedSet } from './assigned-sets.ts';
+import { isComplete } from './decisions.ts';
+import { readPinMemory } from './pinned-state.ts';
 import { assign, conditionOf, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
 import { dropInOf, setOf } from './testing/sample-sets.ts';
-import type { WantedSet } from './wanted-set.ts';
 
 const before = [setOf('s', ['a', 'b'], 1), setOf('u', ['f'])];
 const after = [setOf('s', ['b', 'c', 'd'], 2), setOf('t', ['d', 'e'])];

@@ -7,11 +7,11 @@ import { silentLog } from '@slipway/kube';
 import { createSimulatedHost } from '@slipway/simulator';
 import type { FileSystem } from '../../host/file-system.ts';
 import type { Host } from '../../host/host.ts';
-import type { PinCluster } from '../pin-cluster.ts';
+import type { WantedSet } from '../assigned-sets.ts';
 import type { PinMetrics } from '../pin-metrics.ts';
-import { pinStatusOf } from '../pin-status.ts';
 import { createPinner, type Pinner } from '../pinner.ts';
-import type { WantedSet } from '../wanted-set.ts';
+import { pinStatusOf } from '../report.ts';
+import type { PinCluster } from '../reporter.ts';
 
 type Status = NonNullable<MachineConfigNode['status']>;
 

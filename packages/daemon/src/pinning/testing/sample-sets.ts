@@ -1,5 +1,5 @@
 import { formatDropIn } from '../../host/cri/cri-o.ts';
-import type { WantedSet } from '../wanted-set.ts';
+import type { WantedSet } from '../assigned-sets.ts';
 
 /** A digest for a letter: `a` → 64 times `a`… for any short word that is hexadecimal. */
 export const imageOf = (word: string): string => `registry.example.com/team/app@sha256:${word.padEnd(64, '0')}`;

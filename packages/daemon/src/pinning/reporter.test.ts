@@ -1,8 +1,8 @@
 import type { PinProgress } from '@slipway/fleet';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PinSnapshot } from './pin-snapshot.ts';
-import { type Told, whenToTell } from './when-to-tell.ts';
+import type { PinSnapshot } from './report.ts';
+import { type Told, whenToTell } from './reporter.ts';
 
 const progress: PinProgress = {
   sets: [{ name: 's', images: { done: 0, total: 20 }, bytes: null }],

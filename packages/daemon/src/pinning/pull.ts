@@ -4,20 +4,20 @@ import type { PinAssignment } from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
-import { addAttempt, type Attempts, soonest } from './attempts.ts';
-import { problemIn } from './failure.ts';
-import { whyItWouldNotFit } from './fits.ts';
-import type { ImageSizes } from './image-sizes.ts';
+import type { WantedSet } from './assigned-sets.ts';
+import {
+  isComplete,
+  missingImages,
+  nextWork,
+  type NodeCondition,
+  whyItWouldNotFit,
+  type WorkInput,
+} from './decisions.ts';
 import type { LocalImages } from './local-images.ts';
-import { missingImages, nextWork, type WorkInput } from './next-work.ts';
-import type { NodeCondition } from './node-condition.ts';
 import type { PinMetrics } from './pin-metrics.ts';
-import { imageProblems, type PinProblem, problemOfAll } from './pin-problem.ts';
-import { isComplete } from './pins.ts';
-import { type Credentials, credentialFor, readCredentials } from './registry-access.ts';
-import type { RuntimeWatch } from './runtime-outage.ts';
-import type { SizeSource } from './size-source.ts';
-import type { WantedSet } from './wanted-set.ts';
+import { imageProblems, type PinProblem, problemOfAll } from './report.ts';
+import { addAttempt, type Attempts, problemIn, type RuntimeWatch, soonest } from './retry.ts';
+import { credentialFor, type Credentials, type ImageSizes, readCredentials, type SizeSource } from './sizes.ts';
 import { createWorkers, type Outcome } from './workers.ts';
 
 export interface PullingOptions {

@@ -1,7 +1,7 @@
 import type { PinnedImageSet } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
+import { readSet } from './assigned-sets.ts';
 import { imageOf } from './testing/sample-sets.ts';
-import { readSet } from './wanted-set.ts';
 
 const found = (...names: string[]): PinnedImageSet => ({
   apiVersion: 'machineconfiguration.openshift.io/v1',
