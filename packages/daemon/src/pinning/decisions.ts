@@ -1,5 +1,5 @@
-// Which sets are pinned next. Nothing of a set is pinned before all of it is there, and what was pinned stays until then, so that
-// space can be freed at any time by taking a set away, and no image that is needed is given up for one that is not there yet.
+// What is decided about pinned images, from what is known at one moment: which sets are pinned, what is pulled next, and whether it
+// fits on the disk.
 import { createHash } from 'node:crypto';
 import type { Node } from '@slipway/api';
 import { amountOf, formatBytes, type SizedImage, spaceFor } from '@slipway/fleet';
@@ -8,6 +8,9 @@ import type { Problem } from '../problem.ts';
 import type { WantedSet } from './assigned-sets.ts';
 import { type Attempts, isFailed, soonest } from './retry.ts';
 import type { KnownSizes } from './sizes.ts';
+
+// Which sets are pinned next. Nothing of a set is pinned before all of it is there, and what was pinned stays until then, so that
+// space can be freed at any time by taking a set away, and no image that is needed is given up for one that is not there yet.
 
 export interface PinsInput {
   readonly wanted: readonly WantedSet[];
@@ -42,23 +45,6 @@ export function isSamePins(a: readonly WantedSet[], b: readonly WantedSet[]): bo
 }
 
 const shape = ({ name, uid, generation, images }: WantedSet): unknown => [name, uid, generation, images];
-
-// What of a Node decides whether images are pulled to it.
-
-export interface NodeCondition {
-  readonly isReady: boolean;
-  readonly hasDiskPressure: boolean;
-}
-
-/** A node that says nothing of it is not Ready, as for the scheduler. */
-export function nodeConditionOf(node: Pick<Node, 'status'> | undefined): NodeCondition {
-  const conditions = node?.status?.conditions ?? [];
-  const isTrue = (type: string): boolean =>
-    conditions.some((condition) => condition.type === type && condition.status === 'True');
-  return { isReady: isTrue('Ready'), hasDiskPressure: isTrue('DiskPressure') };
-}
-
-export const isWell = ({ isReady, hasDiskPressure }: NodeCondition): boolean => isReady && !hasDiskPressure;
 
 // What is done next about the images that are not there: whose sizes are asked for, which are pulled, or what is waited for.
 
@@ -112,11 +98,6 @@ export function nextWork(input: WorkInput): Work {
   };
 }
 
-/** In the order of the sets, each once. */
-export function missingImages(wanted: readonly WantedSet[], present: ReadonlySet<string>): string[] {
-  return [...new Set(wanted.flatMap(({ images }) => images))].filter((image) => !present.has(image));
-}
-
 function whyNotNow({ node, mayPull }: WorkInput): Work | null {
   // The kubelet is deleting images to free space: every byte that still comes works against it.
   if (node.hasDiskPressure) return { ...NOTHING, stop: true, waitsFor: 'the disk pressure of the node to end' };
@@ -127,7 +108,34 @@ function whyNotNow({ node, mayPull }: WorkInput): Work | null {
 
 const hasFailed = (attempts: Attempts | undefined): boolean => attempts !== undefined && isFailed(attempts);
 
-export const imageCount = (count: number): string => (count === 1 ? '1 image' : `${count} images`);
+/** In the order of the sets, each once. */
+export function missingImages(wanted: readonly WantedSet[], present: ReadonlySet<string>): string[] {
+  return [...new Set(wanted.flatMap(({ images }) => images))].filter((image) => !present.has(image));
+}
+
+const imageCount = (count: number): string => (count === 1 ? '1 image' : `${count} images`);
+
+/** What of a Node decides whether images are pulled to it. */
+export interface NodeCondition {
+  readonly isReady: boolean;
+  readonly hasDiskPressure: boolean;
+}
+
+/** A node that says nothing of it is not Ready, as for the scheduler. */
+export function nodeConditionOf(node: Pick<Node, 'status'> | undefined): NodeCondition {
+  const conditions = node?.status?.conditions ?? [];
+  const isTrue = (type: string): boolean =>
+    conditions.some((condition) => condition.type === type && condition.status === 'True');
+  return { isReady: isTrue('Ready'), hasDiskPressure: isTrue('DiskPressure') };
+}
+
+export const isWell = ({ isReady, hasDiskPressure }: NodeCondition): boolean => isReady && !hasDiskPressure;
+
+/** Machines hear of a set at the same moment: each begins a little later than the others, and always by the same time. */
+export function startDelayMs(nodeName: string, mostMs: number): number {
+  const share = createHash('sha256').update(nodeName).digest().readUInt32BE() / 2 ** 32;
+  return Math.floor(share * mostMs);
+}
 
 // Whether all that is still missing fits on the disk, before any of it is pulled.
 
@@ -152,11 +160,4 @@ export function whyItWouldNotFit({ missing, present, sizes, store }: SpaceInput)
       'file system, at most 2 GiB, stays so. Nothing is pulled. Free space there, make the file system larger, or take images ' +
       'or sets away',
   };
-}
-
-// Machines hear of a set at the same moment: each begins a little later than the others, and always by the same time.
-
-export function startDelayMs(nodeName: string, mostMs: number): number {
-  const share = createHash('sha256').update(nodeName).digest().readUInt32BE() / 2 ** 32;
-  return Math.floor(share * mostMs);
 }

@@ -1,4 +1,5 @@
-// What this machine has pinned, whatever the cluster says: on its disk, whole after any crash.
+// Which images this machine keeps: sees that the sets that can be pinned are, that the container runtime goes by it, and that a
+// machine which goes down at any moment knows it afterwards.
 import type { Log } from '@slipway/kube';
 import { findUnpinned, type RuntimeImage } from '../host/container-runtime.ts';
 import type { FileSystem } from '../host/file-system.ts';
@@ -11,115 +12,6 @@ import type { WantedSet } from './assigned-sets.ts';
 import { decidePins, isSamePins, type PinsInput } from './decisions.ts';
 import type { LocalImages } from './local-images.ts';
 import { addAttempt, type Attempts, LONG_MS, problemIn } from './retry.ts';
-
-export interface PinMemory {
-  /** The container runtime has been seen to keep them. */
-  readonly pinned: readonly WantedSet[];
-  /** Being put in place of those; null: nothing is under way. */
-  readonly next: readonly WantedSet[] | null;
-}
-
-const PATH = `${STATE_DIRECTORY}/pinned-images.json`;
-/** A hundred sets of 500 images with long names. */
-const MOST_BYTES = 32 * 1024 * 1024;
-
-/** Null: this machine has never pinned anything, or nobody knows any more. */
-export async function readPinMemory(files: FileSystem): Promise<PinMemory | null> {
-  if ((await files.lookAt(PATH)) === null) return null;
-  try {
-    return parse(JSON.parse(new TextDecoder().decode(await files.read(PATH, MOST_BYTES))));
-  } catch {
-    return null;
-  }
-}
-
-export const writePinMemory = (files: FileSystem, { pinned, next }: PinMemory): Promise<void> =>
-  writeStateFile(files, PATH, JSON.stringify({ pinned, ...(next !== null && { next }) }));
-
-export async function removePinMemory(files: FileSystem): Promise<void> {
-  await removeUnfinished(files, PATH);
-  if ((await files.lookAt(PATH)) === null) return;
-  await files.remove(PATH);
-  await files.syncDirectory(STATE_DIRECTORY);
-}
-
-function parse(json: unknown): PinMemory | null {
-  if (!isRecord(json)) return null;
-  const { pinned, next = null } = json;
-  return isSets(pinned) && (next === null || isSets(next)) ? { pinned, next } : null;
-}
-
-const isSets = (value: unknown): value is WantedSet[] => Array.isArray(value) && value.every(isSet);
-
-const isSet = (value: unknown): value is WantedSet =>
-  isRecord(value) &&
-  typeof value.name === 'string' &&
-  typeof value.uid === 'string' &&
-  typeof value.generation === 'number' &&
-  Array.isArray(value.images) &&
-  value.images.every((image) => typeof image === 'string');
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-
-// Puts pins in force, and knows which are. Killed at any moment, the container runtime is set to the sets from before or to those
-// after, and the next run knows which.
-
-export interface PinsInForce {
-  /** By name. */
-  pinned(): readonly WantedSet[];
-  /** False: this machine was never asked to pin anything, and what its runtime pins is not ours. */
-  isOurs(): boolean;
-  /** Whether the runtime goes by what is pinned, as these images of it say, or has to be told again. */
-  isSettled(images: readonly RuntimeImage[]): Promise<boolean>;
-  /** Resolves when the container runtime says that it keeps these. Rejects with a DaemonError; doing it again goes on. */
-  put(next: readonly WantedSet[], signal: AbortSignal): Promise<void>;
-  /** From now on pins are for this daemon to put, and to take away when nobody asks for them any more. */
-  claim(): Promise<void>;
-  /** Nothing is pinned, and this machine has never pinned anything. */
-  forget(): Promise<void>;
-}
-
-export async function openPinsInForce({ files, containers }: Pick<Host, 'files' | 'containers'>): Promise<PinsInForce> {
-  const memory = await readPinMemory(files);
-  let isOurs = memory !== null;
-  /** The runtime may be set to the next ones and not go by it yet. */
-  let isUnsure = memory !== null && memory.next !== null;
-  let pinned = memory?.pinned ?? [];
-  if (memory !== null && memory.next !== null && (await containers.isSetToPin(imagesOf(memory.next))))
-    pinned = memory.next;
-
-  async function put(next: readonly WantedSet[], signal: AbortSignal): Promise<void> {
-    isUnsure = true;
-    await writePinMemory(files, { pinned, next });
-    await containers.pin(imagesOf(next), signal);
-    await writePinMemory(files, { pinned: next, next: null });
-    pinned = next;
-    isUnsure = false;
-  }
-
-  return {
-    pinned: () => pinned,
-    isOurs: () => isOurs,
-    async isSettled(images) {
-      const wanted = imagesOf(pinned);
-      return !isUnsure && findUnpinned(wanted, images).length === 0 && containers.isSetToPin(wanted);
-    },
-    put,
-    async claim() {
-      if (isOurs) return;
-      await writePinMemory(files, { pinned, next: null });
-      isOurs = true;
-    },
-    async forget() {
-      await removePinMemory(files);
-      isOurs = false;
-    },
-  };
-}
-
-const imagesOf = (sets: readonly WantedSet[]): string[] => sets.flatMap(({ images }) => images);
-
-// Sees that the sets that can be pinned are, and that the runtime goes by it.
 
 export interface PinKeeper {
   /** Rejects where the container runtime does not say which images it has. */
@@ -185,3 +77,112 @@ export function createPinKeeper({ inForce, images, log, now, random }: PinKeeper
 }
 
 const isPassing = ({ problem }: Attempts): boolean => problem.code === 'SLW_PINNING_RUNTIME';
+
+// Puts pins in force, and knows which are. Killed at any moment, the container runtime is set to the sets from before or to those
+// after, and the next run knows which.
+
+export interface PinsInForce {
+  /** By name. */
+  pinned(): readonly WantedSet[];
+  /** False: this machine was never asked to pin anything, and what its runtime pins is not ours. */
+  isOurs(): boolean;
+  /** Whether the runtime goes by what is pinned, as these images of it say, or has to be told again. */
+  isSettled(images: readonly RuntimeImage[]): Promise<boolean>;
+  /** Resolves when the container runtime says that it keeps these. Rejects with a DaemonError; doing it again goes on. */
+  put(next: readonly WantedSet[], signal: AbortSignal): Promise<void>;
+  /** From now on pins are for this daemon to put, and to take away when nobody asks for them any more. */
+  claim(): Promise<void>;
+  /** Nothing is pinned, and this machine has never pinned anything. */
+  forget(): Promise<void>;
+}
+
+export async function openPinsInForce({ files, containers }: Pick<Host, 'files' | 'containers'>): Promise<PinsInForce> {
+  const memory = await readPinMemory(files);
+  let isOurs = memory !== null;
+  /** The runtime may be set to the next ones and not go by it yet. */
+  let isUnsure = memory !== null && memory.next !== null;
+  let pinned = memory?.pinned ?? [];
+  if (memory !== null && memory.next !== null && (await containers.isSetToPin(imagesOf(memory.next))))
+    pinned = memory.next;
+
+  async function put(next: readonly WantedSet[], signal: AbortSignal): Promise<void> {
+    isUnsure = true;
+    await writePinMemory(files, { pinned, next });
+    await containers.pin(imagesOf(next), signal);
+    await writePinMemory(files, { pinned: next, next: null });
+    pinned = next;
+    isUnsure = false;
+  }
+
+  return {
+    pinned: () => pinned,
+    isOurs: () => isOurs,
+    async isSettled(images) {
+      const wanted = imagesOf(pinned);
+      return !isUnsure && findUnpinned(wanted, images).length === 0 && containers.isSetToPin(wanted);
+    },
+    put,
+    async claim() {
+      if (isOurs) return;
+      await writePinMemory(files, { pinned, next: null });
+      isOurs = true;
+    },
+    async forget() {
+      await removePinMemory(files);
+      isOurs = false;
+    },
+  };
+}
+
+const imagesOf = (sets: readonly WantedSet[]): string[] => sets.flatMap(({ images }) => images);
+
+// What is pinned, whatever the cluster says: on the machine's disk, whole after any crash.
+
+export interface PinMemory {
+  /** The container runtime has been seen to keep them. */
+  readonly pinned: readonly WantedSet[];
+  /** Being put in place of those; null: nothing is under way. */
+  readonly next: readonly WantedSet[] | null;
+}
+
+const PATH = `${STATE_DIRECTORY}/pinned-images.json`;
+/** A hundred sets of 500 images with long names. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** Null: this machine has never pinned anything, or nobody knows any more. */
+export async function readPinMemory(files: FileSystem): Promise<PinMemory | null> {
+  if ((await files.lookAt(PATH)) === null) return null;
+  try {
+    return parse(JSON.parse(new TextDecoder().decode(await files.read(PATH, MOST_BYTES))));
+  } catch {
+    return null;
+  }
+}
+
+const writePinMemory = (files: FileSystem, { pinned, next }: PinMemory): Promise<void> =>
+  writeStateFile(files, PATH, JSON.stringify({ pinned, ...(next !== null && { next }) }));
+
+async function removePinMemory(files: FileSystem): Promise<void> {
+  await removeUnfinished(files, PATH);
+  if ((await files.lookAt(PATH)) === null) return;
+  await files.remove(PATH);
+  await files.syncDirectory(STATE_DIRECTORY);
+}
+
+function parse(json: unknown): PinMemory | null {
+  if (!isRecord(json)) return null;
+  const { pinned, next = null } = json;
+  return isSets(pinned) && (next === null || isSets(next)) ? { pinned, next } : null;
+}
+
+const isSets = (value: unknown): value is WantedSet[] => Array.isArray(value) && value.every(isSet);
+
+const isSet = (value: unknown): value is WantedSet =>
+  isRecord(value) &&
+  typeof value.name === 'string' &&
+  typeof value.uid === 'string' &&
+  typeof value.generation === 'number' &&
+  Array.isArray(value.images) &&
+  value.images.every((image) => typeof image === 'string');
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -12,7 +12,7 @@ import { isWell, missingImages, type NodeCondition, nodeConditionOf, startDelayM
 import { createLocalImages, LOOK_EVERY_MS, MEASURE_EVERY_MS } from './local-images.ts';
 import type { PinMetrics } from './pin-metrics.ts';
 import { createPinKeeper, openPinsInForce } from './pinned-state.ts';
-import { createPulling, type Pulled } from './pull.ts';
+import { createNews, createPulling, type Pulled } from './pull.ts';
 import {
   addSample,
   emptySnapshot,
@@ -23,7 +23,7 @@ import {
   type Sample,
   snapshotOf,
 } from './report.ts';
-import { createNews, createPinTeller, type PinCluster } from './reporter.ts';
+import { createPinTeller, type PinCluster } from './reporter.ts';
 import { asForeseen, isLong, isOutage, soonest, watchRuntime } from './retry.ts';
 import { openImageSizes, openSizeSource } from './sizes.ts';
 

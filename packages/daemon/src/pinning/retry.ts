@@ -1,9 +1,10 @@
-// How often something of one image was tried, when it is tried again, and when it counts as failed: a registry that hiccups, or
-// is merely slow, is no failure.
+// What fails and is tried again: when, and from when on it counts as failed.
 import { type Backoff, backoffMs, quarterJitter } from '@slipway/base/backoff';
 import { DaemonError } from '../errors.ts';
 import { systemErrorCode } from '../host/system-error.ts';
 import type { Problem } from '../problem.ts';
+
+// How often something of one image was tried. A registry that hiccups, or is merely slow, is no failure.
 
 export interface Attempts {
   readonly tries: number;
@@ -16,6 +17,7 @@ export interface Attempts {
 
 const FAILED_TRIES = 3;
 const FAILED_MS = 10_000;
+// Many machines fail at the same moment: a quarter more or less, so that they do not come back at one.
 const UNTIL_FAILED: Backoff = { firstMs: 1000, maxMs: 60_000, jitter: quarterJitter };
 const ONCE_FAILED: Backoff = { firstMs: 60_000, maxMs: 300_000, jitter: quarterJitter };
 /** After 1, 2, 4 and 8 seconds. */

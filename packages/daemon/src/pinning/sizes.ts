@@ -1,4 +1,4 @@
-// How large images are, by digest, as registries have said it. It may be lost: then they are asked again.
+// How large images are: what registries have said, how they are asked, and how this machine gets at them.
 import type { SizedImage, SizedLayer } from '@slipway/fleet';
 import type { RegistriesConf, RegistryOptions } from '@slipway/registry';
 import { DaemonError } from '../errors.ts';
@@ -9,6 +9,8 @@ import { makeDirectories } from '../host/make-directories.ts';
 import { ownOwners } from '../host/own-owners.ts';
 import { readText } from '../host/read-text.ts';
 import { replaceFile } from '../host/replace-file.ts';
+
+// By digest, as registries have said it. It may be lost: then they are asked again.
 
 export type KnownSizes = Pick<ReadonlyMap<string, SizedImage>, 'get' | 'has'>;
 
@@ -84,7 +86,60 @@ function layerOf(value: unknown): SizedLayer[] {
   return typeof digest === 'string' && typeof size === 'number' ? [{ digest, size }] : [];
 }
 
-// How this machine gets at registries, by the files that its container runtime goes by as well.
+// Who says it: the registry, or the simulated machine whose images no registry has.
+
+export interface SizeSource {
+  /** Rejects with a DaemonError SLW_PINNING_SIZES. */
+  sizeOf(image: string, signal: AbortSignal): Promise<SizedImage>;
+  /** Connections, and the login that was read: both are made anew when something is asked for again. */
+  rest(): Promise<void>;
+}
+
+const AT_ONCE = 8;
+/** An image that cannot be sized is tried again by who asked. */
+const RETRIES = 1;
+
+export function openSizeSource({ files, containers }: Pick<Host, 'files' | 'containers'>): SizeSource {
+  const { sizeOf } = containers;
+  if (sizeOf !== undefined) {
+    return { sizeOf: (image) => Promise.resolve(sizeOf(image)), rest: () => Promise.resolve() };
+  }
+  let opening: ReturnType<typeof open> | null = null;
+
+  async function open() {
+    const { createRegistry } = await import('@slipway/registry');
+    return createRegistry({ ...(await readRegistryOptions(files)), atOnce: AT_ONCE, retries: RETRIES });
+  }
+
+  return {
+    async sizeOf(image, signal) {
+      try {
+        const layers = await (await (opening ??= open())).layers(image, { signal });
+        return { layers: layers.map(({ digest, size }) => ({ digest, size })) };
+      } catch (error) {
+        signal.throwIfAborted();
+        throw asProblem(image, error);
+      }
+    },
+    async rest() {
+      const registry = await opening?.catch(() => null);
+      opening = null;
+      await registry?.close();
+    },
+  };
+}
+
+function asProblem(image: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error) || !String(error.code).startsWith('SLW_')) return error;
+  const said = error.message.replaceAll(`${image}: `, '');
+  return new DaemonError(
+    'SLW_PINNING_SIZES',
+    `how large ${image} is cannot be found out, and so it is not pulled: ${said} (${String(error.code)})`,
+    { cause: error },
+  );
+}
+
+// Registries, by the files that the container runtime of this machine goes by as well.
 
 const PULL_SECRET = '/var/lib/kubelet/config.json';
 const REGISTRIES = '/etc/containers/registries.conf';
@@ -150,57 +205,4 @@ async function readAuthorities(files: FileSystem): Promise<string> {
   }
   const texts = await Promise.all(paths.map((path) => readText(files, path, MAX_FILE_BYTES)));
   return texts.filter((text) => text?.includes('BEGIN CERTIFICATE')).join('\n');
-}
-
-// Who says how large an image is: its registry, or the simulated machine whose images no registry has.
-
-export interface SizeSource {
-  /** Rejects with a DaemonError SLW_PINNING_SIZES. */
-  sizeOf(image: string, signal: AbortSignal): Promise<SizedImage>;
-  /** Connections, and the login that was read: both are made anew when something is asked for again. */
-  rest(): Promise<void>;
-}
-
-const AT_ONCE = 8;
-/** An image that cannot be sized is tried again by who asked. */
-const RETRIES = 1;
-
-export function openSizeSource({ files, containers }: Pick<Host, 'files' | 'containers'>): SizeSource {
-  const { sizeOf } = containers;
-  if (sizeOf !== undefined) {
-    return { sizeOf: (image) => Promise.resolve(sizeOf(image)), rest: () => Promise.resolve() };
-  }
-  let opening: ReturnType<typeof open> | null = null;
-
-  async function open() {
-    const { createRegistry } = await import('@slipway/registry');
-    return createRegistry({ ...(await readRegistryOptions(files)), atOnce: AT_ONCE, retries: RETRIES });
-  }
-
-  return {
-    async sizeOf(image, signal) {
-      try {
-        const layers = await (await (opening ??= open())).layers(image, { signal });
-        return { layers: layers.map(({ digest, size }) => ({ digest, size })) };
-      } catch (error) {
-        signal.throwIfAborted();
-        throw asProblem(image, error);
-      }
-    },
-    async rest() {
-      const registry = await opening?.catch(() => null);
-      opening = null;
-      await registry?.close();
-    },
-  };
-}
-
-function asProblem(image: string, error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error) || !String(error.code).startsWith('SLW_')) return error;
-  const said = error.message.replaceAll(`${image}: `, '');
-  return new DaemonError(
-    'SLW_PINNING_SIZES',
-    `how large ${image} is cannot be found out, and so it is not pulled: ${said} (${String(error.code)})`,
-    { cause: error },
-  );
 }
