@@ -1,5 +1,7 @@
 // The sets that a node is assigned, as the cluster has them. Each is got once for every change of it, and not watched.
 import type { PinnedImageSet } from '@slipway/api';
+import { forEachLimit } from '@slipway/base/concurrency';
+import { quote } from '@slipway/base/text';
 import type { AssignedSet } from '@slipway/fleet';
 import { isKubeError } from '@slipway/kube';
 import type { Problem } from '../problem.ts';
@@ -78,9 +80,7 @@ export function createSetReader({ cluster, now, random }: SetReaderOptions): Set
       forgetOthers(known, assigned);
       forgetOthers(attempts, assigned);
       const due = assigned.filter((set) => isNews(set) && (attempts.get(set.name)?.notBefore ?? 0) <= now());
-      for (let at = 0; at < due.length; at += AT_ONCE) {
-        await Promise.all(due.slice(at, at + AT_ONCE).map((set) => get(set, signal)));
-      }
+      await forEachLimit(due, AT_ONCE, (set) => get(set, signal));
       const names = assigned.map(({ name }) => name);
       return {
         wanted: names.flatMap((name) => known.get(name)?.set ?? []),
@@ -138,7 +138,7 @@ export function readSet(name: string, found: PinnedImageSet | undefined): ReadSe
   if (wrong !== -1) {
     return bad(
       `PinnedImageSet ${name}, spec.pinnedImages[${wrong}].name: expected an image by digest, host/name@sha256:…, found ` +
-        `${JSON.stringify(images[wrong]).slice(0, 200)}: correct it in the set`,
+        `${quote(images[wrong] ?? '')}: correct it in the set`,
     );
   }
   return { ok: true, set: { name, uid, generation, images: [...new Set(images)].toSorted() } };

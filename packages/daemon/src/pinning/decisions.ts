@@ -2,7 +2,8 @@
 // fits on the disk.
 import { createHash } from 'node:crypto';
 import type { Node } from '@slipway/api';
-import { amountOf, formatBytes, type SizedImage, spaceFor } from '@slipway/fleet';
+import { count, formatBytes } from '@slipway/base/text';
+import { amountOf, type SizedImage, spaceFor } from '@slipway/fleet';
 import type { ImageStore } from '../host/container-runtime.ts';
 import type { Problem } from '../problem.ts';
 import type { WantedSet } from './assigned-sets.ts';
@@ -93,7 +94,7 @@ export function nextWork(input: WorkInput): Work {
     ...NOTHING,
     learn: unsized.filter(isDue),
     pull,
-    waitsFor: isHeldUp && waits > 0 ? `the registry to say how large ${imageCount(waits)} will be` : '',
+    waitsFor: isHeldUp && waits > 0 ? `the registry to say how large ${count(waits, 'image')} will be` : '',
     wakeAt: soonest(missing.flatMap((image) => attempts.get(image)?.notBefore ?? []).filter((at) => at > now)),
   };
 }
@@ -112,8 +113,6 @@ const hasFailed = (attempts: Attempts | undefined): boolean => attempts !== unde
 export function missingImages(wanted: readonly WantedSet[], present: ReadonlySet<string>): string[] {
   return [...new Set(wanted.flatMap(({ images }) => images))].filter((image) => !present.has(image));
 }
-
-const imageCount = (count: number): string => (count === 1 ? '1 image' : `${count} images`);
 
 /** What of a Node decides whether images are pulled to it. */
 export interface NodeCondition {
@@ -155,7 +154,7 @@ export function whyItWouldNotFit({ missing, present, sizes, store }: SpaceInput)
   return {
     code: 'SLW_PINNING_WOULD_NOT_FIT',
     message:
-      `what is still missing, ${imageCount(missing.length)}, needs ${formatBytes(needed, 'up')} in ${store.path}, twice what is ` +
+      `what is still missing, ${count(missing.length, 'image')}, needs ${formatBytes(needed, 'up')} in ${store.path}, twice what is ` +
       `transferred, and only ${formatBytes(usable)} of it can be used: ${formatBytes(store.freeBytes)} are free, and a tenth of the ` +
       'file system, at most 2 GiB, stays so. Nothing is pulled. Free space there, make the file system larger, or take images ' +
       'or sets away',

@@ -1,7 +1,8 @@
 // Which images this machine keeps: sees that the sets that can be pinned are, that the container runtime goes by it, and that a
 // machine which goes down at any moment knows it afterwards.
+import { array, type Decoder, number, object, orNull, stateFileCodec, string } from '@slipway/base/codec';
 import type { Log } from '@slipway/kube';
-import { findUnpinned, type RuntimeImage } from '../host/container-runtime.ts';
+import { type ContainerRuntime, findUnpinned, type RuntimeImage } from '../host/container-runtime.ts';
 import type { FileSystem } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import { removeUnfinished } from '../host/replace-file.ts';
@@ -96,7 +97,10 @@ export interface PinsInForce {
   forget(): Promise<void>;
 }
 
-export async function openPinsInForce({ files, containers }: Pick<Host, 'files' | 'containers'>): Promise<PinsInForce> {
+export async function openPinsInForce({
+  files,
+  containers,
+}: Pick<Host, 'files'> & { readonly containers: Pick<ContainerRuntime, 'pin' | 'isSetToPin'> }): Promise<PinsInForce> {
   const memory = await readPinMemory(files);
   let isOurs = memory !== null;
   /** The runtime may be set to the next ones and not go by it yet. */
@@ -149,18 +153,25 @@ const PATH = `${STATE_DIRECTORY}/pinned-images.json`;
 /** A hundred sets of 500 images with long names. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
+const wantedSets: Decoder<WantedSet[]> = array(
+  object({ name: string(), uid: string(), generation: number(), images: array(string()) }),
+);
+const memoryFile = stateFileCodec<PinMemory>({
+  decoder: object({ pinned: wantedSets, next: orNull(wantedSets) }),
+  maxChars: MOST_BYTES,
+  toJson: ({ pinned, next }) => ({ pinned, ...(next !== null && { next }) }),
+});
+
 /** Null: this machine has never pinned anything, or nobody knows any more. */
 export async function readPinMemory(files: FileSystem): Promise<PinMemory | null> {
   if ((await files.lookAt(PATH)) === null) return null;
-  try {
-    return parse(JSON.parse(new TextDecoder().decode(await files.read(PATH, MOST_BYTES))));
-  } catch {
-    return null;
-  }
+  const contents = await files.read(PATH, MOST_BYTES).catch(() => '');
+  const memory = memoryFile.decode(contents);
+  return memory.ok ? memory.value : null;
 }
 
-const writePinMemory = (files: FileSystem, { pinned, next }: PinMemory): Promise<void> =>
-  writeStateFile(files, PATH, JSON.stringify({ pinned, ...(next !== null && { next }) }));
+const writePinMemory = (files: FileSystem, memory: PinMemory): Promise<void> =>
+  writeStateFile(files, PATH, memoryFile.encode(memory));
 
 async function removePinMemory(files: FileSystem): Promise<void> {
   await removeUnfinished(files, PATH);
@@ -168,21 +179,3 @@ async function removePinMemory(files: FileSystem): Promise<void> {
   await files.remove(PATH);
   await files.syncDirectory(STATE_DIRECTORY);
 }
-
-function parse(json: unknown): PinMemory | null {
-  if (!isRecord(json)) return null;
-  const { pinned, next = null } = json;
-  return isSets(pinned) && (next === null || isSets(next)) ? { pinned, next } : null;
-}
-
-const isSets = (value: unknown): value is WantedSet[] => Array.isArray(value) && value.every(isSet);
-
-const isSet = (value: unknown): value is WantedSet =>
-  isRecord(value) &&
-  typeof value.name === 'string' &&
-  typeof value.uid === 'string' &&
-  typeof value.generation === 'number' &&
-  Array.isArray(value.images) &&
-  value.images.every((image) => typeof image === 'string');
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -1,6 +1,7 @@
 // What a node says of its pinned images: how far they are, what keeps it from them, and that as the status of its
 // MachineConfigNode.
 import type { MachineConfigNode } from '@slipway/api';
+import { count, truncate } from '@slipway/base/text';
 import { amountOf, formatPinProgress, parsePinProgress, type PinProgress, type SetProgress } from '@slipway/fleet';
 import { type Condition, setCondition } from '@slipway/kube';
 import type { Space } from '../host/file-system.ts';
@@ -165,20 +166,17 @@ const MOST_LETTERS = 1200;
 
 /** All of them in one text of bounded length; '' for none. */
 export function describeProblems(problems: readonly PinProblem[]): string {
-  const told = problems.slice(0, MOST_TOLD).map(({ code, message }) => shorten(`${code}: ${message}`));
+  const told = problems.slice(0, MOST_TOLD).map(({ code, message }) => truncate(`${code}: ${message}`, MOST_LETTERS));
   const rest = problems.length - told.length;
-  if (rest > 0) told.push(`${rest} more ${rest === 1 ? 'image' : 'images'} failed`);
+  if (rest > 0) told.push(`${count(rest, 'more image')} failed`);
   return told.join('\n');
 }
 
 /** What the set is told of: the first that it is kept back by. Null: nothing. */
 export function problemOfSet(problems: readonly PinProblem[], set: string): string | null {
   const found = problems.find(({ sets }) => sets.includes(set));
-  return found === undefined ? null : shorten(`${found.code}: ${found.message}`);
+  return found === undefined ? null : truncate(`${found.code}: ${found.message}`, MOST_LETTERS);
 }
-
-const shorten = (text: string): string =>
-  text.length <= MOST_LETTERS ? text : `${text.slice(0, MOST_LETTERS - 1).toWellFormed()}…`;
 
 // The part of a MachineConfigNode's status that is about pinned images.
 

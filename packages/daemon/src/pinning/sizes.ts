@@ -1,4 +1,15 @@
 // How large images are: what registries have said, how they are asked, and how this machine gets at them.
+import {
+  decode,
+  type Decoder,
+  map,
+  number,
+  readableEntries,
+  readableItems,
+  refine,
+  string,
+  tuple,
+} from '@slipway/base/codec';
 import type { SizedImage, SizedLayer } from '@slipway/fleet';
 import type { RegistriesConf, RegistryOptions } from '@slipway/registry';
 import { DaemonError } from '../errors.ts';
@@ -61,29 +72,16 @@ function forget(known: Map<string, SizedImage>, kept: ReadonlySet<string>): void
   }
 }
 
+const layer: Decoder<SizedLayer> = map(tuple(string(), number()), ([digest, size]) => ({ digest, size }));
+const layers = refine(readableItems(layer, { max: MOST_LAYERS }), (found) => found.length > 0, 'layers');
+const knownSizes: Decoder<Map<string, SizedImage>> = readableEntries(map(layers, (found) => ({ layers: found })));
+
+/** What cannot be read is asked for again. */
 async function read(files: FileSystem): Promise<Map<string, SizedImage>> {
   if ((await files.lookAt(PATH)) === null) return new Map();
-  try {
-    const json: unknown = JSON.parse(new TextDecoder().decode(await files.read(PATH, MAX_SIZES_BYTES)));
-    return typeof json === 'object' && json !== null ? parse(json) : new Map();
-  } catch {
-    return new Map();
-  }
-}
-
-function parse(json: object): Map<string, SizedImage> {
-  const sizes = new Map<string, SizedImage>();
-  for (const [digest, layers] of Object.entries(json)) {
-    const sized = Array.isArray(layers) && layers.length <= MOST_LAYERS ? layers.flatMap(layerOf) : [];
-    if (sized.length > 0) sizes.set(digest, { layers: sized });
-  }
-  return sizes;
-}
-
-function layerOf(value: unknown): SizedLayer[] {
-  if (!Array.isArray(value)) return [];
-  const [digest, size]: unknown[] = value;
-  return typeof digest === 'string' && typeof size === 'number' ? [{ digest, size }] : [];
+  const bytes = await files.read(PATH, MAX_SIZES_BYTES).catch(() => new Uint8Array());
+  const sizes = decode(knownSizes, new TextDecoder().decode(bytes), { maxChars: MAX_SIZES_BYTES });
+  return sizes.ok ? sizes.value : new Map();
 }
 
 // Who says it: the registry, or the simulated machine whose images no registry has.
