@@ -1,8 +1,7 @@
 import { describeKind, isRecord } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
 import { RegistryError } from './errors.ts';
-import { isHost, isScope } from './reference.ts';
-import { lowerHost } from './registries-conf.ts';
+import { isHostPattern, isScope, lowerHost } from './reference.ts';
 import type { MirrorRule } from './registry.ts';
 
 const mostEntries = 1000;
@@ -61,7 +60,7 @@ function listOf(value: unknown, name: string, at: string): unknown[] {
 function scopeOf(value: unknown, name: string, at: string, pattern: boolean): string {
   if (typeof value !== 'string') throw refuse(name, `${at}: expected text, found ${describeKind(value)}`);
   const scope = lowerHost(value);
-  if (isScope(scope) || (pattern && scope.startsWith('*.') && isHost(scope.slice(2)))) return scope;
+  if (isScope(scope) || (pattern && isHostPattern(scope))) return scope;
   throw refuse(name, `${at}: expected a host, or a host and a path without a tag, found ${quote(value, 100)}`);
 }
 

@@ -1,7 +1,7 @@
 import { describeKind, isRecord, parseJson } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
 import { RegistryError } from './errors.ts';
-import { isHost, isScope } from './reference.ts';
+import { isHostPattern, isScope } from './reference.ts';
 import type { Credential } from './registry.ts';
 
 const longest = 1024 * 1024;
@@ -44,8 +44,8 @@ function scopeOf(key: string): string {
   const slash = bare.indexOf('/');
   const host = (slash === -1 ? bare : bare.slice(0, slash)).toLowerCase();
   const scope = `${dockerHub.has(host) ? 'docker.io' : host}${slash === -1 ? '' : bare.slice(slash)}`;
-  const known = isScope(scope) || (scope.startsWith('*.') && isHost(scope.slice(2)));
-  if (!known) throw refuse(`auths[${showKey(key)}]: expected a host, or a host and a path, as the key`);
+  const isKnown = isScope(scope) || isHostPattern(scope);
+  if (!isKnown) throw refuse(`auths[${showKey(key)}]: expected a host, or a host and a path, as the key`);
   return scope;
 }
 

@@ -2,7 +2,7 @@ import { describeKind, isRecord } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
 import { parse } from 'smol-toml';
 import { RegistryError } from './errors.ts';
-import { isHost, isScope } from './reference.ts';
+import { hostOf, isHostPattern, isScope, lowerHost } from './reference.ts';
 import type { Mirror, MirrorRule } from './registry.ts';
 
 const longest = 1024 * 1024;
@@ -136,9 +136,7 @@ function flagIn(table: Record<string, unknown>, field: string, at: string): bool
 
 function prefixIn(table: Record<string, unknown>, at: string): string | undefined {
   const value = table['prefix'];
-  if (typeof value === 'string' && value.startsWith('*.') && isHost(value.slice(2).toLowerCase())) {
-    return value.toLowerCase();
-  }
+  if (typeof value === 'string' && isHostPattern(value.toLowerCase())) return value.toLowerCase();
   return scopeIn(table, 'prefix', at);
 }
 
@@ -152,13 +150,5 @@ function scopeIn(table: Record<string, unknown>, field: string, at: string): str
   }
   return scope;
 }
-
-/** Hosts have no case; the rest of a name must be lower case already. */
-export function lowerHost(scope: string): string {
-  const host = hostOf(scope);
-  return host.toLowerCase() + scope.slice(host.length);
-}
-
-const hostOf = (scope: string): string => scope.split('/', 1)[0] ?? '';
 
 const refuse = (why: string): RegistryError => new RegistryError('SLW_REGISTRY_MIRRORS', `registries.conf: ${why}`);
