@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { machineConfigNodes, pinnedImageSets } from '@slipway/api/resources';
 import type { PinProgress } from '@slipway/fleet';
-import { type Client, isKubeError, type Log } from '@slipway/kube';
+import { type Client, createWriter, isKubeError, type Log } from '@slipway/kube';
 import type { SetSource } from './assigned-sets.ts';
-import { hasMoved, type PinSnapshot, type PinStatus, pinStatusOf } from './report.ts';
+import { hasMoved, type PinSnapshot, pinStatusOf } from './report.ts';
 import { addAttempt, type Attempts } from './retry.ts';
 
 export interface PinTeller {
@@ -115,32 +115,23 @@ export interface PinCluster extends SetSource {
   report(snapshot: PinSnapshot | null, signal: AbortSignal): Promise<void>;
 }
 
-const fieldManager = 'machine-config-daemon';
-const attempts = 3;
+const MAX_ATTEMPTS = 3;
 
 export function createPinCluster(client: Client, nodeName: string): PinCluster {
-  const name = { name: nodeName };
+  const write = createWriter(client, { fieldManager: 'machine-config-daemon' });
 
   async function reportOnce(snapshot: PinSnapshot | null, signal: AbortSignal): Promise<void> {
-    const found = await client.find(machineConfigNodes, name, { signal });
-    if (found === undefined) return;
-    const { first, last } = pinStatusOf(found, snapshot, new Date());
-    let { resourceVersion } = found.metadata;
-    const { conditions, pinnedImageSets = null } = found.status ?? {};
+    let record = await client.find(machineConfigNodes, { name: nodeName }, { signal });
+    if (record === undefined) return;
+    const { first, last } = pinStatusOf(record, snapshot, new Date());
+    const { conditions, pinnedImageSets = null } = record.status ?? {};
     let there: unknown = { conditions, pinnedImageSets };
     for (const status of [first, last]) {
       if (status === null || isDeepStrictEqual(status, there)) continue;
-      resourceVersion = await write(status, found.metadata.uid, resourceVersion);
+      // A merge patch puts a list whole in the place of the old one: so it has to be the one that was read.
+      record = await write.patchStatus(machineConfigNodes, record, status);
       there = status;
     }
-  }
-
-  /** A merge patch puts a list whole in the place of the old one: so it has to be the one that was read. */
-  async function write(status: PinStatus, uid: string, resourceVersion: string): Promise<string> {
-    const patch = { type: 'merge', body: { status } } as const;
-    const options = { subresource: 'status', fieldManager } as const;
-    const written = await client.patch(machineConfigNodes, name, patch, { uid, resourceVersion }, options);
-    return written.metadata.resourceVersion;
   }
 
   return {
@@ -151,7 +142,7 @@ export function createPinCluster(client: Client, nodeName: string): PinCluster {
           return await reportOnce(snapshot, signal);
         } catch (error) {
           // The controller wrote an annotation, or this daemon another part of the status.
-          if (attempt === attempts || !isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
+          if (attempt === MAX_ATTEMPTS || !isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
         }
       }
     },

@@ -1,6 +1,6 @@
 // The simulated fleet of `npm start`, with what else a newcomer needs to see it at work.
 import { type MachineConfigPool, machineConfigPools, roleLabel } from '@slipway/api';
-import { type Client, createClient, isKubeError, type Resource } from '@slipway/kube';
+import { createClient, createWriter, type KubeObject, type Resource } from '@slipway/kube';
 import { sharesOf } from './shares.ts';
 import { type FleetOptions, type SimulatedFleet, startFleet } from './simulated-fleet.ts';
 
@@ -9,10 +9,10 @@ export interface LocalFleetOptions extends Omit<FleetOptions, 'shares'> {
 }
 
 export async function startLocalFleet({ machines, ...options }: LocalFleetOptions): Promise<SimulatedFleet> {
-  const client = createClient(options.transport);
+  const write = createWriter(createClient(options.transport), { fieldManager: 'slipway-start' });
   const shares = sharesOf(machines);
-  if (shares.some(({ pool }) => pool === 'infra')) await createInfraPool(client);
-  await createDefaultAccount(client);
+  if (shares.some(({ pool }) => pool === 'infra')) await write.createIfAbsent(machineConfigPools, infraPool);
+  await write.createIfAbsent(serviceAccounts, defaultAccount);
   return startFleet({ ...options, shares });
 }
 
@@ -25,13 +25,6 @@ const infraPool: MachineConfigPool = {
   },
 };
 
-/** One that is there stays as it is. */
-async function createInfraPool(client: Client): Promise<void> {
-  await client.create(machineConfigPools, infraPool, { fieldManager: 'slipway-start' }).catch((error: unknown) => {
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-  });
-}
-
 const serviceAccounts: Resource = {
   group: '',
   version: 'v1',
@@ -41,9 +34,4 @@ const serviceAccounts: Resource = {
 };
 
 /** Without it no pod can be made in the namespace `default`; in a cluster kube-controller-manager makes it. */
-async function createDefaultAccount(client: Client): Promise<void> {
-  const metadata = { namespace: 'default', name: 'default' };
-  await client.create(serviceAccounts, { metadata }).catch((error: unknown) => {
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-  });
-}
+const defaultAccount: KubeObject = { metadata: { namespace: 'default', name: 'default' } };

@@ -8,12 +8,13 @@ import { forEachLimit } from '@slipway/base/concurrency';
 import type { NodeAccess } from '@slipway/daemon';
 import type { Fetcher } from '@slipway/ignition';
 import {
+  anyVersion,
   createClient,
   createManager,
   createMetrics,
   createRecorder,
+  createWriter,
   impersonating,
-  isKubeError,
   type Log,
   type Transport,
 } from '@slipway/kube';
@@ -148,9 +149,7 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
       const machine = find(name);
       machines.delete(name);
       await power.off(machine);
-      await client.delete(nodes, { name }, {}).catch((error: unknown) => {
-        if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
-      });
+      await createWriter(client, { fieldManager: 'slipway-simulation' }).remove(nodes, anyVersion({ name }));
       await rm(machine.root, { recursive: true });
     },
     setTrouble: (name, trouble) => power.setTrouble(find(name), trouble),

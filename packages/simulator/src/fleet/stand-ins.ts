@@ -11,14 +11,16 @@ import {
 } from '@slipway/api';
 import { matchesSelector } from '@slipway/fleet';
 import {
+  anyVersion,
   type Client,
   type ControllerDef,
+  createWriter,
   done,
   isKubeError,
   keyOf,
-  nameOf,
   type Read,
   type Stored,
+  type Writer,
 } from '@slipway/kube';
 import { hostOf, type MachineName, type SimulatedMachine } from './simulated-machine.ts';
 
@@ -39,15 +41,18 @@ export function standInKubelet({ machineOf, clientOf, onPower }: StandInKubeletO
     owns: [{ resource: nodes }],
     workers: 8,
     listen: onPower,
-    async reconcile(name, { client: admin, now }) {
+    async reconcile(name, { write, now }) {
       const machine = machineOf(name);
       if (machine === undefined) return done();
       const facts = await factsOf(machine);
       const told = JSON.stringify(facts);
       if (told === machine.told) return done();
       const kubelet = clientOf(name);
-      if ((await kubelet.find(nodes, { name })) === undefined) await register(admin, machine);
-      await tell(kubelet, machine, facts, now());
+      // Registered by an administrator, for a kubelet may give itself no role; and whole in one step, for a Node without a role
+      // belongs to no pool, which somebody would be warned of.
+      const node = (await kubelet.find(nodes, { name })) ?? (await write.createIfAbsent(nodes, nodeOf(machine)));
+      const status = statusOf(facts, node?.status?.conditions ?? [], now());
+      await writerOf(kubelet).patchStatus(nodes, anyVersion({ name }), status);
       machine.told = told;
       return done();
     },
@@ -67,21 +72,7 @@ async function factsOf(machine: SimulatedMachine): Promise<MachineFacts> {
   return { isUp: machine.isUp, bootId: await host.bootId(), osImage: `${name} ${version}` };
 }
 
-/**
- * By an administrator, for a kubelet may give itself no role; and whole in one step, for a Node without a role belongs to no pool,
- * which somebody would be warned of.
- */
-async function register(admin: Client, machine: SimulatedMachine): Promise<void> {
-  await admin.create(nodes, nodeOf(machine)).catch((error: unknown) => {
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-  });
-}
-
-async function tell(kubelet: Client, { name }: SimulatedMachine, facts: MachineFacts, now: Date): Promise<void> {
-  // Strategic: of the conditions, those that are named change.
-  const body = { status: statusOf(facts, now) };
-  await kubelet.patch(nodes, { name }, { type: 'strategic', body }, {}, { subresource: 'status' });
-}
+const writerOf = (kubelet: Client): Writer => createWriter(kubelet, { fieldManager: 'stand-in-kubelet' });
 
 const ZONES = 3;
 /** In the place of a version: `kubectl get nodes` shows it. */
@@ -107,8 +98,13 @@ const roleLabels = ({ pool }: MachineName): Record<string, string> => ({
   [`${ROLE}${pool}`]: '',
 });
 
-const statusOf = ({ isUp, bootId, osImage }: MachineFacts, now: Date): NonNullable<Node['status']> => ({
-  conditions: [readyCondition(isUp, now)],
+/** `conditions` are those that the Node has: others than Ready are not ours. */
+const statusOf = (
+  { isUp, bootId, osImage }: MachineFacts,
+  conditions: readonly NodeCondition[],
+  now: Date,
+): NonNullable<Node['status']> => ({
+  conditions: [...conditions.filter(({ type }) => type !== 'Ready'), readyCondition(isUp, now)],
   nodeInfo: { bootID: bootId, osImage, kernelVersion: 'simulated', kubeletVersion: VERSION },
 });
 
@@ -143,7 +139,7 @@ export function standInPods({ machineOf, clientOf, onPower }: StandInKubeletOpti
       for (const pod of read(pods).byIndex(BY_NODE, node)) {
         const step = nextPodStep(pod, machine.isUp);
         if (step === 'run') await run(kubelet, pod, now());
-        if (step === 'end') await end(kubelet, pod);
+        if (step === 'end') await writerOf(kubelet).remove(pods, anyVersion(pod.metadata), { gracePeriodSeconds: 0 });
       }
       return done();
     },
@@ -162,11 +158,11 @@ export function nextPodStep({ metadata, status }: Pod, isUp: boolean): PodStep {
 }
 
 async function run(kubelet: Client, pod: Stored<Pod>, now: Date): Promise<void> {
-  const body = { status: runningStatus(now) };
-  const { uid } = pod.metadata;
-  await orGone(
-    kubelet.patch(pods, nameOf(keyOf(pod)), { type: 'strategic', body }, { uid }, { subresource: 'status' }),
-  );
+  try {
+    await writerOf(kubelet).patchStatus(pods, anyVersion(pod.metadata), runningStatus(now));
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
+  }
 }
 
 /** The pod runs, and whoever asks is told that it is ready. */
@@ -179,17 +175,6 @@ const runningStatus = (now: Date): NonNullable<Pod['status']> => {
   }));
   return { phase: 'Running', conditions };
 };
-
-async function end(kubelet: Client, pod: Stored<Pod>): Promise<void> {
-  const { uid } = pod.metadata;
-  await orGone(kubelet.delete(pods, nameOf(keyOf(pod)), { uid }, { gracePeriodSeconds: 0 }));
-}
-
-async function orGone(write: Promise<unknown>): Promise<void> {
-  await write.catch((error: unknown) => {
-    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
-  });
-}
 
 /** What is looked at: a pod has far more. */
 function trimPod({ metadata, spec, status }: Stored<Pod>): Stored<Pod> {
@@ -220,15 +205,13 @@ export const standInBudgets: ControllerDef = {
     { resource: pods, project: trimPod, indexes: { [BY_NAMESPACE]: namespaceOf }, keysOf: budgetsNear },
   ],
   owns: [{ resource: podDisruptionBudgets, subresource: 'status' }],
-  async reconcile(key, { read, client }) {
+  async reconcile(key, { read, write }) {
     const budget = read(podDisruptionBudgets).get(key);
     if (budget === undefined) return done();
     const status = budgetStatusOf(budget, read(pods).byIndex(BY_NAMESPACE, budget.metadata.namespace ?? ''));
     if (says(budget, status)) return done();
     // The API server counts evictions in the same status: what it has written meanwhile must not be lost.
-    const { uid, resourceVersion } = budget.metadata;
-    const patch = { type: 'merge', body: { status } } as const;
-    await client.patch(podDisruptionBudgets, nameOf(key), patch, { uid, resourceVersion }, { subresource: 'status' });
+    await write.patchStatus(podDisruptionBudgets, budget, status);
     return done();
   },
 };
