@@ -8,8 +8,7 @@ import {
 } from '@slipway/simulator';
 import { describe, expect, it } from 'vitest';
 import { readCurrentConfig } from '../current-config.ts';
-import type { FileSystem } from '../host/file-system.ts';
-import { ownOwners } from '../host/own-owners.ts';
+import { type FileSystem, ownOwners } from '../host/file-system.ts';
 import { copyImage, type DiskImage, emptyImage } from '../host/testing/disk-image.ts';
 import { createFaultyDisk } from '../host/testing/faults.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';

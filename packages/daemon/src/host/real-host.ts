@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { DaemonError } from '../errors.ts';
-import { noSuchUser, readAccounts, SHADOW } from './account-files.ts';
+import { noSuchUser, readAccounts, SHADOW } from './accounts.ts';
 import type { ContainerRuntime, RuntimeDriver, RuntimeOptions } from './container-runtime.ts';
 import { crioDriver } from './cri/cri-o.ts';
 import { createDisk } from './disk.ts';

@@ -2,9 +2,7 @@ import { bootSimulatedMachine, makeSimulatedMachine, readImages } from '@slipway
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { DROP_IN } from '../host/cri/cri-o.ts';
-import type { FileSystem } from '../host/file-system.ts';
-import { ownOwners } from '../host/own-owners.ts';
-import { readText } from '../host/read-text.ts';
+import { type FileSystem, ownOwners, readText } from '../host/file-system.ts';
 import { copyImage, type DiskImage, emptyImage } from '../host/testing/disk-image.ts';
 import { createFaultyDisk, type Fault } from '../host/testing/faults.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';

@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FileSystem } from '../host/file-system.ts';
-import { makeDirectories } from '../host/make-directories.ts';
-import { ownOwners } from '../host/own-owners.ts';
+import { type FileSystem, makeDirectories, ownOwners } from '../host/file-system.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
 import { openPinsInForce, readPinMemory } from './pinned-state.ts';

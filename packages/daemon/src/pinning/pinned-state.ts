@@ -3,9 +3,8 @@
 import { array, type Decoder, number, object, orNull, stateFileCodec, string } from '@slipway/base/codec';
 import type { Log } from '@slipway/kube';
 import { type ContainerRuntime, findUnpinned, type RuntimeImage } from '../host/container-runtime.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, removeUnfinished } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { removeUnfinished } from '../host/replace-file.ts';
 import { STATE_DIRECTORY } from '../node-paths.ts';
 import type { Problem } from '../problem.ts';
 import { writeStateFile } from '../state-file.ts';

@@ -1,12 +1,10 @@
 import { KubeError } from '@slipway/kube';
 import { makeSimulatedMachine, readImages, setRuntimeBehaviour, writeImages } from '@slipway/simulator';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FileSystem } from '../host/file-system.ts';
-import { ownOwners } from '../host/own-owners.ts';
-import { readText } from '../host/read-text.ts';
+import { DROP_IN } from '../host/cri/cri-o.ts';
+import { type FileSystem, ownOwners, readText } from '../host/file-system.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
-import { DROP_IN } from '../host/cri/cri-o.ts';
 import { assign, conditionOf, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
 import { dropInOf, imageOf, setOf } from './testing/sample-sets.ts';
 

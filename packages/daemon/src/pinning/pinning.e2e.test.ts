@@ -29,10 +29,9 @@ import {
 import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { type Daemon, startDaemon } from '../daemon.ts';
-import { createDisk } from '../host/disk.ts';
-import type { FileSystem } from '../host/file-system.ts';
-import { readText } from '../host/read-text.ts';
 import { DROP_IN } from '../host/cri/cri-o.ts';
+import { createDisk } from '../host/disk.ts';
+import { type FileSystem, readText } from '../host/file-system.ts';
 import { imageOf } from './testing/sample-sets.ts';
 
 const crds: Resource = {

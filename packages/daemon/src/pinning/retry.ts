@@ -1,7 +1,7 @@
 // What fails and is tried again: when, and from when on it counts as failed.
 import { type Backoff, backoffMs, quarterJitter } from '@slipway/base/backoff';
 import { DaemonError } from '../errors.ts';
-import { systemErrorCode } from '../host/system-error.ts';
+import { systemErrorCode } from '../host/file-system.ts';
 import type { Problem } from '../problem.ts';
 
 // How often something of one image was tried. A registry that hiccups, or is merely slow, is no failure.

@@ -14,12 +14,8 @@ import type { SizedImage, SizedLayer } from '@slipway/fleet';
 import type { RegistriesConf, RegistryOptions } from '@slipway/registry';
 import { DaemonError } from '../errors.ts';
 import type { RegistryCredential } from '../host/container-runtime.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, makeDirectories, ownOwners, readText, replaceFile } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { makeDirectories } from '../host/make-directories.ts';
-import { ownOwners } from '../host/own-owners.ts';
-import { readText } from '../host/read-text.ts';
-import { replaceFile } from '../host/replace-file.ts';
 
 // By digest, as registries have said it. It may be lost: then they are asked again.
 

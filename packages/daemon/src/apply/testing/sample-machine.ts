@@ -3,9 +3,7 @@ import { planUpdate } from '@slipway/fleet';
 import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
 import { writeCurrentConfig } from '../../current-config.ts';
 import { verifyMachine } from '../../drift/verify-machine.ts';
-import type { FileSystem } from '../../host/file-system.ts';
-import { makeDirectories } from '../../host/make-directories.ts';
-import { ownOwners } from '../../host/own-owners.ts';
+import { type FileSystem, makeDirectories, ownOwners } from '../../host/file-system.ts';
 import { createUpdater, type UpdateResult } from '../updater.ts';
 import { machineOptions, nothing, OLD_DIRECTORY, type SampleUpdate } from './sample-update.ts';
 

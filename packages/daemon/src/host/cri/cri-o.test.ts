@@ -7,14 +7,11 @@ import { parse } from 'smol-toml';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DaemonError } from '../../errors.ts';
 import type { RuntimeImage } from '../container-runtime.ts';
-import type { FileSystem } from '../file-system.ts';
-import { ownOwners } from '../own-owners.ts';
-import { readText } from '../read-text.ts';
+import { type FileSystem, ownOwners, readText } from '../file-system.ts';
 import { emptyImage } from '../testing/disk-image.ts';
 import { createMemoryDisk } from '../testing/memory-disk.ts';
-import { connect } from './connection.ts';
+import { connect, methods } from './connection.ts';
 import { createCrio, createCrioPins, type Crio, DROP_IN, formatDropIn } from './cri-o.ts';
-import { methods } from './messages.ts';
 import { type GrpcServer, startGrpcServer } from './testing/grpc-server.ts';
 
 const imageOf = (letter: string): string => `quay.example/team/app@sha256:${letter.repeat(64)}`;

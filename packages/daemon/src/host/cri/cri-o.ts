@@ -12,11 +12,14 @@ import {
   type RuntimeImage,
   type RuntimeOptions,
 } from '../container-runtime.ts';
-import type { FileSystem } from '../file-system.ts';
-import { makeDirectories } from '../make-directories.ts';
-import { ownOwners } from '../own-owners.ts';
-import { readText } from '../read-text.ts';
-import { removeUnfinished, replaceFile } from '../replace-file.ts';
+import {
+  type FileSystem,
+  makeDirectories,
+  ownOwners,
+  readText,
+  removeUnfinished,
+  replaceFile,
+} from '../file-system.ts';
 import { shorten } from '../run-command.ts';
 import { type CalledRuntime, type CallFailure, pullFailure, runtimeFailure } from './call-failure.ts';
 
@@ -114,7 +117,10 @@ export function createCrio({ root, files, reload, socket = posix.join(root, SOCK
 const NO_PLACE: CallFailure = { code: 2, said: 'it named no file system' };
 
 async function speak(socket: string) {
-  const [{ CallError, connect }, { methods }] = await Promise.all([import('./connection.ts'), import('./messages.ts')]);
+  const [{ CallError, connect }, { methods }] = await Promise.all([
+    import('./connection.ts'),
+    import('./connection.ts'),
+  ]);
   return { CallError, connection: connect(socket), methods };
 }
 

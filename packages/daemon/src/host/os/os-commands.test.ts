@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { classifyFailure, OSFailure, type OSFailureClass } from './os-failure.ts';
 import { FAILURE_TEXTS } from '../testing/failure-texts.ts';
+import { classifyFailure, OSFailure, type OSFailureClass } from './os-commands.ts';
 
 describe('a failure of an OS tool', () => {
   it.each(FAILURE_TEXTS)('is $is: $text', ({ text, is }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeRestart, parseProperties } from './unit-state.ts';
+import { judgeRestart, parseProperties } from './real-systemd.ts';
 
 describe('after a restart, a unit', () => {
   it.each([

@@ -1,9 +1,8 @@
 // Users and groups as the machine's own files have them. Hosts built with ostree keep those of the image below /usr/lib.
 import type { Owner } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem, Owners } from './file-system.ts';
+import { type FileSystem, type Owners, readText } from './file-system.ts';
 import type { Accounts } from './host.ts';
-import { readText } from './read-text.ts';
 
 export const SHADOW = '/etc/shadow';
 const PASSWD = ['/etc/passwd', '/usr/lib/passwd'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Deployment, OSChange } from '../host.ts';
-import { checkStaged } from './check-staged.ts';
+import { checkStaged } from './deployment.ts';
 
 const booted: Deployment = {
   image: 'os:1',
