@@ -1,5 +1,7 @@
 // A machine that only bootc can change: without rpm-ostree, or not kept by ostree at all.
 import { posix } from 'node:path';
+import { anything, decodeValue, type Decoder, map, object, refine, string, withFallback } from '@slipway/base/codec';
+import { isRecord, parseJson } from '@slipway/base/json';
 import { DaemonError } from '../../errors.ts';
 import { type FileSystem, makeDirectories, ownOwners, readText, replaceFile } from '../file-system.ts';
 import type { Deployment, OSChange, OSState } from '../host.ts';
@@ -141,47 +143,38 @@ export interface BootcStatus {
   readonly staged: BootcEntry | null;
 }
 
+const text = withFallback(string(), '');
+const image: Decoder<BootcImage> = map(
+  object({
+    image: object({ image: refine(string(), (name) => name !== '', 'an image'), transport: text }),
+    imageDigest: text,
+    version: text,
+  }),
+  ({ image: { image, transport }, imageDigest, version }) => ({
+    image,
+    transport: transport || 'registry',
+    digest: imageDigest || digestOf(image),
+    version,
+  }),
+);
+const entry: Decoder<BootcEntry> = object({
+  image: withFallback(image, null),
+  incompatible: map(anything, (value) => value === true),
+  ostree: map(anything, isRecord),
+});
+const bootcStatus: Decoder<BootcStatus> = object({
+  booted: withFallback(entry, null),
+  staged: withFallback(entry, null),
+});
+
 export function parseBootcStatus(text: string): BootcStatus {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
+  const found = parseJson(text);
+  if (!found.ok) {
     throw new DaemonError(
       'SLW_DAEMON_HOST',
       'What `bootc status --format json` printed is no JSON. Is there a newer version of it?',
     );
   }
-  const status = asRecord(asRecord(value)?.['status']);
-  return { booted: readEntry(status?.['booted']), staged: readEntry(status?.['staged']) };
-}
-
-function readEntry(value: unknown): BootcEntry | null {
-  const entry = asRecord(value);
-  if (entry === undefined) return null;
-  return {
-    image: readImage(entry['image']),
-    incompatible: entry['incompatible'] === true,
-    ostree: asRecord(entry['ostree']) !== undefined,
-  };
-}
-
-function readImage(value: unknown): BootcImage | null {
-  const outer = asRecord(value);
-  const inner = asRecord(outer?.['image']);
-  const image = asText(inner?.['image']);
-  if (outer === undefined || image === '') return null;
-  return {
-    image,
-    transport: asText(inner?.['transport']) || 'registry',
-    digest: asText(outer['imageDigest']) || digestOf(image),
-    version: asText(outer['version']),
-  };
-}
-
-function asRecord(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  const said = decodeValue(object({ status: bootcStatus }), found.value);
+  return said.ok ? said.value.status : { booted: null, staged: null };
 }
