@@ -3,9 +3,8 @@
 import { hash } from 'node:crypto';
 import type { Change, NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, ownOwners } from '../host/file-system.ts';
 import { UPDATE_DIRECTORY } from '../node-paths.ts';
-import { ownOwners } from '../host/own-owners.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { decodeLog, encodeRecord, LOG_BYTES, type LogRecord } from './log-record.ts';
 import type { Move, Put } from './move.ts';

@@ -1,10 +1,8 @@
 // What is at a path, put back in one step: after a crash it is as it was, or as the config has it.
 import { posix } from 'node:path';
 import type { DiskEntry, Owner } from '@slipway/fleet';
-import type { FileSystem, Owners } from '../host/file-system.ts';
+import { type FileSystem, makeDirectories, type Owners, replaceFile } from '../host/file-system.ts';
 import type { Accounts, Host } from '../host/host.ts';
-import { makeDirectories } from '../host/make-directories.ts';
-import { replaceFile } from '../host/replace-file.ts';
 import type { ExpectedEntry } from './expected.ts';
 
 const ROOT = { id: 0 };

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import type { SshKeys } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
+import { replaceFile } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { replaceFile } from '../host/replace-file.ts';
 import { CORE } from './expected.ts';
 
 /** To the file that is the config's alone, and not to the one that people write to as well. */

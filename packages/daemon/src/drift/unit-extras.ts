@@ -1,8 +1,7 @@
 // Files that change a unit of the config, and that the config does not have.
 import { UNIT_DIRECTORY } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem, Found } from '../host/file-system.ts';
-import { systemErrorCode } from '../host/system-error.ts';
+import { type FileSystem, type Found, systemErrorCode } from '../host/file-system.ts';
 import type { Expected } from './expected.ts';
 
 /** Paths, sorted. Only of units that the config names: others are not its business. */
