@@ -1,6 +1,6 @@
 // The node's part in the cluster: looks at what its Node object says, does the next step, and says what it has done.
 import { addTolerated } from '@slipway/fleet';
-import { again, type Client, done, type Log, type Next } from '@slipway/kube';
+import { again, done, type Log, type Next } from '@slipway/kube';
 import type { UpdateResult, UpdateStep } from './apply/updater.ts';
 import { decide } from './decide.ts';
 import { describeDrifts } from './drift/drift.ts';
@@ -11,7 +11,7 @@ import type { Host } from './host/host.ts';
 import type { LocalNode } from './local-node.ts';
 import { type Prepared, prepareUpdate } from './prepare-update.ts';
 import { type Problem, problemOf } from './problem.ts';
-import { readConfig } from './read-config.ts';
+import type { ConfigReader } from './read-config.ts';
 import type { DaemonMetrics } from './report/metrics.ts';
 import type { Reporter } from './report/reporter.ts';
 import { type NodeSnapshot, type Phase, scopeOf, type UpdateScope } from './report/snapshot.ts';
@@ -30,7 +30,7 @@ export interface WatchedDrift extends Pick<DriftWatch, 'pause' | 'resume'> {
 export interface NodeLoopOptions {
   readonly host: Host;
   readonly local: LocalNode;
-  readonly client: Client;
+  readonly readConfig: ConfigReader;
   readonly reporter: Reporter;
   readonly metrics: DaemonMetrics;
   readonly drift: WatchedDrift;
@@ -66,7 +66,7 @@ const PHASES: Readonly<Record<UpdateStep['step'], Phase>> = {
 type Ended = Exclude<UpdateResult, { outcome: 'none' }>;
 
 export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
-  const { host, local, client, reporter, metrics, drift, log } = options;
+  const { host, local, readConfig, reporter, metrics, drift, log } = options;
   const { tell } = createTeller(local, reporter);
   /** What an update came to and was not dealt with yet. Null: none, or it has to be recovered first. */
   let ended: UpdateResult | null = options.recovered;
@@ -129,7 +129,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   async function findFirst(seen: Seen, signal: AbortSignal): Promise<StoredConfig | null> {
     try {
       const name = saidBy(seen).currentConfig ?? (await firstConfigName(host.files));
-      const config = await readConfig(client, name, signal);
+      const config = await readConfig(name, signal);
       const drifts = (await isForced(host.files)) ? [] : await local.verify(config);
       if (drifts.length === 0) {
         await local.adopt(config);
@@ -251,7 +251,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
       {
         host,
         local,
-        client,
+        readConfig,
         log,
         signal,
         onDownload: (plan, download) => tell({ phase: 'preparing', update: scopeOf(plan), download }, seen),

@@ -1,7 +1,7 @@
 // Everything about an update that can be known before the machine is touched, and everything that can be fetched.
 import type { MachineConfiguration } from '@slipway/api';
 import { type Irreconcilable, planUpdate, type UpdatePlan } from '@slipway/fleet';
-import type { Client, Log } from '@slipway/kube';
+import type { Log } from '@slipway/kube';
 import { osChangeOf } from './apply/os-change.ts';
 import { preflight } from './apply/preflight.ts';
 import { describeDrifts } from './drift/drift.ts';
@@ -10,13 +10,13 @@ import { imagesOf } from './host/os/change-steps.ts';
 import type { LocalNode } from './local-node.ts';
 import { prefetch } from './prefetch.ts';
 import { type Problem, problemOf } from './problem.ts';
-import { readConfig } from './read-config.ts';
+import type { ConfigReader } from './read-config.ts';
 import type { StoredConfig } from './stored-config.ts';
 
 export interface Preparation {
   readonly host: Host;
   readonly local: LocalNode;
-  readonly client: Client;
+  readonly readConfig: ConfigReader;
   readonly log: Log;
   readonly signal: AbortSignal;
   /** What is downloaded for this plan, and how far that is. */
@@ -40,13 +40,13 @@ export type Prepared =
   | { readonly type: 'irreconcilable'; readonly problem: Problem; readonly changes: readonly Irreconcilable[] };
 
 export async function prepareUpdate(wanted: WantedUpdate, parts: Preparation): Promise<Prepared> {
-  const { host, local, client, signal } = parts;
+  const { host, local, readConfig, signal } = parts;
   const { current, settings } = wanted;
   const { nodeDisruptionPolicy: policy, irreconcilableValidationOverrides: overrides } = settings ?? {};
   let target: StoredConfig;
   let plan: UpdatePlan;
   try {
-    target = await readConfig(client, wanted.target, signal);
+    target = await readConfig(wanted.target, signal);
     plan = await planUpdate({ current, desired: target, policy, overrides });
   } catch (error) {
     return { type: 'refused', cause: 'config', problem: problemOf(error) };
