@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Prepared } from './prepare-update.ts';
-import { createRefusals, HOLDS_MS, type Refused } from './refusal.ts';
+import { answerFrom, HOLDS_MS, type Refused, refusalOf } from './refusal.ts';
 
 const problem = { code: 'SLW_DAEMON_CONFIG', message: 'no such MachineConfig' };
 const ready: Prepared = {
@@ -21,35 +21,27 @@ const ready: Prepared = {
 const missing: Refused = { type: 'refused', cause: 'config', problem };
 const drifted: Refused = { type: 'refused', cause: 'drift', problem };
 
+const NOW = 1000;
+
 describe('an update that was refused', () => {
   it('is refused again without a look at the machine, for a while', () => {
-    let now = 0;
-    const refusals = createRefusals(() => now);
-    refusals.note('a to b', missing);
-    expect(refusals.answerTo('a to b')).toBe(missing);
-    now = HOLDS_MS;
-    expect(refusals.answerTo('a to b')).toBeNull();
-    expect(refusals.isKnown('a to b')).toBe(true);
+    const refusal = refusalOf('a to b', missing, NOW);
+    expect(answerFrom(refusal, 'a to b', NOW)).toBe(missing);
+    expect(answerFrom(refusal, 'a to b', NOW + HOLDS_MS)).toBeNull();
+    expect(refusal?.question).toBe('a to b');
   });
 
   it('says nothing of another one', () => {
-    const refusals = createRefusals(() => 0);
-    refusals.note('a to b', missing);
-    expect(refusals.answerTo('a to c')).toBeNull();
-    expect(refusals.isKnown('a to c')).toBe(false);
+    expect(answerFrom(refusalOf('a to b', missing, NOW), 'a to c', NOW)).toBeNull();
   });
 
   it('is looked at again at once where drift was the reason: that it is gone is heard of', () => {
-    const refusals = createRefusals(() => 0);
-    refusals.note('a to b', drifted);
-    expect(refusals.answerTo('a to b')).toBeNull();
-    expect(refusals.isKnown('a to b')).toBe(true);
+    const refusal = refusalOf('a to b', drifted, NOW);
+    expect(answerFrom(refusal, 'a to b', NOW)).toBeNull();
+    expect(refusal?.question).toBe('a to b');
   });
 
   it('is forgotten when one can be begun', () => {
-    const refusals = createRefusals(() => 0);
-    refusals.note('a to b', drifted);
-    refusals.note('a to b', ready);
-    expect(refusals.isKnown('a to b')).toBe(false);
+    expect(refusalOf('a to b', ready, NOW)).toBeNull();
   });
 });

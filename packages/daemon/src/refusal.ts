@@ -3,26 +3,24 @@ import type { Prepared } from './prepare-update.ts';
 
 export type Refused = Exclude<Prepared, { type: 'ready' }>;
 
-export interface Refusals {
-  /** The answer from before, where it still holds. */
-  answerTo(question: string): Refused | null;
-  /** The last answer was to this question, whether it still holds or not. */
-  isKnown(question: string): boolean;
-  note(question: string, prepared: Prepared): void;
+/** The last answer. */
+export interface Refusal {
+  readonly question: string;
+  readonly refused: Refused;
+  /** After it the machine, the cluster and the registry are asked again. */
+  readonly until: number;
 }
 
-/** After it the machine, the cluster and the registry are asked again. */
 export const HOLDS_MS = 60_000;
 
-export function createRefusals(now: () => number): Refusals {
-  let last: { readonly question: string; readonly refused: Refused; readonly until: number } | null = null;
-  return {
-    answerTo: (question) => (last !== null && last.question === question && last.until > now() ? last.refused : null),
-    isKnown: (question) => last?.question === question,
-    note(question, prepared) {
-      last = prepared.type === 'ready' ? null : { question, refused: prepared, until: now() + holdsFor(prepared) };
-    },
-  };
+/** Null: the update can begin. */
+export function refusalOf(question: string, prepared: Prepared, now: number): Refusal | null {
+  return prepared.type === 'ready' ? null : { question, refused: prepared, until: now + holdsFor(prepared) };
+}
+
+/** The answer from before, where it still holds. */
+export function answerFrom(refusal: Refusal | null, question: string, now: number): Refused | null {
+  return refusal !== null && refusal.question === question && refusal.until > now ? refusal.refused : null;
 }
 
 /** That drift is gone is heard of: then the machine is looked at again at once. */

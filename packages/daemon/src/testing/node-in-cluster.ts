@@ -143,7 +143,7 @@ export function inOneLine({ currentConfig, phase, update, problem, desiredDrain,
     .join(', ');
 }
 
-function scopeText({ target: _, postAction, ...flags }: NonNullable<NodeSnapshot['update']>): string {
+function scopeText({ target: _target, postAction, ...flags }: NonNullable<NodeSnapshot['update']>): string {
   const needs = Object.entries(flags).flatMap(([name, isNeeded]) => (isNeeded ? [name] : []));
   const all = [...needs, ...(postAction === '' ? [] : [postAction])];
   return all.length === 0 ? '' : ` with ${all.join(', ')}`;
