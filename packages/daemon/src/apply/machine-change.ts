@@ -81,7 +81,7 @@ export async function runsOldOS({ os }: Host, { oldOS }: Journal): Promise<boole
 
 /** The services that the plan names, told in its order. */
 export function partsOfActions({ systemd }: Host, actions: readonly NodeAction[]): Part[] {
-  return actions.map((action) => {
+  return actions.flatMap((action) => {
     switch (action.type) {
       case 'DaemonReload':
         return { name: 'systemctl daemon-reload', act: () => systemd.daemonReload() };
@@ -89,8 +89,10 @@ export function partsOfActions({ systemd }: Host, actions: readonly NodeAction[]
         return { name: `reloading ${action.unit}`, act: () => systemd.reload(action.unit) };
       case 'Restart':
         return { name: `restarting ${action.unit}`, act: () => systemd.restart(action.unit) };
-      default:
-        return { name: action.type, act: () => Promise.resolve() };
+      case 'Drain':
+      case 'Reboot':
+        // Not for services: the one comes before the first change, the other is a step of its own.
+        return [];
     }
   });
 }

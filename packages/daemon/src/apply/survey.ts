@@ -40,7 +40,10 @@ async function surveyChange(site: Site, change: Change): Promise<void> {
       return surveySshKeys(site, change);
     case 'password':
       return surveyPassword(site, change);
-    default:
+    case 'kernel arguments':
+    case 'extensions':
+    case 'setting':
+      // Of the OS: os-change.ts has them.
       return undefined;
   }
 }
@@ -63,7 +66,8 @@ function nameOf(change: Change): string {
       return `${change.kind} of the user ${change.user}`;
     case 'setting':
       return change.setting;
-    default:
+    case 'kernel arguments':
+    case 'extensions':
       return change.kind;
   }
 }
