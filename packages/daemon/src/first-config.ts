@@ -1,5 +1,6 @@
 // Which config a machine has whose disk does not say: what its Node or its first boot says, if the machine really is that.
 import { nodeAnnotations } from '@slipway/api/names';
+import { isRecord } from '@slipway/base/json';
 import { describeDrifts } from './drift/drift.ts';
 import { isForced } from './drift/force-file.ts';
 import { DaemonError } from './errors.ts';
@@ -56,7 +57,7 @@ async function writtenName(files: FileSystem): Promise<string | null> {
   if ((await files.lookAt(NODE_ANNOTATIONS)) === null) return null;
   try {
     const json: unknown = JSON.parse(new TextDecoder().decode(await files.read(NODE_ANNOTATIONS, MAX_BYTES)));
-    const name = (json as Record<string, unknown>)[nodeAnnotations.currentConfig];
+    const name = isRecord(json) ? json[nodeAnnotations.currentConfig] : undefined;
     return typeof name === 'string' ? name : null;
   } catch {
     return null;

@@ -1,4 +1,5 @@
 // What was on the machine when it reached its config: only what comes after that is drift.
+import { isRecord } from '@slipway/base/json';
 import type { FileSystem } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import { STATE_DIRECTORY } from '../node-paths.ts';
@@ -67,9 +68,9 @@ function within(paths: readonly string[]): string[] {
 
 function parse(text: string): Baseline | null {
   const json = parseJson(text);
-  if (typeof json !== 'object' || json === null || !('format' in json) || json.format !== FORMAT) return null;
-  const { config, tolerated, absent } = json as Record<string, unknown>;
-  if (typeof config !== 'string' || !isPaths(tolerated) || !isPaths(absent)) return null;
+  if (!isRecord(json)) return null;
+  const { format, config, tolerated, absent } = json;
+  if (format !== FORMAT || typeof config !== 'string' || !isPaths(tolerated) || !isPaths(absent)) return null;
   return { config, tolerated, absent };
 }
 
