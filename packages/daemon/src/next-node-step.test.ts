@@ -1,5 +1,6 @@
 import type { UpdatePlan } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
+import type { PassedPreflight } from './apply/preflight.ts';
 import type { UpdateResult } from './apply/updater.ts';
 import { nextNodeStep, type NodeStep, type ObservedNode, startState, type StepState } from './next-node-step.ts';
 import type { NodeMemory } from './node-memory.ts';
@@ -54,10 +55,10 @@ function told({ action }: NodeStep): string {
   }
   if (action.type === 'prepare') {
     words.push(action.target);
-    for (const flag of ['isForced', 'isPrepared', 'isTold'] as const) if (action[flag]) words.push(flag);
+    for (const flag of ['isForced', 'isPrepared', 'isDrained', 'isTold'] as const) if (action[flag]) words.push(flag);
   }
   if (action.type === 'adopt') words.push(action.config.name);
-  if (action.type === 'apply') words.push(action.prepared.target.name, ...(action.takesForceFile ? ['forced'] : []));
+  if (action.type === 'apply') words.push(action.update.to.name, ...(action.takesForceFile ? ['forced'] : []));
   if ('next' in action && action.next.type === 'again') words.push(`again in ${action.next.afterMs} ms`);
   return words.join('; ');
 }
@@ -219,11 +220,18 @@ const plan: UpdatePlan = {
   needsDrain: false,
   causes: [],
 };
+const preflight: PassedPreflight = {
+  type: 'passed',
+  survey: { moves: [], originals: [], endedOriginals: [], oldPasswordHash: null, directories: [], problems: [] },
+  wanted: { entries: new Map(), core: undefined, says: () => false },
+};
 const ready = (more: Partial<UpdatePlan> = {}): Prepared => ({
   type: 'ready',
   target: { name: 'b', spec: {} },
   plan: { ...plan, ...more },
+  preflight,
 });
+const afterDownload: Prepared = { type: 'ready', target: { name: 'b', spec: {} }, plan, preflight: null };
 const missing = { type: 'refused', cause: 'config', problem: { code: 'SLW_DAEMON_CONFIG', message: 'no' } } as const;
 const drifted = { type: 'refused', cause: 'drift', problem: { code: 'SLW_DAEMON_DRIFT', message: 'no' } } as const;
 const impossible = {
@@ -231,8 +239,9 @@ const impossible = {
   problem: { code: 'SLW_UPDATE_IRRECONCILABLE', message: 'no' },
   changes: lacks,
 } as const;
-const question = JSON.stringify(['a', 'b', false, null]);
-const refusal = (until: number, of = question) => ({ refusal: { question: of, refused: missing, until } });
+const question = JSON.stringify(['a', 'b', false, null, false]);
+const answered = (until: number, of = question) => ({ answer: { question: of, answer: missing, until } });
+const draining = (until: number) => ({ answer: { question, answer: { type: 'drain' }, until } }) as const;
 const scope = { target: 'b', drain: false, os: false, image: false, reboot: false, postAction: '' };
 
 describe('a node that is to have another config', () => {
@@ -255,12 +264,37 @@ describe('a node that is to have another config', () => {
       'prepare; b; isPrepared; isTold',
     ],
     [
+      'waits for its drain without a look at the machine, for a while',
+      { said: toB, observed: { memory: { update: scope } }, state: draining(NOW + 1) },
+      'report; a: draining, drain-b',
+    ],
+    [
+      'looks at the machine again while it waits, from time to time',
+      { said: toB, observed: { memory: { update: scope } }, state: draining(NOW) },
+      'prepare; b; isPrepared; isTold',
+    ],
+    [
+      'looks at the machine at once where it drifts while it waits',
+      { said: toB, observed: { memory: { update: scope }, drift: 'x' }, state: draining(NOW + 1) },
+      'prepare; b; isPrepared; isTold',
+    ],
+    [
+      'looks at the machine again when it is drained',
+      { said: { ...toB, ...drained }, observed: { memory: { update: scope } }, state: draining(NOW + 1) },
+      'prepare; b; isPrepared; isDrained; isTold',
+    ],
+    [
+      'looks at the machine again after a download, which took its time',
+      { said: toB, state: { prepared: afterDownload } },
+      'prepare; b; isPrepared; isTold',
+    ],
+    [
       'that was refused is refused again for a while, without a look',
-      { said: toB, state: refusal(NOW + 1) },
+      { said: toB, state: answered(NOW + 1) },
       'report; a: preparing, update to b, Degraded SLW_DAEMON_CONFIG; again in 60000 ms',
     ],
-    ['then is looked at again, without a word', { said: toB, state: refusal(NOW) }, 'prepare; b; isTold'],
-    ['and at once where the question is another', { said: toB, state: refusal(NOW + 1, 'x') }, 'prepare; b'],
+    ['then is looked at again, without a word', { said: toB, state: answered(NOW) }, 'prepare; b; isTold'],
+    ['and at once where the question is another', { said: toB, state: answered(NOW + 1, 'x') }, 'prepare; b'],
     [
       'says why it does not begin, and looks again later',
       { said: toB, state: { prepared: missing } },
@@ -312,12 +346,13 @@ describe('a node that is to have another config', () => {
     expect(stepOf({ ...given, said: toB }).action.memory).toEqual(memory);
   });
 
-  it.each<[string, Prepared, StepState['refusal']]>([
-    ['a refusal for a minute', missing, { question, refused: missing, until: NOW + 60_000 }],
-    ['one for drift not at all: that it is gone is heard of', drifted, { question, refused: drifted, until: NOW }],
+  it.each<[string, Prepared, StepState['answer']]>([
+    ['a refusal for a minute', missing, { question, answer: missing, until: NOW + 60_000 }],
+    ['one for drift not at all: that it is gone is heard of', drifted, { question, answer: drifted, until: NOW }],
     ['none where the update begins', ready(), null],
+    ['that it needs a drain, for a minute', ready({ needsDrain: true }), draining(NOW + 60_000).answer],
   ])('holds to %s', (_, prepared, expected) => {
-    const state = { prepared, ...refusal(NOW + 1, 'x') };
-    expect(stepOf({ said: toB, state }).state).toMatchObject({ refusal: expected, prepared: null });
+    const state = { prepared, ...answered(NOW + 1, 'x') };
+    expect(stepOf({ said: toB, state }).state).toMatchObject({ answer: expected, prepared: null });
   });
 });

@@ -3,13 +3,13 @@
 import type { MachineConfiguration } from '@slipway/api';
 import { addTolerated } from '@slipway/fleet';
 import { again, done, type Next } from '@slipway/kube';
-import type { UpdateResult } from './apply/updater.ts';
+import type { UpdateRequest, UpdateResult } from './apply/updater.ts';
 import { decide } from './decide.ts';
 import type { NodeMemory } from './node-memory.ts';
 import type { Prepared } from './prepare-update.ts';
 import type { Problem } from './problem.ts';
 import { type NodeSnapshot, scopeOf, type UpdateScope } from './report/snapshot.ts';
-import { answerFrom, type Refusal, refusalOf, type Refused } from './refusal.ts';
+import { type Answer, noteAnswer, type Refused, standingAnswer } from './answer.ts';
 import { canPass, nextRetry, type Retry } from './retry.ts';
 import { drainFor, type Said, uncordonFor, wantsPodsBack } from './seen.ts';
 import type { StoredConfig } from './stored-config.ts';
@@ -37,7 +37,8 @@ export interface StepState {
   readonly isUnfinished: boolean;
   readonly goesDown: boolean;
   readonly retry: Retry | null;
-  readonly refusal: Refusal | null;
+  /** To the last question whether an update can begin, if it was no. */
+  readonly answer: Answer | null;
   /** Found out by the action before, within the same step. */
   readonly noConfig: Problem | null;
   readonly prepared: Prepared | null;
@@ -64,12 +65,18 @@ export type StepAction = { readonly memory?: NodeMemory; readonly isOSFailure?: 
       readonly isForced: boolean;
       /** It was, before its drain. */
       readonly isPrepared: boolean;
+      readonly isDrained: boolean;
       /** Told before, for the same question came up before. */
       readonly isTold: boolean;
     }
   /** Nothing differs for the machine: only its name is new. */
   | { readonly type: 'adopt'; readonly config: StoredConfig; readonly lacks: NonNullable<NodeMemory['lacks']> }
-  | { readonly type: 'apply'; readonly prepared: Ready; readonly takesForceFile: boolean; readonly next: Next }
+  | {
+      readonly type: 'apply';
+      readonly update: Omit<UpdateRequest, 'from'>;
+      readonly takesForceFile: boolean;
+      readonly next: Next;
+    }
 );
 
 export interface NodeStep {
@@ -79,6 +86,7 @@ export interface NodeStep {
 }
 
 type Ready = Extract<Prepared, { type: 'ready' }>;
+type Prepare = Extract<StepAction, { type: 'prepare' }>;
 type Report = Extract<StepAction, { type: 'report' }>;
 
 /** What depends on something outside that no watch tells of. */
@@ -91,7 +99,7 @@ export const startState = (recovered: UpdateResult): StepState => ({
   isUnfinished: false,
   goesDown: false,
   retry: null,
-  refusal: null,
+  answer: null,
   noConfig: null,
   prepared: null,
 });
@@ -204,44 +212,69 @@ function waitToRetry(observed: Settled, state: StepState, target: string): NodeS
   return { action: settle(observed, undone(retry.problem), again(retry.notBefore - observed.now)), state };
 }
 
+interface Question {
+  readonly target: string;
+  readonly isDrained: boolean;
+  /** All that the answer depends on, but for the machine itself. */
+  readonly text: string;
+}
+
 function update(observed: Settled, state: StepState, target: string): NodeStep {
-  const { now, current, memory, isForced, settings, said } = observed;
-  const question = JSON.stringify([current, target, isForced, settings ?? null]);
-  const { prepared, refusal } = state;
+  const { now, current, isForced, settings, said } = observed;
+  const isDrained = said.lastAppliedDrain === drainFor(target);
+  const text = JSON.stringify([current, target, isForced, settings ?? null, isDrained]);
+  const question = { target, isDrained, text };
+  const { prepared, answer } = state;
   if (prepared === null) {
-    const refused = answerFrom(refusal, question, now);
-    if (refused !== null) return { action: refuse(refused, target), state };
-    const isPrepared = memory.update?.target === target;
-    const isTold = isPrepared || refusal?.question === question;
-    return { action: { type: 'prepare', target, isForced, isPrepared, isTold }, state };
+    const standing = standingAnswer(answer, text, now);
+    const action = standing === null ? null : answerAgain(observed, standing, target);
+    return { action: action ?? prepare(observed, question, answer?.question === text), state };
   }
-  const answered = { ...state, prepared: null, refusal: refusalOf(question, prepared, now) };
-  if (prepared.type !== 'ready') return { action: refuse(prepared, target), state: answered };
-  const { plan } = prepared;
-  const ofUpdate = { ...memory, update: scopeOf(plan) };
+  if (prepared.type === 'ready') return begin(observed, { ...state, prepared: null }, question, prepared);
+  return {
+    action: refuse(prepared, target),
+    state: { ...state, prepared: null, answer: noteAnswer(text, prepared, now) },
+  };
+}
+
+/** Null: the machine has to be looked at. */
+function answerAgain(observed: Settled, answer: Answer['answer'], target: string): Report | null {
+  if (answer.type !== 'drain') return refuse(answer, target);
+  // Drift is heard of, and keeps an update from starting whether or not the pods are gone.
+  return observed.drift === '' ? drain(observed, target) : null;
+}
+
+function prepare({ memory, isForced }: Settled, { target, isDrained }: Question, isKnown: boolean): Prepare {
+  const isPrepared = memory.update?.target === target;
+  return { type: 'prepare', target, isForced, isPrepared, isDrained, isTold: isPrepared || isKnown };
+}
+
+function begin(observed: Settled, before: StepState, question: Question, { target, plan, preflight }: Ready): NodeStep {
+  const memory = { ...observed.memory, update: scopeOf(plan) };
   const lacks = addTolerated(memory.lacks ?? [], plan.tolerated);
-  if (plan.isEmpty) {
-    return { action: { type: 'adopt', memory: ofUpdate, config: prepared.target, lacks }, state: answered };
+  const state = { ...before, answer: null };
+  if (plan.isEmpty) return { action: { type: 'adopt', memory, config: target, lacks }, state };
+  if (plan.needsDrain && !question.isDrained) {
+    const answer = noteAnswer(question.text, { type: 'drain' }, observed.now);
+    return { action: { ...drain(observed, target.name), memory }, state: { ...state, answer } };
   }
-  const desiredDrain = drainFor(target);
-  if (plan.needsDrain && said.lastAppliedDrain !== desiredDrain) {
-    const { drainBlocked } = said;
-    return {
-      action: { ...report({ phase: 'draining', desiredDrain, drainBlocked }), memory: ofUpdate },
-      state: answered,
-    };
-  }
+  // It was looked at before a download: once more, and nothing comes in between.
+  if (preflight === null) return { action: { ...prepare({ ...observed, memory }, question, true), memory }, state };
   return {
     action: {
       type: 'apply',
-      memory: { ...ofUpdate, willLack: lacks },
-      prepared,
-      takesForceFile: isForced,
+      memory: { ...memory, willLack: lacks },
+      update: { to: target, plan, preflight },
+      takesForceFile: observed.isForced,
       // What it came to is dealt with in the next step, which looks at the Node anew.
       next: again(0),
     },
-    state: answered,
+    state,
   };
+}
+
+function drain({ said: { drainBlocked } }: Settled, target: string): Report {
+  return report({ phase: 'draining', desiredDrain: drainFor(target), drainBlocked });
 }
 
 function refuse(refused: Refused, target: string): Report {

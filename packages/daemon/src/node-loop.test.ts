@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { UpdateResult } from './apply/updater.ts';
 import { file, named, withFiles } from './apply/testing/small-machine.ts';
 import { ownOwners } from './host/own-owners.ts';
-import { FORCE_FILE } from './node-paths.ts';
+import { type Around, aroundCalls } from './host/testing/calls.ts';
+import { FORCE_FILE, UPDATE_DIRECTORY } from './node-paths.ts';
 import { applyDrain, desire, type NodeInCluster, nodeInCluster } from './testing/node-in-cluster.ts';
 
 const a = named('a', withFiles());
@@ -147,6 +148,72 @@ describe('a node that is to have a config', () => {
     expect(await node.settle()).toEqual(done);
     expect(node.told).toEqual(['rendered-worker-b: idle, Degraded SLW_DAEMON_CLUSTER_OLDER']);
     expect(node.local.memory()).toMatchObject({ held: a.name });
+  });
+});
+
+/** How often its machine was surveyed for b, and compared with a: up to the moment at which the update begins. */
+async function countedNode() {
+  const counts = { surveys: 0, verifications: 0 };
+  let hasBegun = false;
+  const count: Around = (call, run) => {
+    if (call.operation === 'makeDirectory' && call.path === UPDATE_DIRECTORY) hasBegun = true;
+    if (call.operation === 'lookAt' && call.path === '/etc/app.conf' && !hasBegun) counts.surveys += 1;
+    return run();
+  };
+  const node = await nodeInCluster({
+    current: a,
+    wrap: (host) => ({ ...host, files: aroundCalls(host.files, count) }),
+    wrapLocal: (local) => ({
+      ...local,
+      verify(config) {
+        counts.verifications += 1;
+        return local.verify(config);
+      },
+    }),
+  });
+  desire(node, b);
+  return { node, counts };
+}
+
+describe('a machine is looked at', () => {
+  it('once for an update that needs no drain', async () => {
+    const { node, counts } = await countedNode();
+    node.settings = policyOf('None');
+    await node.settle();
+    expect(node.told.at(-1)).toBe('rendered-worker-b: idle');
+    expect(counts).toEqual({ surveys: 1, verifications: 1 });
+  });
+
+  it('before a drain and after it, and not while it is waited for', async () => {
+    const { node, counts } = await countedNode();
+    node.settings = policyOf('Drain');
+    for (let wakes = 0; wakes < 5; wakes += 1) await node.settle();
+    expect(counts).toEqual({ surveys: 1, verifications: 1 });
+    applyDrain(node);
+    await node.settle();
+    expect(node.told.at(-1)).toContain('rendered-worker-b: uncordoning');
+    expect(counts).toEqual({ surveys: 2, verifications: 2 });
+  });
+
+  it('again where it drifts while its drain is waited for', async () => {
+    const { node, counts } = await countedNode();
+    node.settings = policyOf('Drain');
+    await node.settle();
+    expect(node.told.at(-1)).toContain('draining');
+    expect(counts.verifications).toBe(1);
+    node.drift.found = 'something was changed';
+    await node.settle();
+    expect(counts.verifications).toBe(2);
+  });
+
+  it('by nothing else while it is surveyed for good: nothing is put back from then on', async () => {
+    const { node } = await countedNode();
+    node.settings = policyOf('None');
+    await node.files.makeDirectory('/etc/app.conf', { ...ownOwners(), mode: 0o755 });
+    await node.files.createFile('/etc/app.conf/x', { ...ownOwners(), mode: 0o644, bytes: new Uint8Array() });
+    expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
+    expect(node.told.at(-1)).toContain('Degraded SLW_DAEMON_PREFLIGHT');
+    expect(node.drift.calls).toEqual(['pause', 'resume rendered-worker-a']);
   });
 });
 

@@ -61,15 +61,21 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   const { host, local, readConfig, reporter, metrics, drift, log } = options;
   const { tell } = createTeller(local, reporter);
   let state = startState(options.recovered);
+  /** For an update that is about to begin. */
+  let isDriftPaused = false;
 
   async function step(seen: Seen, signal: AbortSignal): Promise<Next> {
     // What an earlier step found out, and was cut off before it used it, may hold no more.
     state = { ...state, noConfig: null, prepared: null };
-    for (;;) {
-      const { action, state: next } = nextNodeStep(await observe(seen), state);
-      state = next;
-      state = { ...next, ...(await carryOut(action, seen, signal)) };
-      if ('next' in action) return action.next;
+    try {
+      for (;;) {
+        const { action, state: next } = nextNodeStep(await observe(seen), state);
+        state = next;
+        state = { ...next, ...(await carryOut(action, seen, signal)) };
+        if ('next' in action) return action.next;
+      }
+    } finally {
+      if (isDriftPaused) watchAgain();
     }
   }
 
@@ -109,9 +115,10 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
         watchAgain();
         return {};
       case 'apply':
-        await drift.pause();
+        // Watched again when it has ended.
+        isDriftPaused = false;
         if (action.takesForceFile) await takeForceFile(host.files);
-        return endedSo(await local.update(action.prepared.target, action.prepared.plan));
+        return endedSo(await local.update(action.update));
     }
   }
 
@@ -131,6 +138,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
 
   function watchAgain(): void {
     const current = local.current();
+    isDriftPaused = false;
     if (current !== null) drift.resume(current);
   }
 
@@ -141,7 +149,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   }
 
   async function prepare(
-    { target, isForced, isPrepared, isTold }: Extract<StepAction, { type: 'prepare' }>,
+    { target, isForced, isPrepared, isDrained, isTold }: Extract<StepAction, { type: 'prepare' }>,
     seen: Seen,
     signal: AbortSignal,
   ): Promise<Prepared> {
@@ -150,13 +158,17 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     if (!isTold) await tell({ phase: 'preparing', update: unknownScope(target) }, seen);
     const settings = seen.machineConfiguration?.spec;
     const prepared = await prepareUpdate(
-      { current, target, settings, isForced, isPrepared },
+      { current, target, settings, isForced, isPrepared, isDrained },
       {
         host,
         local,
         readConfig,
         log,
         signal,
+        async pauseDrift() {
+          isDriftPaused = true;
+          await drift.pause();
+        },
         onDownload: (plan, download) => tell({ phase: 'preparing', update: scopeOf(plan), download }, seen),
       },
     );
