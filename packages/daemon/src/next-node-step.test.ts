@@ -223,7 +223,13 @@ const plan: UpdatePlan = {
 const preflight: PassedPreflight = {
   type: 'passed',
   survey: { moves: [], originals: [], endedOriginals: [], oldPasswordHash: null, directories: [], problems: [] },
-  wanted: { entries: new Map(), core: undefined, says: () => false },
+  desired: {
+    config: 'b',
+    entries: new Map(),
+    units: [],
+    core: { sshKeys: null, passwordHash: null },
+    os: { image: '', kernelArguments: [], noKernelArguments: [], kernelType: '', extensions: [], fips: false },
+  },
 };
 const ready = (more: Partial<UpdatePlan> = {}): Prepared => ({
   type: 'ready',

@@ -1,6 +1,7 @@
 // All of an update that changes the machine, there and back. Every part may be done again.
 import { posix } from 'node:path';
 import { type NodeAction, rollbackOf } from '@slipway/fleet';
+import { desiredMachineOf } from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
 import { carryOut, takeBack } from './flip.ts';
 import type { Journal } from './journal.ts';
@@ -8,7 +9,6 @@ import { markOf, osChangeOf } from './os-change.ts';
 import type { Part } from './part.ts';
 import { NO_PASSWORD } from './survey-core-user.ts';
 import { syncDirectories } from './synced.ts';
-import { wantedBy } from './wanted.ts';
 import { afterwards, asBefore, disabledFirst, disabledOnTheWayBack, type UnitOrders } from './units.ts';
 
 export function partsForward(host: Host, journal: Journal): Part[] {
@@ -28,8 +28,8 @@ export function partsForward(host: Host, journal: Journal): Part[] {
       name: 'setting the password of the user core',
       async act() {
         if (journal.oldPasswordHash === null) return;
-        const { core } = await wantedBy(to);
-        await accounts.setPasswordHash('core', core?.passwordHash ?? NO_PASSWORD);
+        const { core } = await desiredMachineOf(to);
+        await accounts.setPasswordHash('core', core.passwordHash ?? NO_PASSWORD);
       },
     },
     {

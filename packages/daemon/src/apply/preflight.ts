@@ -1,6 +1,7 @@
 // Whether an update can be carried out on this machine, found out before anything is touched, and before a drain. This is
 // the only place that asks: who carries the update out is handed what was found.
 import type { Irreconcilable } from '@slipway/fleet';
+import { type DesiredMachine, desiredMachineOf } from '../desired-machine.ts';
 import { describeDrifts, type Drift } from '../drift/drift.ts';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
@@ -8,7 +9,6 @@ import { problemOf } from './problem.ts';
 import type { Survey } from './site.ts';
 import type { UpdateRequest } from './stage.ts';
 import { surveyUpdate } from './survey.ts';
-import { type Wanted, wantedBy } from './wanted.ts';
 
 export type Preflight = PassedPreflight | FailedPreflight;
 
@@ -16,7 +16,7 @@ export type Preflight = PassedPreflight | FailedPreflight;
 export interface PassedPreflight {
   readonly type: 'passed';
   readonly survey: Survey;
-  readonly wanted: Wanted;
+  readonly desired: DesiredMachine;
 }
 
 export type FailedPreflight =
@@ -44,10 +44,10 @@ export async function preflight(
     return { type: 'refused', cause: 'drift', problem };
   }
   try {
-    const wanted = await wantedBy(to);
-    const survey = await surveyUpdate(host, plan.changes, { config: to.name, wanted });
+    const desired = await desiredMachineOf(to);
+    const survey = await surveyUpdate(host, plan.changes, desired);
     const [obstacle, ...others] = survey.problems;
-    if (obstacle === undefined) return { type: 'passed', survey, wanted };
+    if (obstacle === undefined) return { type: 'passed', survey, desired };
     return { type: 'refused', cause: 'machine', problem: together(obstacle, others) };
   } catch (error) {
     return { type: 'refused', cause: 'machine', problem: problemOf(error, `MachineConfig ${to.name}`) };

@@ -31,7 +31,7 @@ export interface UpdateRequest {
 export async function drawUp(
   host: Host,
   { from, to, plan: { changes, actions } }: UpdateRequest,
-  { survey, wanted }: PassedPreflight,
+  { survey, desired }: PassedPreflight,
 ): Promise<Journal> {
   const moves = survey.moves.map(({ move }) => move);
   const isOSChanged = osChangeOf(changes, from.spec, to.spec) !== null;
@@ -45,7 +45,7 @@ export async function drawUp(
     madeDirectories: survey.directories.map(({ path }) => path),
     madeOriginals: survey.originals.map(({ path, isThere }) => (isThere ? originalPath(path) : noOriginalPath(path))),
     endedOriginals: survey.endedOriginals,
-    units: await unitSteps(changes, wanted.entries.values(), (unit) => host.systemd.enablement(unit)),
+    units: await unitSteps(changes, desired.entries.values(), (unit) => host.systemd.enablement(unit)),
     oldPasswordHash: survey.oldPasswordHash,
     oldOS: isOSChanged ? markOf((await host.os.state()).booted) : null,
   };

@@ -2,9 +2,9 @@
 // users other than those that the machine has, and groups are left out: nothing here could tell whether they are right.
 import { posix } from 'node:path';
 import { type DiskEntry, type DiskFile, type DiskPlan, type DiskUser, PRESET_PATH } from '@slipway/fleet';
+import { CORE } from '../../desired-machine.ts';
 import { healPath } from '../../drift/heal-path.ts';
 import { healSshKeys } from '../../drift/heal-ssh-keys.ts';
-import { CORE } from '../../drift/expected.ts';
 import type { Host } from '../host.ts';
 import { makeDirectories } from '../make-directories.ts';
 import { ownOwners } from '../own-owners.ts';
