@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './tools/test-order.ts';
 
-// Three kinds of test, told apart by their file names:
-//   x.test.ts       unit: no control plane, no network
-//   x.e2e.test.ts   on the real control plane; part of `npm test`
-//   x.slow.test.ts  long matrices and what needs kube-controller-manager; `npm run test:slow`
+// Four kinds of test, told apart by their file names:
+//   x.test.ts          unit: no control plane, no network
+//   x.e2e.test.ts      on the real control plane; part of `npm test`
+//   x.cluster.test.ts  on whole machines, or with large programs (CRI-O, Ironic); `npm run test:cluster`
+//   x.slow.test.ts     long matrices and what needs kube-controller-manager; `npm run test:slow`
 const tests = (suffix: string) => ['packages', 'tools', 'e2e', 'bench'].map((dir) => `${dir}/**/*${suffix}`);
 const ignored = ['**/node_modules/**'];
 const alone = ['e2e/watch-torture.e2e.test.ts', 'packages/controllers/src/boot-images/boot-image-scale.e2e.test.ts'];
@@ -35,7 +36,7 @@ export default defineConfig({
           maxWorkers: '100%',
           sequence: { groupOrder: 0 },
           include: tests('.test.ts'),
-          exclude: [...ignored, '**/*.e2e.test.ts', '**/*.slow.test.ts'],
+          exclude: [...ignored, '**/*.{e2e,cluster,slow}.test.ts'],
           testTimeout: 30_000,
           hookTimeout: 30_000,
         },
@@ -69,9 +70,24 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'cluster',
+          isolate,
+          expect,
+          maxWorkers: 3,
+          sequence: { groupOrder: 3 },
+          // What a first boot promises is shown once more, with the client that takes minutes to build.
+          include: [...tests('.cluster.test.ts'), 'e2e/first-boot*.e2e.test.ts'],
+          exclude: ignored,
+          globalSetup: './e2e/control-plane.ts',
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
           name: 'slow',
           maxWorkers: 1,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
           include: tests('.slow.test.ts'),
           exclude: ignored,
           globalSetup: './e2e/control-plane.ts',

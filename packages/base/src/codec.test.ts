@@ -143,7 +143,7 @@ describe('an object', () => {
     ['is null', null, 'refused: expected an object, found null'],
   ])('%s', (_, value, expected) => {
     const found = read(set, value);
-    expect(found).toEqual(expected);
+    expect(found).toStrictEqual(expected);
     expect(JSON.stringify(found)).toBe(JSON.stringify(expected));
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encodeStoredConfig, parseStoredConfig, readCurrentConfig, writeCurrentConfig } from './current-config.ts';
-import { ownOwners } from './host/own-owners.ts';
+import { ownOwners } from './host/file-system.ts';
 import { emptyImage } from './host/testing/disk-image.ts';
 import { createMemoryDisk } from './host/testing/memory-disk.ts';
 import { CURRENT_CONFIG } from './node-paths.ts';

@@ -2,7 +2,7 @@ import { nodeAnnotations } from '@slipway/api/names';
 import { describe, expect, it } from 'vitest';
 import type { UpdateResult } from './apply/updater.ts';
 import { file, named, withFiles } from './apply/testing/small-machine.ts';
-import { ownOwners } from './host/own-owners.ts';
+import { ownOwners } from './host/file-system.ts';
 import { type Around, aroundCalls } from './host/testing/calls.ts';
 import { FORCE_FILE, UPDATE_DIRECTORY } from './node-paths.ts';
 import { applyDrain, desire, type NodeInCluster, nodeInCluster } from './testing/node-in-cluster.ts';

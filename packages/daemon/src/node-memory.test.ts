@@ -1,6 +1,6 @@
+import { makeSimulatedMachine } from '@slipway/simulator';
 import { expect, it } from 'vitest';
-import { ownOwners } from './host/own-owners.ts';
-import { makeSimulatedMachine } from './host/simulated/machine.ts';
+import { ownOwners } from './host/file-system.ts';
 import { emptyImage } from './host/testing/disk-image.ts';
 import { createMemoryDisk } from './host/testing/memory-disk.ts';
 import { type NodeMemory, readMemory, writeMemory } from './node-memory.ts';

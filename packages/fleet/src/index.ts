@@ -1,5 +1,13 @@
-export { featureGates, parseFeatureGates, resolveFeatureGates } from './feature-gates.ts';
-export type { FeatureGateName, FeatureGateSettings, ResolvedGate, ResolvedGates } from './feature-gates.ts';
+export {
+  type FeatureGateName,
+  featureGates,
+  type FeatureGateSettings,
+  type GateFinding,
+  parseFeatureGates,
+  type ResolvedGate,
+  type ResolvedGates,
+  resolveFeatureGates,
+} from './feature-gates.ts';
 export {
   type BuiltInMachineConfig,
   builtInMachineConfigs,
@@ -7,7 +15,17 @@ export {
   builtInRoles,
 } from './built-in/built-in.ts';
 export { decodeProblems, encodeProblems, type ReportedProblem } from './render-problems.ts';
-export { type RenderCode, renderErrors } from './errors.ts';
+export {
+  FleetError,
+  fleetErrors,
+  pinErrors,
+  poolErrors,
+  type RenderCode,
+  renderErrors,
+  rolloutErrors,
+  streamErrors,
+  updateErrors,
+} from './errors.ts';
 export { canonicalJson } from './render/canonical-json.ts';
 export { RENDERED_VERSION, type RenderedIgnition } from './render/ignition.ts';
 export { type ObjectReference, type ReadResult, readMachineConfig, type RenderInput } from './render/input.ts';
@@ -32,7 +50,6 @@ export { firstBootConfig, type JoiningNode } from './first-boot/first-boot-confi
 export { servedConfig } from './first-boot/served-config.ts';
 export { diskOf } from './disk/disk-of.ts';
 export * from './disk/disk-plan.ts';
-export { FleetError, fleetErrors, poolErrors, updateErrors } from './errors.ts';
 export { HIDDEN, isSecretFile, maskedDiff, maskField, type Masking } from './masking.ts';
 export { explain, type Explained, type ExplainedField } from './explain.ts';
 export { diffRendered } from './render/diff.ts';
@@ -42,10 +59,20 @@ export type { NodeDisruptionPolicy } from './update/policy.ts';
 export { rollbackOf } from './update/rollback.ts';
 export { addTolerated, type ValidationOverrides } from './update/tolerated.ts';
 export type * from './update/update-plan.ts';
-export { type ChosenPool, poolOf } from './pool-of.ts';
+export { type ChosenPool, isMember, poolOf } from './pool-of.ts';
 export { readRenderedFrom, type RenderedFrom, type SourceChange, sourceChanges } from './render/rendered-from.ts';
-export { rolloutErrors } from './errors.ts';
 export { chooseNodes } from './rollout/choose-nodes.ts';
+export {
+  type DecidedFleet,
+  type DecidedPool,
+  decideFleet,
+  decidePool,
+  type FleetObjects,
+  type NodeOutside,
+  type PoolInFleet,
+  rolloutRequestOf,
+  stoppedBy,
+} from './rollout/decide-fleet.ts';
 export type * from './rollout/decision.ts';
 export type * from './rollout/facts.ts';
 export { maxUnavailableOf, maxUnavailableProblem } from './rollout/max-unavailable.ts';
@@ -61,7 +88,7 @@ export {
 } from './rollout/policy.ts';
 export { isControlPlanePool, poolFactsOf, type ReadPool } from './rollout/pool-facts.ts';
 export type { RolloutProblem } from './rollout/problem.ts';
-export { isUnavailable } from './rollout/standing.ts';
+export { isStuck, isUnavailable, standOf } from './rollout/standing.ts';
 export { parseTargetReason, type TargetReason, targetReason } from './rollout/target-reason.ts';
 export { answerRequest, type RequestAnswer, type RequestInput } from './rollout/answer-request.ts';
 export { type ComingRollout, estimateSeconds } from './rollout/estimate.ts';
@@ -72,7 +99,6 @@ export {
   poolStatusOf,
   type PoolStreamInput,
 } from './rollout/pool-status.ts';
-export { streamErrors } from './errors.ts';
 export { findStream, isStreamName, lifecycleOf, listStreams, successorsOf } from './os-streams/available.ts';
 export {
   type DefaultStream,
@@ -113,8 +139,6 @@ export {
   type SetProgress,
 } from './pinned-images/pin-progress.ts';
 export { amountOf, bytesOf, type SizedImage, type SizedLayer, spaceFor } from './pinned-images/space.ts';
-export { isMember } from './pool-of.ts';
-export { pinErrors } from './errors.ts';
 export { assignSets } from './pinned-images/assign.ts';
 export { holds, pinConditions, type PinNode, type PinPool, pinPoolOf, pinReportOf } from './pinned-images/pin-facts.ts';
 export {
@@ -127,3 +151,10 @@ export {
 } from './pinned-images/pool-sets.ts';
 export { poolPinsOf, type PoolPins } from './pinned-images/pool-status.ts';
 export { decodeSummary, encodeSummary, fails, type PinSummary, summaryOf } from './pinned-images/pool-summary.ts';
+export { isManaged, MANAGED_BY_SLIPWAY, managedByLabel } from './managed-by.ts';
+export type { KubeObject, Stored } from './kube-object.ts';
+export { untilDue } from './first-boot/until-due.ts';
+export { missingPools } from './missing-pools.ts';
+export { nextTokens } from './first-boot/next-tokens.ts';
+export { type RenderedConfigFacts, retain } from './render/retention.ts';
+export { type CodedProblem, ProblemList } from './problem-list.ts';

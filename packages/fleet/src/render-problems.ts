@@ -1,4 +1,5 @@
 // What the render controller finds wrong, as it stands in an annotation of the pool for whoever derives the conditions.
+import { isRecord, type JsonRecord } from '@slipway/base/json';
 
 export interface ReportedProblem {
   code: string;
@@ -17,27 +18,22 @@ export function encodeProblems(problems: readonly ReportedProblem[]): string {
 
 /** An annotation can be written by anybody: what is not ours is shown as it is, and shortened. */
 export function decodeProblems(annotation: string): { problems: ReportedProblem[]; more: number } {
-  const value = parsed(annotation);
-  const problems = Array.isArray(value?.problems) ? value.problems.filter(isProblem) : [];
+  const { problems: listed, more } = parsed(annotation);
+  const problems = Array.isArray(listed) ? listed.filter(isProblem) : [];
   if (problems.length === 0) return { problems: [{ code: '', message: shorten(annotation) }], more: 0 };
-  return { problems, more: typeof value?.more === 'number' ? value.more : 0 };
+  return { problems, more: typeof more === 'number' ? more : 0 };
 }
 
-function parsed(annotation: string): { problems?: unknown; more?: unknown } | null {
+function parsed(annotation: string): JsonRecord {
   try {
     const value: unknown = JSON.parse(annotation);
-    return typeof value === 'object' ? value : null;
+    return isRecord(value) ? value : {};
   } catch {
-    return null;
+    return {};
   }
 }
 
 const isProblem = (value: unknown): value is ReportedProblem =>
-  typeof value === 'object' &&
-  value !== null &&
-  'code' in value &&
-  typeof value.code === 'string' &&
-  'message' in value &&
-  typeof value.message === 'string';
+  isRecord(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';
 
 const shorten = (text: string): string => (text.length <= maxMessage ? text : `${text.slice(0, maxMessage - 1)}…`);

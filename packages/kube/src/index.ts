@@ -11,7 +11,7 @@ export {
   type WriteGuard,
   type WriteOptions,
 } from './client/client.ts';
-export { isKubeError, KubeError, type KubeErrorCode, kubeErrors, systemCode } from './client/errors.ts';
+export { isKubeError, KubeError, type KubeErrorCode, kubeErrors } from './client/errors.ts';
 export { loadKubeconfig } from './client/kubeconfig.ts';
 export {
   apiVersionOf,
@@ -30,7 +30,6 @@ export { createTransport, impersonating, type Transport, type TransportOptions }
 export { type AnyVersion, anyVersion, createWriter, type Target, type Writer } from './client/writer.ts';
 export { createInformer, type Informer, type InformerOptions, isSameButVersion } from './watch/informer.ts';
 export { type Change, dropManagedFields, type IndexFunction, type Projection, type Store } from './watch/store.ts';
-export { type Clock, systemClock } from './runtime/clock.ts';
 export { type Condition, setCondition } from './runtime/conditions.ts';
 export {
   again,

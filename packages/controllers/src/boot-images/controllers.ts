@@ -1,8 +1,8 @@
+import { createGoldenReader } from '@slipway/fleet/boot-images';
 import type { ControllerDef } from '@slipway/kube';
 import { clusterApiControllers } from './cluster-api.ts';
 import { collectCopiesControllers } from './collect-copies.ts';
 import { collectTemplatesController } from './collect-templates.ts';
-import { createGoldenReader } from './golden.ts';
 import { goldenConfigController } from './golden-config.ts';
 import { machineSetsController } from './machine-sets.ts';
 import type { BootImagesOptions } from './options.ts';

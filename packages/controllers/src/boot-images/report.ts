@@ -4,12 +4,26 @@ import {
   bootImageFailuresAnnotation,
   clusterApiMachineSets,
   clusterVersions,
+  type ConfigMap,
   configMaps,
+  type MachineConfiguration,
   machineConfigurations,
   machineDeployments,
   machineSets,
 } from '@slipway/api';
-import type { ConfigMap, MachineConfiguration } from '@slipway/api';
+import {
+  bootImageConditions,
+  type Decision,
+  decodeFailures,
+  enrolmentNotes,
+  installVersionOf,
+  isEnrolled,
+  managersInForce,
+  nextFailures,
+  optInOf,
+  skewOf,
+  untilNextFailure,
+} from '@slipway/fleet/boot-images';
 import {
   again,
   type Context,
@@ -25,14 +39,7 @@ import { createFreshness, type Freshness } from '../freshness.ts';
 import { createBootImageMetrics } from './boot-image-metrics.ts';
 import { BOOT_IMAGES, CLUSTER, goldenSource, releaseSource } from './boot-image-reads.ts';
 import type { Shared } from './carry-out.ts';
-import { installVersionOf } from './cluster-facts.ts';
-import { bootImageConditions, isEnrolled } from './conditions.ts';
-import type { Decision } from './decide.ts';
-import { enrolmentNotes, managersInForce } from './enrolment.ts';
-import { optInOf } from './facts.ts';
-import { decodeFailures, nextFailures, untilNextFailure } from './failures.ts';
-import { type BootImagesOptions, bootImagesGate } from './options.ts';
-import { skewOf } from './skew.ts';
+import { bootImagesGate, type BootImagesOptions } from './options.ts';
 import type { VerdictBoard } from './verdict-board.ts';
 import { writeReport } from './write-report.ts';
 

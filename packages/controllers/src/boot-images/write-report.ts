@@ -1,15 +1,24 @@
 // What MachineConfiguration `cluster` says of boot images: conditions, what is acted on, what fails since when, and how old the
 // oldest one is. Never written where nothing is other than before.
-import { bootImageFailuresAnnotation, bootImageSkewAnnotation, machineConfigurations } from '@slipway/api';
-import type { MachineConfiguration } from '@slipway/api';
+import {
+  bootImageFailuresAnnotation,
+  bootImageSkewAnnotation,
+  type MachineConfiguration,
+  machineConfigurations,
+} from '@slipway/api';
+import {
+  annotationSteps,
+  type BootImageCondition,
+  encodeFailures,
+  type Failures,
+  type Json,
+  type MachineManager,
+  type PatchStep,
+  patchSteps,
+  type Skew,
+} from '@slipway/fleet/boot-images';
 import { type Client, type Condition, setCondition, type Stored } from '@slipway/kube';
-import type { BootImageCondition } from './conditions.ts';
-import { encodeFailures, type Failures } from './failures.ts';
 import { fieldManager } from './options.ts';
-import type { MachineManager } from './facts.ts';
-import { annotationSteps, type PatchStep, patchSteps } from './patch-steps.ts';
-import type { Skew } from './skew.ts';
-import type { Json } from './verdict.ts';
 
 export interface Report {
   readonly conditions: readonly BootImageCondition[];

@@ -1,19 +1,23 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
-import { namespaces, secrets } from '@slipway/api';
-import type { Secret } from '@slipway/api';
+import { namespaces, type Secret, secrets } from '@slipway/api';
 import { serverSecrets } from '@slipway/fleet';
-import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
-import type { Client, KubeObject, Resource, Stored } from '@slipway/kube';
+import {
+  type Client,
+  createClient,
+  createTransport,
+  type KubeObject,
+  loadKubeconfig,
+  type Resource,
+  type Stored,
+} from '@slipway/kube';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { putSecret, textIn, textsIn } from '../provisioning/managed-secret.ts';
+import { putSecret, textIn, textsIn } from '../managed-secret.ts';
 import type { FirstBootSettings } from '../provisioning/options.ts';
-import { authorityData, authorityFields, bundleOf, makeAuthority, readAuthority } from './authority.ts';
-import type { Authority } from './authority.ts';
+import { type Authority, authorityData, authorityFields, bundleOf, makeAuthority, readAuthority } from './authority.ts';
 import { certificatesController } from './certificates.ts';
 import { certificatesIn } from './pem.ts';
 import { isIssuedBy, issueServing, readServing, servingData } from './serving-certificate.ts';
-import { runControllers } from './testing/running.ts';
-import type { Running } from './testing/running.ts';
+import { runControllers, type Running } from './testing/running.ts';
 import { greetingOf, startTlsServer } from './testing/tls-greeting.ts';
 
 interface Event extends KubeObject {

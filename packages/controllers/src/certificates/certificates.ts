@@ -1,11 +1,8 @@
 import { secrets } from '@slipway/api';
-import { serverSecrets } from '@slipway/fleet';
-import { again } from '@slipway/kube';
-import type { ControllerDef, Source } from '@slipway/kube';
-import { firstBootOptions } from '../provisioning/options.ts';
-import type { FirstBootSettings } from '../provisioning/options.ts';
+import { serverSecrets, untilDue } from '@slipway/fleet';
+import { again, type ControllerDef, type Source } from '@slipway/kube';
+import { firstBootOptions, type FirstBootSettings } from '../provisioning/options.ts';
 import { readInfrastructure, serverAddress } from '../provisioning/server-address.ts';
-import { untilDue } from '../provisioning/until-due.ts';
 import { authorityDue, keepAuthority } from './keep-authority.ts';
 import { keepServing } from './keep-serving.ts';
 

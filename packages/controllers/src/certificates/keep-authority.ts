@@ -1,20 +1,20 @@
-import { secrets } from '@slipway/api';
-import type { Secret } from '@slipway/api';
-import { serverSecrets } from '@slipway/fleet';
+import { type Secret, secrets } from '@slipway/api';
+import { isManaged, serverSecrets } from '@slipway/fleet';
 import type { Context, Happening, Stored } from '@slipway/kube';
-import { isManaged, putSecret, textsIn } from '../provisioning/managed-secret.ts';
+import { putSecret, textsIn } from '../managed-secret.ts';
 import {
+  type Authority,
   authorityData,
+  type AuthorityData,
   authorityFields,
   makeAuthority,
   readAuthority,
+  type ReadAuthority,
   rotateAuthority,
   validityOf,
   withoutExpired,
 } from './authority.ts';
-import type { Authority, AuthorityData, ReadAuthority } from './authority.ts';
-import { nextAuthority } from './next-authority.ts';
-import type { AuthorityStep, KeptAuthority, Lifetime } from './next-authority.ts';
+import { type AuthorityStep, type KeptAuthority, type Lifetime, nextAuthority } from './next-authority.ts';
 
 export const fieldManager = 'slipway-certificates';
 

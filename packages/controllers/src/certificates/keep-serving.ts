@@ -1,16 +1,20 @@
 import { secrets } from '@slipway/api';
 import { serverSecrets } from '@slipway/fleet';
 import type { Context, Happening } from '@slipway/kube';
-import { putSecret, textsIn } from '../provisioning/managed-secret.ts';
-import { validityOf } from './authority.ts';
-import type { Authority } from './authority.ts';
+import { putSecret, textsIn } from '../managed-secret.ts';
+import { type Authority, validityOf } from './authority.ts';
 import { fieldManager } from './keep-authority.ts';
-import { refreshAt } from './next-authority.ts';
-import type { Lifetime } from './next-authority.ts';
-import { nextServing } from './next-serving.ts';
-import type { KeptServing } from './next-serving.ts';
-import { isIssuedBy, issueServing, names, readServing, servingData } from './serving-certificate.ts';
-import type { ReadServing, ServingCertificate } from './serving-certificate.ts';
+import { type Lifetime, refreshAt } from './next-authority.ts';
+import { type KeptServing, nextServing } from './next-serving.ts';
+import {
+  isIssuedBy,
+  issueServing,
+  names,
+  readServing,
+  type ReadServing,
+  type ServingCertificate,
+  servingData,
+} from './serving-certificate.ts';
 
 /** Keeps the server's certificate in step with its CA and its hosts; returns when it is to be renewed. */
 export async function keepServing(

@@ -1,18 +1,31 @@
 // Carries out the one step that was decided on. What must be remembered is written first, on the version that the decision
 // was made on; a kill at any place leaves either that, and we look, or nothing.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, driveMemoryAnnotation } from '@slipway/api';
+import {
+  afterCall,
+  type CallOutcome,
+  type DriveMemory,
+  type DriverInfo,
+  encodeMemory,
+  holdValue,
+  type HostFacts,
+  hostFinalizer,
+  type HostMemory,
+  hostMemoryAnnotation,
+  type HostStep,
+  imageFinalizer,
+  type Ironic,
+  nodeNameOf,
+  nothingAsked,
+  ownedBy,
+  ownRebootKey,
+  rebootAnnotation,
+  type StepOptions,
+  type WantedNode,
+} from '@slipway/fleet/hosts';
 import type { Context, Stored } from '@slipway/kube';
-import { afterCall, type CallOutcome } from './after-call.ts';
-import type { DriverInfo } from './bmc/read-bmc.ts';
-import { nothingAsked } from './host-memory.ts';
-import type { DriveMemory, HostFacts, HostMemory, HostStep, StepOptions } from './host-step.ts';
-import { imageFinalizer } from './data-image-seen.ts';
-import { hostFinalizer, ownedBy } from './host-seen.ts';
 import { isIronicError } from './ironic/ironic-error.ts';
-import { type Ironic, nodeNameOf, type WantedNode } from './ironic/ironic.ts';
-import { encodeMemory, hostMemoryAnnotation } from './memories.ts';
 import type { HostMetrics } from './metrics.ts';
-import { holdValue, ownRebootKey, rebootAnnotation } from './reboot-requests.ts';
 import type { Writer } from './writer.ts';
 
 export interface Scene {

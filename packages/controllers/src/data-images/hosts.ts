@@ -2,6 +2,33 @@
 // nobody switches a machine on while its drive is being changed. Each run reads, decides on one step, and carries it out.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret, secrets } from '@slipway/api';
 import {
+  bmcSeen,
+  bmcSeenBeside,
+  createDroppedFields,
+  dataImageSeen,
+  dataImageStatus,
+  type DroppedFields,
+  failuresOf,
+  type HostFacts,
+  hostSeen,
+  hostStatus,
+  type HostStep,
+  imageFinalizer,
+  type Ironic,
+  isFreshlyAdopted,
+  type KnownNode,
+  mediumOf,
+  nextHostStep,
+  nodeNameOf,
+  nodeSeen,
+  pausedAnnotation,
+  type ReadBmc,
+  statusWithoutHost,
+  type StepOptions,
+  stepWithoutHost,
+  usualOptions,
+} from '@slipway/fleet/hosts';
+import {
   again,
   type Context,
   type ControllerDef,
@@ -13,20 +40,10 @@ import {
   type Source,
   type Stored,
 } from '@slipway/kube';
-import type { ReadBmc } from './bmc/read-bmc.ts';
 import { carryOut, type Scene } from './carry-out.ts';
-import { dataImageStatus, isFreshlyAdopted, statusWithoutHost } from './data-image-status.ts';
-import { failuresOf, mediumOf } from './drive-memory.ts';
-import { dataImageSeen, imageFinalizer } from './data-image-seen.ts';
-import { createDroppedFields, type DroppedFields } from './dropped-fields.ts';
-import { bmcSeen, bmcSeenBeside, hostSeen, nodeSeen, pausedAnnotation } from './host-seen.ts';
-import { hostStatus } from './host-status.ts';
-import { type HostFacts, type HostStep, type StepOptions, usualOptions } from './host-step.ts';
 import { isIronicError } from './ironic/ironic-error.ts';
-import { type Ironic, type KnownNode, nodeNameOf } from './ironic/ironic.ts';
 import { look } from './look.ts';
 import { createHostMetrics, type HostMetrics } from './metrics.ts';
-import { nextHostStep, stepWithoutHost } from './next-host-step.ts';
 import { type DataImagesOptions, type Times, usualRest } from './options.ts';
 import { tell, warning } from './tell.ts';
 import { writeHostStatus, writeImageStatus } from './write-status.ts';

@@ -1,7 +1,6 @@
 // What is in the drive of a host, as the BMC tells Ironic.
-import type { Drive } from './host-step.ts';
+import type { Drive, Ironic } from '@slipway/fleet/hosts';
 import { isIronicError } from './ironic/ironic-error.ts';
-import type { Ironic } from './ironic/ironic.ts';
 
 export type Look = { readonly drive: Drive; readonly driveProblem: null } | { drive: null; driveProblem: string };
 

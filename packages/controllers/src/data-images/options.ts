@@ -1,6 +1,5 @@
+import type { Ironic, StepOptions } from '@slipway/fleet/hosts';
 import type { Metrics } from '@slipway/kube';
-import type { Ironic } from './ironic/ironic.ts';
-import type { StepOptions } from './host-step.ts';
 
 export interface DataImagesOptions {
   /** How Ironic is spoken to: called when there is work, and again after what it made was closed. */

@@ -1,7 +1,7 @@
 // What people hear of a step in events: what was done to their machine, and what did not work.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages } from '@slipway/api';
+import type { DataImageSeen, HostMemory, HostStep } from '@slipway/fleet/hosts';
 import type { Context, Happening } from '@slipway/kube';
-import type { DataImageSeen, HostMemory, HostStep } from './host-step.ts';
 
 export interface Listeners {
   readonly host: BareMetalHost;

@@ -1,10 +1,9 @@
 // What was found, in the status of a host that is ours and of its DataImage: written where it differs from what is there.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
 import { canonicalJson } from '@slipway/fleet';
+import type { DataImageFindings, DroppedFields, HostFindings } from '@slipway/fleet/hosts';
 import { type Context, keyOf, setCondition, type Stored } from '@slipway/kube';
-import type { DataImageFindings } from './data-image-status.ts';
-import type { DroppedFields } from './dropped-fields.ts';
-import type { HostFindings } from './host-status.ts';
 import type { Writer } from './writer.ts';
 
 type Writes = Pick<Context, 'client' | 'now'>;
@@ -67,6 +66,3 @@ function isIn(current: unknown, wanted: unknown): boolean {
   if (!isRecord(wanted)) return canonicalJson(current ?? null) === canonicalJson(wanted ?? null);
   return Object.entries(wanted).every(([field, value]) => isIn(isRecord(current) ? current[field] : undefined, value));
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

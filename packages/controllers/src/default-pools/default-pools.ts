@@ -1,7 +1,6 @@
 import { machineConfigPools } from '@slipway/api';
-import { done, isKubeError } from '@slipway/kube';
-import type { ControllerDef } from '@slipway/kube';
-import { missingPools } from './missing-pools.ts';
+import { missingPools } from '@slipway/fleet';
+import { type ControllerDef, done, isKubeError } from '@slipway/kube';
 
 const everyPool = 'default-pools';
 

@@ -1,5 +1,6 @@
 // Empties a node that asks for it, as far as the budgets of its pods allow, and lets pods come back when it asks for them.
 import { type Node, nodes, podDisruptionBudgets, pods } from '@slipway/api';
+import { drainFactsOf, type DrainStep, isBeingDrained, keepWhatDecides, nextDrainStep } from '@slipway/fleet/drain';
 import {
   type Context,
   type ControllerDef,
@@ -10,13 +11,10 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { fleetNodes } from '../fleet-nodes.ts';
-import { drainFactsOf, isBeingDrained } from './drain-facts.ts';
 import { createDrainMetrics } from './drain-metrics.ts';
 import { type Cordoned, type DrainMemory, emptyNode } from './empty-node.ts';
 import { createLooks } from './looks.ts';
-import { type DrainStep, nextDrainStep } from './next-drain-step.ts';
 import { answerChange, cordonChange, createNodeWriter, disownChange, uncordonChange } from './patch-node.ts';
-import { keepWhatDecides } from './pod-budgets.ts';
 
 export interface DrainOptions {
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;

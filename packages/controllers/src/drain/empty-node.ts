@@ -1,14 +1,19 @@
 // Has the pods of a cordoned node leave: evicts, waits, says what is in the way, and answers when all are gone.
 import { type Node, nodes, podDisruptionBudgets, pods } from '@slipway/api';
+import {
+  budgetsOf,
+  type BudgetsOf,
+  drainFactsOf,
+  nextDrainStep,
+  type PodFacts,
+  podFactsOf,
+  stateOf,
+} from '@slipway/fleet/drain';
 import { again, type Context, done, type Next, type Stored } from '@slipway/kube';
-import { drainFactsOf } from './drain-facts.ts';
 import { evictPods } from './evict-pods.ts';
 import { type Drain, type Look, lookOf, type Looks } from './looks.ts';
-import { nextDrainStep } from './next-drain-step.ts';
 import { isTimeToWarn } from './pace.ts';
 import { answerChange, type NodeWriter } from './patch-node.ts';
-import { budgetsOf, type BudgetsOf, stateOf } from './pod-budgets.ts';
-import { type PodFacts, podFactsOf } from './pod-facts.ts';
 import { type Refusal, type SortedPods, sortPods } from './sort-pods.ts';
 import { tellBlocked } from './tell-blocked.ts';
 

@@ -1,6 +1,6 @@
 // Asks the API server to evict pods; which of them may go, it decides by their budgets.
+import type { PodFacts } from '@slipway/fleet/drain';
 import { type Client, isKubeError } from '@slipway/kube';
-import type { PodFacts } from './pod-facts.ts';
 
 export interface RefusedPod {
   readonly pod: PodFacts;

@@ -1,9 +1,9 @@
 // When a drain was last looked at, and when it is again. What is true of a drain is on its Node: this is only the pace, and a
 // new process, which knows nothing of it, looks at once.
 import type { Node } from '@slipway/api';
+import type { DrainStep } from '@slipway/fleet/drain';
 import type { Stored } from '@slipway/kube';
 import type { DrainMetrics } from './drain-metrics.ts';
-import type { DrainStep } from './next-drain-step.ts';
 import { HOUR, lookAfter, retryAfter } from './pace.ts';
 import { type Refusal, retryAt, type SortedPods } from './sort-pods.ts';
 

@@ -7,9 +7,9 @@ import {
   nodeAnnotations,
   nodes,
 } from '@slipway/api';
+import type { DrainWish } from '@slipway/fleet/drain';
 import type { Client, Store, Stored } from '@slipway/kube';
 import { createFreshness } from '../freshness.ts';
-import type { DrainWish } from './drain-facts.ts';
 
 interface NodeChange {
   /** Null: pods may come. Left out: as it is. */

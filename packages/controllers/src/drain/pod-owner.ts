@@ -1,6 +1,6 @@
 // Whose a pod is, in the words of the person who made it: the Deployment, not its ReplicaSet.
+import type { PodFacts } from '@slipway/fleet/drain';
 import { type Client, isKubeError, type KubeObject, type Resource } from '@slipway/kube';
-import type { PodFacts } from './pod-facts.ts';
 
 const replicaSets: Resource = {
   group: 'apps',

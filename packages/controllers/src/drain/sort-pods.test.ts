@@ -1,7 +1,7 @@
+import type { PodFacts } from '@slipway/fleet/drain';
 import { describe, expect, it } from 'vitest';
 import { lookOf, type Seen } from './looks.ts';
 import { isTimeToWarn, lookAfter, retryAfter } from './pace.ts';
-import type { PodFacts } from './pod-facts.ts';
 import { type Refusal, type SortedPods, sortPods } from './sort-pods.ts';
 
 const minute = 60_000;

@@ -1,7 +1,7 @@
 // Which pods of a node are evicted now, and which are waited for.
+import type { PodFacts } from '@slipway/fleet/drain';
 import type { RefusedPod } from './evict-pods.ts';
 import { retryAfter, STUCK_AFTER } from './pace.ts';
-import type { PodFacts } from './pod-facts.ts';
 
 /** An eviction that the API server did not allow. */
 export interface Refusal extends RefusedPod {

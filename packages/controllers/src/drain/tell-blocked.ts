@@ -1,11 +1,8 @@
 // Says on the Node what its drain waits for: the daemon's conditions and the rollout's have it from there.
 import { type Node, nodes } from '@slipway/api';
+import { blockedText, type BudgetsOf, drainFactsOf, type Obstacle, type PodFacts } from '@slipway/fleet/drain';
 import type { Context, Stored } from '@slipway/kube';
-import { blockedText, type Obstacle } from './blocked-text.ts';
-import { drainFactsOf } from './drain-facts.ts';
 import { blockedChange, type NodeWriter } from './patch-node.ts';
-import type { BudgetsOf } from './pod-budgets.ts';
-import type { PodFacts } from './pod-facts.ts';
 import { ownerOf } from './pod-owner.ts';
 import type { Refusal } from './sort-pods.ts';
 

@@ -8,6 +8,7 @@ import {
   machineConfigurations,
 } from '@slipway/api';
 import { streamsOf, trackedOf, upgradeableOf } from '@slipway/fleet';
+import { isSaidByUs, joinUpgradeable } from '@slipway/fleet/stream-discovery';
 import { type ControllerDef, done, type Gates, type Read } from '@slipway/kube';
 import {
   type ClusterCondition,
@@ -18,7 +19,6 @@ import {
 } from './cluster-conditions.ts';
 import { listenToGates } from './gate.ts';
 import { CLUSTER, clusterVersionSource, osImageStreamSource, streamObjectIn } from './stream-reads.ts';
-import { joinUpgradeable, isSaidByUs } from './join-upgradeable.ts';
 
 const once = (): string[] => [CLUSTER];
 

@@ -1,8 +1,16 @@
-import { configMaps, secrets } from '@slipway/api';
-import type { Secret } from '@slipway/api';
-import { serverSecrets } from '@slipway/fleet';
-import { again, done, isKubeError } from '@slipway/kube';
-import type { Client, Context, ControllerDef, Source, Stored } from '@slipway/kube';
+import { configMaps, type Secret, secrets } from '@slipway/api';
+import { isManaged, serverSecrets, untilDue } from '@slipway/fleet';
+import {
+  again,
+  type Client,
+  type Context,
+  type ControllerDef,
+  done,
+  isKubeError,
+  type Source,
+  type Stored,
+} from '@slipway/kube';
+import { deleteSecret, putSecret } from '../managed-secret.ts';
 import {
   bootstrapNamespace,
   bootstrapTokenLabel,
@@ -11,14 +19,10 @@ import {
   readBootstrapToken,
   secretNameOf,
 } from './bootstrap-token-secret.ts';
-import { apiServerOf, joiningKubeconfig } from './joining-kubeconfig.ts';
-import type { FoundApiServer } from './joining-kubeconfig.ts';
-import { deleteSecret, isManaged, putSecret } from './managed-secret.ts';
-import { nextBootstrapTokens } from './next-bootstrap-tokens.ts';
-import type { BootstrapStep, BootstrapToken } from './next-bootstrap-tokens.ts';
+import { apiServerOf, type FoundApiServer, joiningKubeconfig } from './joining-kubeconfig.ts';
+import { type BootstrapStep, type BootstrapToken, nextBootstrapTokens } from './next-bootstrap-tokens.ts';
 import type { FirstBootOptions } from './options.ts';
 import { isOpenShift, readInfrastructure } from './server-address.ts';
-import { untilDue } from './until-due.ts';
 
 const kubeconfigKey = 'bootstrap-kubeconfig';
 const fieldManager = 'slipway-bootstrap-kubeconfig';

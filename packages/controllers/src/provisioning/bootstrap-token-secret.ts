@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Secret } from '@slipway/api';
-import { textsIn } from './managed-secret.ts';
-import type { WantedSecret } from './managed-secret.ts';
+import { textsIn, type WantedSecret } from '../managed-secret.ts';
 import type { BootstrapToken } from './next-bootstrap-tokens.ts';
 
 /** Where kube-apiserver looks for them, and what it asks of their names. */

@@ -1,12 +1,19 @@
-import { createHash } from 'node:crypto';
-import { machineConfigPools, namespaces, secrets } from '@slipway/api';
-import type { Secret } from '@slipway/api';
-import { readTokens, serverSecrets, stubOf } from '@slipway/fleet';
-import { done, isKubeError } from '@slipway/kube';
-import type { Client, Context, ControllerDef, Happening, Read, Source, Stored } from '@slipway/kube';
-import { deleteSecret, isManaged, putSecret, textIn } from './managed-secret.ts';
-import { nextStub, pointsAt } from './next-stub.ts';
-import type { KeptStub, StubStep } from './next-stub.ts';
+import { machineConfigPools, namespaces, type Secret, secrets } from '@slipway/api';
+import { sha256 } from '@slipway/base/hash';
+import { isManaged, readTokens, serverSecrets, stubOf } from '@slipway/fleet';
+import {
+  type Client,
+  type Context,
+  type ControllerDef,
+  done,
+  type Happening,
+  isKubeError,
+  type Read,
+  type Source,
+  type Stored,
+} from '@slipway/kube';
+import { deleteSecret, putSecret, textIn } from '../managed-secret.ts';
+import { type KeptStub, nextStub, pointsAt, type StubStep } from './next-stub.ts';
 import type { FirstBootOptions } from './options.ts';
 import { poolNames, poolSource } from './pool-source.ts';
 import { readInfrastructure, serverAddress } from './server-address.ts';
@@ -130,9 +137,7 @@ function keptStub(existing: Secret, data: StubData, pool: string): KeptStub {
 }
 
 const digestOf = (data: StubData): string =>
-  createHash('sha256')
-    .update(JSON.stringify(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1))))
-    .digest('hex');
+  sha256(JSON.stringify(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 
 /** Nothing can be made in a namespace that is not there, or is about to go. */
 async function isUsable(client: Client, name: string): Promise<boolean> {

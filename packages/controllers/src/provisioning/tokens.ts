@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { secrets } from '@slipway/api';
-import { readTokens, serverSecrets } from '@slipway/fleet';
-import { again, done } from '@slipway/kube';
-import type { ControllerDef } from '@slipway/kube';
-import { putSecret, textIn } from './managed-secret.ts';
-import { nextTokens } from './next-tokens.ts';
+import { nextTokens, readTokens, serverSecrets, untilDue } from '@slipway/fleet';
+import { again, type ControllerDef, done } from '@slipway/kube';
+import { putSecret, textIn } from '../managed-secret.ts';
 import type { FirstBootOptions } from './options.ts';
 import { poolNames, poolSource } from './pool-source.ts';
 import { isOpenShift, readInfrastructure } from './server-address.ts';
-import { untilDue } from './until-due.ts';
 
 const allTokens = 'tokens';
 const name = serverSecrets.tokens;

@@ -1,8 +1,15 @@
-import { inUseLabel, machineConfigPools, machineConfigs, poolLabel, targetConfigAnnotation } from '@slipway/api';
-import type { MachineConfig, MachineConfigPool } from '@slipway/api';
+import {
+  inUseLabel,
+  type MachineConfig,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  poolLabel,
+  targetConfigAnnotation,
+} from '@slipway/api';
+import { type RenderedConfigFacts, retain } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, isKubeError, type Read, type Stored } from '@slipway/kube';
 import { isReferenced, referringSources } from './references.ts';
-import { type RenderedConfigFacts, retain } from './retention.ts';
 import { renderedMachineConfigs } from './sources.ts';
 
 export interface RetentionOptions {

@@ -9,6 +9,7 @@ import {
   secrets,
 } from '@slipway/api';
 import type { MachineConfig, Secret } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
 import {
   type Client,
   type Context,
@@ -174,7 +175,7 @@ async function readCopy(client: Client, namespace: string, name: string): Promis
 }
 
 /** The digest has said that it is what we wrote. */
-const isSpec = (value: unknown): value is Copy['value'] => typeof value === 'object' && value !== null;
+const isSpec = (value: unknown): value is Copy['value'] => isRecord(value);
 
 async function dropCopy(name: string, { client, read }: Context): Promise<void> {
   for (const { metadata } of read(secrets).values()) {

@@ -1,4 +1,4 @@
-// Brings the machines of a pool to its config, a few at a time. What happens is decided by `chooseNodes`; this reads what it
+// Brings the machines of a pool to its config, a few at a time. What happens is decided by `decidePool`; this reads what it
 // is decided on, writes what comes of it, and keeps the pool's status.
 import {
   machineConfigPools,
@@ -7,18 +7,17 @@ import {
   nodes,
   poolLabel,
   rolloutRequestAnnotation,
-  stopRolloutsAnnotation,
 } from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
 import {
   answerRequest,
-  chooseNodes,
+  decidePool,
   isControlPlanePool,
-  isUnavailable,
   poolFactsOf,
   poolPinsOf,
   poolStatusOf,
   type RolloutDecision,
+  stoppedBy,
 } from '@slipway/fleet';
 import {
   again,
@@ -158,15 +157,11 @@ async function step(pool: Pool, view: FleetView, parts: Parts): Promise<Next> {
     await patchPool(pool, requestPatch(pool, history, answered), parts);
     return done();
   }
-  const decision = chooseNodes({
+  const decision = decidePool({
     now,
     pool: facts,
-    nodes: members.map((member) => member.facts),
-    stopped: stoppedBy(context),
-    otherControlPlaneOut: otherControlPlaneOut(pool.metadata.name, view, context),
-    elsewhere: poolNames(context.read)
-      .filter((other) => other !== pool.metadata.name)
-      .flatMap((other) => view.membersOf(other).map((member) => member.facts)),
+    members: new Map(poolNames(context.read).map((each) => [each, view.membersOf(each).map((member) => member.facts)])),
+    stopped: stoppedBy(context.read(machineConfigurations).get(CLUSTER)),
     ownNode: parts.ownNode,
   });
   const patch = decisionPatch(pool, history, decision);
@@ -214,24 +209,11 @@ async function patchPool(pool: Pool, annotations: object, { context, fresh }: Pa
   fresh.wrote(machineConfigPools.kind, written);
 }
 
-function stoppedBy({ read }: Context): string | null {
-  return read(machineConfigurations).get(CLUSTER)?.metadata.annotations?.[stopRolloutsAnnotation] ?? null;
-}
-
 const configsOf = (pool: Pool, { read }: Context): ReadonlySet<string> =>
   new Set(
     [...read(machineConfigs).values()]
       .filter(({ metadata }) => metadata.labels?.[poolLabel] === pool.metadata.name)
       .map(({ metadata }) => metadata.name),
   );
-
-function otherControlPlaneOut(pool: string, view: FleetView, { read }: Context): string[] {
-  if (!isControlPlanePool(pool)) return [];
-  return poolNames(read)
-    .filter((other) => other !== pool && isControlPlanePool(other))
-    .flatMap((other) => view.membersOf(other))
-    .filter(({ facts }) => isUnavailable(facts))
-    .map(({ facts }) => facts.name);
-}
 
 const poolNames = (read: Read): string[] => [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);

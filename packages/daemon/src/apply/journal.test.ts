@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownOwners } from '../host/own-owners.ts';
+import { ownOwners } from '../host/file-system.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
 import { UPDATE_DIRECTORY } from '../node-paths.ts';

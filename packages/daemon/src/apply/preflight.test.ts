@@ -1,7 +1,6 @@
 import { planUpdate } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
-import type { FileSystem } from '../host/file-system.ts';
-import { ownOwners } from '../host/own-owners.ts';
+import { type FileSystem, ownOwners } from '../host/file-system.ts';
 import { CURRENT_CONFIG, UPDATE_DIRECTORY } from '../node-paths.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { preflight } from './preflight.ts';

@@ -3,11 +3,9 @@
 import { posix } from 'node:path';
 import type { UpdatePlan } from '@slipway/fleet';
 import { encodeStoredConfig } from '../current-config.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, ownOwners, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { systemErrorCode } from '../host/system-error.ts';
 import { CURRENT_CONFIG, STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node-paths.ts';
-import { ownOwners } from '../host/own-owners.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { createJournal, type Journal, type OpenJournal } from './journal.ts';
 import { asideOf, KEPT_DIRECTORY, keptOf, type Move, type Put, temporaryOf } from './move.ts';
@@ -16,7 +14,7 @@ import { markOf, osChangeOf } from './os-change.ts';
 import { forEachAtOnce } from './pool.ts';
 import type { PassedPreflight } from './preflight.ts';
 import type { Make, Survey, SurveyedMove } from './site.ts';
-import { SYNCS_AT_ONCE, syncDirectories } from './synced.ts';
+import { syncDirectories, SYNCS_AT_ONCE } from './synced.ts';
 import { unitSteps } from './units.ts';
 
 export interface UpdateRequest {

@@ -1,8 +1,8 @@
 // One path of the config: looked at, and compared.
 import type { Owner } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
+import { systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { systemErrorCode } from '../host/system-error.ts';
 import {
   compareEntry,
   type ComparedEntry,

@@ -1,8 +1,7 @@
 // The running OS against the config. What the host does not know is not compared.
 import type { DesiredOS } from '../desired-machine.ts';
 import type { Deployment } from '../host/host.ts';
-import { digestOf } from '../host/os/image-name.ts';
-import { packagesOfExtensions, packagesOfKernel } from '../host/os/packages.ts';
+import { digestOf, packagesOfExtensions, packagesOfKernel } from '../host/os/deployment.ts';
 import type { Difference } from './compare-entry.ts';
 import type { DriftKind } from './drift.ts';
 

@@ -2,10 +2,8 @@
 import { posix } from 'node:path';
 import type { DiskEntry } from '@slipway/fleet';
 import type { DesiredEntry, Right } from '../desired-machine.ts';
-import type { FileSystem, Owners } from '../host/file-system.ts';
+import { type FileSystem, makeDirectories, type Owners, replaceFile } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { makeDirectories } from '../host/make-directories.ts';
-import { replaceFile } from '../host/replace-file.ts';
 
 const ROOT = { id: 0 };
 

@@ -2,8 +2,7 @@
 import { UNIT_DIRECTORY } from '@slipway/fleet';
 import type { DesiredMachine } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem, Found } from '../host/file-system.ts';
-import { systemErrorCode } from '../host/system-error.ts';
+import { type FileSystem, type Found, systemErrorCode } from '../host/file-system.ts';
 
 /** Paths, sorted. Only of units that the config names: others are not its business. */
 export async function findUnitExtras(files: FileSystem, { units, entries }: DesiredMachine): Promise<string[]> {

@@ -1,5 +1,6 @@
 // Keeps an eye on the machine: drift is told within two seconds, and put back where the policy says so.
-import { type Clock, type Log, systemClock } from '@slipway/kube';
+import { type Clock, systemClock } from '@slipway/base/clock';
+import type { Log } from '@slipway/kube';
 import { CORE, desiredMachineOf } from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
 import type { StoredConfig } from '../stored-config.ts';
@@ -25,7 +26,7 @@ export interface DriftWatchOptions {
   /** After the first check, and whenever something else was found or done than the last time. */
   readonly onDrift: (report: DriftReport) => void | Promise<void>;
   readonly log: Log;
-  readonly clock?: Clock;
+  readonly clock?: Pick<Clock, 'now' | 'setTimer'>;
 }
 
 export interface DriftWatch {

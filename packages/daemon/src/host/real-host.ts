@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { DaemonError } from '../errors.ts';
-import { noSuchUser, readAccounts, SHADOW } from './account-files.ts';
-import { type CrioOptions, createCrio } from './cri/cri-o.ts';
+import { noSuchUser, readAccounts, SHADOW } from './accounts.ts';
+import type { ContainerRuntime, RuntimeDriver, RuntimeOptions } from './container-runtime.ts';
+import { crioDriver } from './cri/cri-o.ts';
 import { createDisk } from './disk.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Accounts, Host } from './host.ts';
@@ -11,7 +12,6 @@ import { createRunner, type Run, shorten } from './run-command.ts';
 
 const SHORT_MS = 60_000;
 const REBOOT_UNIT = 'slipway-reboot';
-const CRIO_UNIT = 'crio.service';
 /** The kernel's, whatever directory the machine's root is mounted at. */
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
@@ -23,7 +23,7 @@ export interface RealHostOptions {
   readonly os?: OSOptions;
   readonly settle?: NonNullable<RealSystemdOptions['settle']>;
   /** A container runtime elsewhere than where machines have it. */
-  readonly containers?: Partial<Pick<CrioOptions, 'socket' | 'reload'>>;
+  readonly containers?: Partial<Pick<RuntimeOptions, 'socket' | 'reload'>>;
 }
 
 export async function createRealHost(options: RealHostOptions): Promise<Host> {
@@ -38,10 +38,18 @@ export async function createRealHost(options: RealHostOptions): Promise<Host> {
     os,
     systemd,
     accounts: realAccounts(files, run),
-    containers: createCrio({ root, files, reload: () => systemd.reload(CRIO_UNIT), ...options.containers }),
+    containers: await openRuntime({ root, files, reload: (unit) => systemd.reload(unit), ...options.containers }),
     bootId: async () => (await readFile(BOOT_ID, 'utf8')).trim(),
     reboot: (why) => reboot(run, why, finalizes),
   };
+}
+
+/** The first of them that the machine has; where it has none, calls to the first one say what was expected. */
+const RUNTIMES: readonly [RuntimeDriver, ...RuntimeDriver[]] = [crioDriver];
+
+async function openRuntime(options: RuntimeOptions): Promise<ContainerRuntime> {
+  for (const driver of RUNTIMES) if (await driver.isOn(options.files)) return driver.open(options);
+  return RUNTIMES[0].open(options);
 }
 
 /** By a unit with a name: a second request finds it there. It outlives this process, which the shutdown ends. */

@@ -2,14 +2,12 @@
 import type { MachineConfiguration } from '@slipway/api';
 import { nodeAnnotations } from '@slipway/api/names';
 import { type Next, silentLog } from '@slipway/kube';
+import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
 import type { UpdateResult } from '../apply/updater.ts';
 import { writeCurrentConfig } from '../current-config.ts';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, ownOwners } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { ownOwners } from '../host/own-owners.ts';
-import { makeSimulatedMachine } from '../host/simulated/machine.ts';
-import { createSimulatedHost } from '../host/simulated/simulated-host.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
 import { openLocalNode, type LocalNode } from '../local-node.ts';

@@ -1,3 +1,5 @@
+import { isRecord } from '@slipway/base/json';
+
 /** The right of a new machine to ask for the config of one pool. */
 export interface ProvisioningToken {
   /** 256 random bits in base64url. */
@@ -22,8 +24,8 @@ export function readTokens(text: string): ProvisioningToken[] | undefined {
 }
 
 function isToken(value: unknown): value is ProvisioningToken {
-  if (typeof value !== 'object' || value === null) return false;
-  const { token, created, expires } = value as Partial<Record<keyof ProvisioningToken, unknown>>;
+  if (!isRecord(value)) return false;
+  const { token, created, expires } = value;
   return typeof token === 'string' && form.test(token) && isTime(created) && isTime(expires);
 }
 

@@ -53,6 +53,8 @@ describe('what a node is to hold', () => {
     ['text', 'pins'],
     ['nothing', 'null'],
     ['a list', '[]'],
+    ['a list of one', `[${encodeAssignment(whole)}]`],
+    ['a set that is a list', changed({ sets: [[]] })],
     ['no sets', '{"mayPull":true,"parallel":1}'],
     ['sets that are no list', changed({ sets: {} })],
     ['sets in disorder', changed({ sets: whole.sets.toReversed() })],

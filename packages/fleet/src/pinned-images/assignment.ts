@@ -1,5 +1,6 @@
 // What a node is to hold, as the controller tells it: one annotation of its MachineConfigNode. The daemon gets the sets by
 // name, so that no daemon has to watch sets or pools.
+import { isRecord } from '@slipway/base/json';
 
 export interface AssignedSet {
   readonly name: string;
@@ -41,7 +42,7 @@ export function decodeAssignment(text: string): PinAssignment | null {
 }
 
 function readAssignment(value: unknown): PinAssignment | null {
-  if (!isObject(value)) return null;
+  if (!isRecord(value)) return null;
   const { sets, mayPull, parallel } = value;
   if (!isSets(sets) || typeof mayPull !== 'boolean' || !isCount(parallel, MAX_PARALLEL)) return null;
   return { sets: sets.map(({ name, uid, generation }) => ({ name, uid, generation })), mayPull, parallel };
@@ -54,7 +55,7 @@ const isSets = (value: unknown): value is AssignedSet[] =>
   value.every(({ name }, index) => index === 0 || String(value[index - 1]?.name) < name);
 
 const isSet = (value: unknown): value is AssignedSet =>
-  isObject(value) &&
+  isRecord(value) &&
   typeof value['name'] === 'string' &&
   setName.test(value['name']) &&
   typeof value['uid'] === 'string' &&
@@ -63,6 +64,3 @@ const isSet = (value: unknown): value is AssignedSet =>
 
 const isCount = (value: unknown, most: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most;
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;

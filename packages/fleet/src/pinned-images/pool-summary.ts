@@ -1,4 +1,5 @@
 // How far the machines of a pool are with their images: left in an annotation of the pool for whoever derives its status.
+import { isRecord } from '@slipway/base/json';
 import { setsOf } from './assign.ts';
 import { MOST_SETS } from './assignment.ts';
 import { holds, type PinNode, type PinPool } from './pin-facts.ts';
@@ -126,7 +127,7 @@ export function decodeSummary(text: string): PinSummary | null {
 const counts = ['generation', 'machines', 'updated', 'degraded', 'fullDisks'] as const;
 
 function isSummary(value: unknown): value is PinSummary {
-  if (!isObject(value) || !counts.every((field) => isCount(value[field]))) return false;
+  if (!isRecord(value) || !counts.every((field) => isCount(value[field]))) return false;
   const { machines, updated, degraded, fullDisks, nodes, problems } = value;
   return (
     Number(updated) + Number(degraded) <= Number(machines) &&
@@ -140,12 +141,10 @@ function isSummary(value: unknown): value is PinSummary {
 
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
 const isDegradedNode = (value: unknown): value is DegradedNode =>
-  isObject(value) &&
+  isRecord(value) &&
   typeof value['name'] === 'string' &&
   typeof value['message'] === 'string' &&
   typeof value['isDiskFull'] === 'boolean';
 const isProblem = (value: unknown): value is PinProblem =>
-  isObject(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';
+  isRecord(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';

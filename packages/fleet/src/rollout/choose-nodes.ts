@@ -46,7 +46,7 @@ function courseOf(request: RolloutRequest, aim: Aim & { target: string }, stands
   const { state, ended } = courseTo(aim, { pool, nodes, now });
   // One record at a time: the rollout that was replaced is written down first.
   if (isDone && state.endedAt === null && ended === null) return end(state, { pool, nodes, now });
-  const movedAway = (request.elsewhere ?? []).filter(({ desired }) => desired === aim.target);
+  const movedAway = request.elsewhere.filter(({ desired }) => desired === aim.target);
   return { state: haltedState(state, pool, [...stands, ...standsOf(request, aim, movedAway)], now), ended };
 }
 

@@ -62,7 +62,7 @@ export interface RolloutRequest {
   /** Control-plane nodes of other pools that are out of service or on their way. */
   readonly otherControlPlaneOut: readonly string[];
   /** The machines of other pools: one that failed and was then moved to another pool has failed all the same. */
-  readonly elsewhere?: readonly NodeFacts[];
+  readonly elsewhere: readonly NodeFacts[];
   /** Where the controller that asks runs; null: not known. */
   readonly ownNode: string | null;
 }

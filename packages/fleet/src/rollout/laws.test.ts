@@ -81,6 +81,7 @@ const request: fc.Arbitrary<RolloutRequest> = fc.record({
   nodes: fc.array(node, { maxLength: 12 }).map((all) => all.map((facts, index) => sampleNode(`n${index}`, facts))),
   stopped: fc.constantFrom(null, null, null, 'holidays'),
   otherControlPlaneOut: fc.constantFrom([], [], ['other-1']),
+  elsewhere: fc.constant([]),
   ownNode: fc.constantFrom(null, 'n1'),
 });
 
@@ -215,6 +216,7 @@ describe('for every pool', () => {
             nodes,
             stopped: null,
             otherControlPlaneOut: [],
+            elsewhere: [],
             ownNode: null,
           };
           for (let step = 0; step < 400; step += 1) {

@@ -43,6 +43,7 @@ describe('what a pool remembers', () => {
     '',
     'null',
     '[]',
+    `[${encodeState(whole)}]`,
     '{"target":1}',
     JSON.stringify({ ...whole, startedAt: 'yesterday' }),
     JSON.stringify({ ...whole, nodes: -1 }),

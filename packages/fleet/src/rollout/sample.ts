@@ -76,6 +76,7 @@ export const sampleRequest = (
   nodes,
   stopped: null,
   otherControlPlaneOut: [],
+  elsewhere: [],
   ownNode: null,
   ...more,
 });

@@ -56,6 +56,10 @@ export const isFailing = ({ state }: NodeFacts): boolean => state === 'Degraded'
 
 export const isCordonedByPerson = ({ isCordoned, isCordonedByUs }: NodeFacts): boolean => isCordoned && !isCordonedByUs;
 
+/** Out of service, and so it stays: who is on the way comes back. */
+export const isStuck = (node: NodeFacts): boolean =>
+  isCordonedByPerson(node) || (node.current === node.desired && (!node.isReady || isFailing(node)));
+
 export function standOf(node: NodeFacts, measure: Measure): Stand {
   const { standing, changesAt = null } =
     node.desired === measure.target ? givenStanding(node, measure) : { standing: otherStanding(node, measure) };

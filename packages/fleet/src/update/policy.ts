@@ -85,7 +85,9 @@ function actionOf({ type, reload, restart }: PolicyAction): NodeAction[] {
       return [reload === undefined ? { type: 'Reboot' } : { type, unit: reload.serviceName }];
     case 'Restart':
       return [restart === undefined ? { type: 'Reboot' } : { type, unit: restart.serviceName }];
-    default:
+    case 'Drain':
+    case 'DaemonReload':
+    case 'Reboot':
       return [{ type }];
   }
 }

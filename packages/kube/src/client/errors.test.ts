@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorOf, type KubeErrorCode, lostRequestError, type Status, systemCode } from './errors.ts';
+import { errorOf, type KubeErrorCode, lostRequestError, type Status } from './errors.ts';
 
 interface Row {
   status: number;
@@ -89,23 +89,6 @@ describe('what an answer of the API server means', () => {
 });
 
 const withCode = (code: string, message = code): Error => Object.assign(new Error(message), { code });
-
-describe('the code of an error', () => {
-  it.each<[string, unknown, string]>([
-    ['its own', withCode('ECONNRESET'), 'ECONNRESET'],
-    ['its cause’s', new Error('x', { cause: new Error('y', { cause: withCode('EPIPE') }) }), 'EPIPE'],
-    ['the first of several attempts’', new AggregateError([withCode('ECONNREFUSED'), withCode('x')]), 'ECONNREFUSED'],
-    ['a time limit', new DOMException('late', 'TimeoutError'), 'TimeoutError'],
-    ['none', new Error('x'), ''],
-    ['none, where something else was thrown', 'x', ''],
-  ])('%s', (_, error, expected) => expect(systemCode(error)).toBe(expected));
-
-  it('is looked for a few causes deep, not for ever', () => {
-    const endless = new Error('x');
-    endless.cause = endless;
-    expect(systemCode(endless)).toBe('');
-  });
-});
 
 describe('a request without an answer', () => {
   const lost = (code: string, write: boolean, sent: boolean): KubeErrorCode =>

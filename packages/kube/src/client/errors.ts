@@ -1,3 +1,6 @@
+import { CodedError, errorGuard } from '@slipway/base/coded-error';
+import { classifyFailure, type Failure } from '@slipway/base/http';
+
 /** Every code this package raises, with what it means. docs/errors.md says what to do about each. */
 export const kubeErrors = {
   SLW_KUBE_CONFIG_MISSING: 'no kubeconfig was given or found, and this is not a pod',
@@ -34,24 +37,21 @@ export interface KubeErrorDetails {
   cause?: unknown;
 }
 
-export class KubeError extends Error {
-  readonly code: KubeErrorCode;
+export class KubeError extends CodedError<KubeErrorCode> {
+  override readonly name = 'KubeError';
   readonly status: number | undefined;
   readonly reason: string | undefined;
   readonly retryAfterMs: number | undefined;
 
-  constructor(code: KubeErrorCode, message: string, details: KubeErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'KubeError';
-    this.code = code;
-    this.status = details.status;
-    this.reason = details.reason;
-    this.retryAfterMs = details.retryAfterMs;
+  constructor(code: KubeErrorCode, message: string, { status, reason, retryAfterMs, cause }: KubeErrorDetails = {}) {
+    super(code, message, { cause });
+    this.status = status;
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
-export const isKubeError = (error: unknown, ...codes: KubeErrorCode[]): error is KubeError =>
-  error instanceof KubeError && (codes.length === 0 || codes.includes(error.code));
+export const isKubeError = errorGuard(KubeError);
 
 /** The `Status` object that the API server answers with when a request fails. */
 export interface Status {
@@ -150,36 +150,6 @@ function retryAfterMs({ retryAfter, body }: FailedAnswer): number | undefined {
   return seconds === undefined ? undefined : Math.min(seconds, 300) * 1000;
 }
 
-/** Nobody there, or no way to them. */
-const noConnection = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-const late = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT', 'TimeoutError']);
-
-const untrusted = new Set([
-  'CERT_CHAIN_TOO_LONG',
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'CERT_REVOKED',
-  'CERT_SIGNATURE_FAILURE',
-  'CERT_UNTRUSTED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'INVALID_CA',
-  'INVALID_PURPOSE',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
 export interface LostRequest {
   what: string;
   server: string;
@@ -188,45 +158,34 @@ export interface LostRequest {
   sent: boolean;
 }
 
-/** The code of a system, TLS or undici error, found through its causes. */
-export function systemCode(error: unknown): string {
-  let at: unknown = error;
-  for (let depth = 0; depth < 5 && at instanceof Error; depth += 1) {
-    if ('code' in at && typeof at.code === 'string') return at.code;
-    if (at.name === 'TimeoutError') return 'TimeoutError';
-    at = at instanceof AggregateError ? at.errors[0] : at.cause;
-  }
-  return '';
-}
-
 /** What a request that got no answer at all means. */
 export function lostRequestError(error: unknown, request: LostRequest): KubeError {
   const { what, server, write, sent } = request;
-  const code = systemCode(error);
+  const { kind, code } = classifyFailure(error);
   const why = code || String(error);
   const details = { cause: error };
-  const tls = tlsProblem(code, request);
+  const tls = tlsProblem({ kind, code }, request);
   if (tls !== undefined) return new KubeError('SLW_KUBE_TLS', `${what}: ${tls}`, details);
   if (write && sent) {
     const text = `${what}: the request was sent to ${server} and no answer came (${why}). It may have been carried out: read the object before trying again`;
     return new KubeError('SLW_KUBE_OUTCOME_UNKNOWN', text, details);
   }
-  if (!sent || noConnection.has(code)) {
+  if (!sent || kind === 'unreachable') {
     const text = `${what}: no connection to ${server} (${why}). Check that the API server runs and that the address in the kubeconfig is right`;
     return new KubeError('SLW_KUBE_UNREACHABLE', text, details);
   }
-  if (late.has(code)) {
+  if (kind === 'timeout') {
     return new KubeError('SLW_KUBE_TIMEOUT', `${what}: ${server} did not answer in time`, details);
   }
   return new KubeError('SLW_KUBE_UNREACHABLE', `${what}: the connection to ${server} broke (${why})`, details);
 }
 
-function tlsProblem(code: string, { server, sent }: LostRequest): string | undefined {
+function tlsProblem({ kind, code }: Failure, { server, sent }: LostRequest): string | undefined {
   if (sent) return undefined;
-  if (untrusted.has(code)) {
+  if (kind === 'untrusted') {
     return `the certificate of ${server} is not trusted (${code}). Put the CA that signed it into certificate-authority-data of the kubeconfig`;
   }
-  if (/^(ERR_SSL_|EPROTO$)/.test(code)) {
+  if (kind === 'tls') {
     return `${server} does not speak TLS as expected (${code}). Check the address and the port in the kubeconfig`;
   }
   return undefined;

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
+import { isRecord } from '@slipway/base/json';
 import { parse as parseYaml, YAMLParseError } from 'yaml';
 import type { ClusterAccess } from './access.ts';
 import {
@@ -160,7 +161,7 @@ function entry(sources: readonly Source[], list: string, field: string, name: st
   }
   const known = sources.flatMap(({ path, root }) =>
     listAt({ file: path, at: '', value: root }, list).map((item) =>
-      typeof item === 'object' && item !== null && 'name' in item ? String(item.name) : '?',
+      isRecord(item) && 'name' in item ? String(item['name']) : '?',
     ),
   );
   throw invalid(source, `${list}: expected one named ${JSON.stringify(name)}, found ${known.join(', ') || 'none'}`);
@@ -262,7 +263,7 @@ interface Entry {
 const beside = (file: string, path: string): string => resolve(dirname(file), path);
 
 function objectAt(file: string, at: string, value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isRecord(value)) return value;
   throw wrong({ file, at, value: {} }, '', 'an object', kindOf(value));
 }
 

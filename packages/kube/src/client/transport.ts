@@ -1,4 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { type Backoff, backoffMs, halfJitter } from '@slipway/base/backoff';
+import { systemClock } from '@slipway/base/clock';
+import { agentDefaults, createDeadline, readBounded } from '@slipway/base/http';
+import { isRecord } from '@slipway/base/json';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { type ClientCertificate, type Identity, tokenExpiry } from './credentials.ts';
 import { errorOf, isKubeError, KubeError, lostRequestError, type Status } from './errors.ts';
@@ -60,6 +63,7 @@ export interface TransportOptions {
 
 const defaultLargestAnswer = 64 * 1024 * 1024;
 const attemptTimeoutMs = 30_000;
+const retries: Backoff = { firstMs: 100, maxMs: 5000, jitter: halfJitter };
 
 type Body = Dispatcher.ResponseData['body'];
 
@@ -122,16 +126,17 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
   }
 
   async function textOf(body: Body, request: Request): Promise<string> {
-    try {
-      return await readText(body, request.what, largestAnswer);
-    } catch (error) {
+    const bytes = await readBounded(body, largestAnswer).catch((error: unknown) => {
       throw lost(error, request, true);
-    }
+    });
+    if (bytes !== null) return bytes.toString('utf8');
+    const text = `${request.what}: the answer is longer than ${largestAnswer} bytes`;
+    throw new KubeError('SLW_KUBE_BAD_ANSWER', text);
   }
 
   async function attempt(request: Request): Promise<unknown> {
     const release = await limiter.acquire(request.signal);
-    const deadline = deadlineOf(request);
+    const deadline = createDeadline(request.timeoutMs ?? attemptTimeoutMs, request.signal);
     try {
       const { answer, identity } = await send(request, { bodyTimeout: 0, signal: deadline.signal });
       const text = await textOf(answer.body, request);
@@ -164,7 +169,7 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
         const delay = retryDelay(error, request.retry, tries);
         if (delay === undefined || performance.now() + delay > giveUpAt) throw error;
         options.onRetry?.(error);
-        await pause(delay, request.signal);
+        await systemClock.sleep(delay, request.signal);
       }
     }
   }
@@ -211,30 +216,6 @@ function startingWith(dispatcher: Dispatcher, request: Request, start: Start): D
   });
 }
 
-/** The time limit of a whole attempt: bytes that trickle in do not extend it. */
-function deadlineOf({ timeoutMs = attemptTimeoutMs, signal }: Request): { signal: AbortSignal; cancel: () => void } {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new DOMException('the time limit has passed', 'TimeoutError')), timeoutMs);
-  return {
-    signal: signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]),
-    cancel: () => clearTimeout(timer),
-  };
-}
-
-async function readText(body: Dispatcher.ResponseData['body'], what: string, largestAnswer: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > largestAnswer) {
-      body.destroy();
-      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: the answer is longer than ${largestAnswer} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 function parseJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
@@ -268,19 +249,9 @@ function failureOf(
 function statusIn(text: string): Status | undefined {
   try {
     const body: unknown = JSON.parse(text);
-    return typeof body === 'object' && body !== null && 'kind' in body && body.kind === 'Status'
-      ? (body as Status)
-      : undefined;
+    return isRecord(body) && body['kind'] === 'Status' ? body : undefined;
   } catch {
     return undefined;
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await wait(ms, undefined, { signal });
-  } catch {
-    signal?.throwIfAborted();
   }
 }
 
@@ -306,7 +277,7 @@ function connect(access: ClusterAccess, certificate: ClientCertificate | undefin
     ...certificate,
   };
   // HTTP/1.1: one connection a watch. Over HTTP/2 all watches share one flow-control window, and a slow one stops the rest.
-  const common = { allowH2: false, pipelining: 1, keepAliveTimeout: 30_000, maxHeaderSize: 64 * 1024 };
+  const common = { ...agentDefaults, keepAliveTimeout: 30_000 };
   if (access.proxy !== undefined) return new ProxyAgent({ uri: access.proxy, requestTls: tls, ...common });
   return new Agent({ ...common, connect: { ...tls, timeout: 10_000, keepAlive: true } });
 }
@@ -338,7 +309,7 @@ const queryOf = (query: Record<string, string> | undefined): string => {
 /** How long to wait before the same request may be sent again; undefined: it may not. */
 export function retryDelay(error: KubeError, retry: Request['retry'], tries: number): number | undefined {
   if (retry === 'never') return undefined;
-  const backoff = Math.min(100 * 2 ** tries, 5000) * (0.5 + Math.random() / 2);
+  const backoff = backoffMs(retries, tries + 1);
   // A write that may have been carried out has a code of its own: none of these.
   const refused = error.code === 'SLW_KUBE_THROTTLED' || (error.code === 'SLW_KUBE_SERVER' && error.status === 503);
   if (refused) return Math.max(error.retryAfterMs ?? 0, backoff);

@@ -3,7 +3,7 @@
 import type { Client, CallOptions, DeleteOptions, Patch, Precondition, WriteOptions } from './client.ts';
 import { isKubeError } from './errors.ts';
 import { keyOf, type KubeObject, type Name, type Resource, resourceId, type Stored } from './resource.ts';
-import { type Clock, systemClock } from '../runtime/clock.ts';
+import { type Clock, systemClock } from '@slipway/base/clock';
 
 /** What a write is about: an object in the version that was read, or `anyVersion` of it. */
 export type Target = Stored<KubeObject> | AnyVersion;
@@ -187,7 +187,7 @@ export interface Throttle {
 const MAX_REMEMBERED = 1000;
 
 /** When objects were last written, for `patchThrottled`. */
-export function createThrottle(clock: Clock = systemClock): Throttle {
+export function createThrottle(clock: Pick<Clock, 'now'> = systemClock): Throttle {
   /** The oldest first. */
   const written = new Map<string, number>();
   const idOf = (resource: Resource, object: Target): string => `${resourceId(resource)} ${keyOf(object)}`;

@@ -1,3 +1,5 @@
+import { truncate } from '@slipway/base/text';
+
 /** The fields every Kubernetes condition has; kinds of older APIs leave some of the rest out. */
 export interface Condition {
   type: string;
@@ -56,12 +58,10 @@ function withinLimits(update: ConditionUpdate): ConditionUpdate {
   const { message, reason } = update;
   return {
     ...update,
-    ...(message === undefined ? {} : { message: shorten(message, maxMessage) }),
+    ...(message === undefined ? {} : { message: truncate(message, maxMessage) }),
     ...(reason === undefined ? {} : { reason: reason.slice(0, maxReason) }),
   };
 }
-
-const shorten = (text: string, limit: number): string => (text.length <= limit ? text : `${text.slice(0, limit - 1)}…`);
 
 const same = (a: Condition, b: Condition): boolean =>
   a.status === b.status &&

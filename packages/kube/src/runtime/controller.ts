@@ -4,14 +4,13 @@ import { type Key, keyOf, type KubeObject, type Resource, resourceId, type Store
 import { createThrottle, createWriter } from '../client/writer.ts';
 import type { Informer } from '../watch/informer.ts';
 import type { Change, Store } from '../watch/store.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock } from '@slipway/base/clock';
 import type { Context, ControllerDef, Gates, Milliseconds, Next, Read, Source, Which } from './controller-def.ts';
 import type { Recorder } from './events.ts';
 import type { Log } from './log.ts';
 import type { Metrics, ReconcileResult } from './metrics.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
-import { createPace } from './pace.ts';
-import { createQueue, type Outcome } from './queue.ts';
+import { createPace, createQueue, type Outcome } from './queue.ts';
 
 export interface ControllerParts {
   client: Client;
@@ -22,7 +21,7 @@ export interface ControllerParts {
   gates?: Gates | undefined;
   /** What earlier controllers of the same definition wrote, on the same stores; left out: there was none. */
   ownWrites?: OwnWrites | undefined;
-  clock?: Clock | undefined;
+  clock?: Pick<Clock, 'now' | 'setTimer'> | undefined;
   /** The time of day. */
   now?: (() => Date) | undefined;
 }

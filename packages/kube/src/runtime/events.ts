@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { truncateBytes } from '@slipway/base/text';
 import type { Client } from '../client/client.ts';
 import { isKubeError } from '../client/errors.ts';
 import { apiVersionOf, keyOf, type KubeObject, type Resource, resourceId } from '../client/resource.ts';
@@ -93,12 +94,7 @@ const again = (series: Series, { message }: Happening, now: number): Series => (
   last: now,
 });
 
-function cut(text: string): string {
-  if (Buffer.byteLength(text) <= maxMessageBytes) return text;
-  const bytes = Buffer.from(text).subarray(0, maxMessageBytes - 3);
-  // A character cut in the middle becomes a replacement character of three bytes at the end.
-  return `${bytes.toString('utf8').replace(/\uFFFD$/, '')}…`;
-}
+const cut = (text: string): string => truncateBytes(text, maxMessageBytes);
 
 interface CoreEvent extends KubeObject {
   metadata: KubeObject['metadata'] & { namespace: string };

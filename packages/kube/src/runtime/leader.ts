@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { jitterMs } from '@slipway/base/backoff';
 import type { Client, WriteAttempt } from '../client/client.ts';
 import { isKubeError, KubeError } from '../client/errors.ts';
 import type { KubeObject, Name, Resource, Stored } from '../client/resource.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock } from '@slipway/base/clock';
 import type { Log } from './log.ts';
 
 export interface Leadership {
@@ -105,7 +106,7 @@ export function createElection(options: ElectionOptions): Election {
 
   // The monotonic clock counts while the process is frozen, but not while the machine sleeps; the wall clock does then.
   const age = (): number =>
-    renewed === undefined ? Infinity : Math.max(clock.now() - renewed.at, Date.now() - renewed.wall);
+    renewed === undefined ? Infinity : Math.max(clock.now() - renewed.at, clock.wallNow() - renewed.wall);
   const holds = (): boolean => announced && age() < renewDeadlineMs;
 
   function announce(held: boolean): void {
@@ -142,7 +143,7 @@ export function createElection(options: ElectionOptions): Election {
 
   /** Writes our name and a new time, on exactly the version seen before. */
   async function take(signal: AbortSignal): Promise<void> {
-    const started = { at: clock.now(), wall: Date.now() };
+    const started = { at: clock.now(), wall: clock.wallNow() };
     const seen = lease;
     lease = undefined; // Until the answer is there: the write may have happened or not.
     const spec = recordOf(seen, identity, leaseMs);
@@ -169,7 +170,7 @@ export function createElection(options: ElectionOptions): Election {
         if (isKubeError(error, 'SLW_KUBE_CONFLICT', 'SLW_KUBE_ALREADY_EXISTS')) waitMs /= 4;
         else report(error);
       }
-      await pause(waitMs, stopped.signal, clock);
+      await clock.sleep(waitMs, stopped.signal).catch(() => {});
     }
   }
 
@@ -269,23 +270,7 @@ function checkTimes(leaseMs: number, renewDeadlineMs: number, retryMs: number): 
   );
 }
 
-const jittered = (ms: number): number => ms * (0.8 + Math.random() * 0.4);
+const jittered = (ms: number): number => jitterMs(ms, [0.8, 1.2]);
 
 /** The API's MicroTime: six digits, no fewer. */
 const microTime = (date: Date): string => date.toISOString().replace('Z', '000Z');
-
-function pause(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const end = (): void => {
-      cancel();
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const cancel = clock.setTimer(ms, end);
-    signal.addEventListener('abort', end);
-  });
-}

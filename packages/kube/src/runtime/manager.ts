@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import { KubeError } from '../client/errors.ts';
 import type { KubeObject } from '../client/resource.ts';
 import type { Informer } from '../watch/informer.ts';
-import { systemClock } from './clock.ts';
+import { systemClock } from '@slipway/base/clock';
 import { type Controller, createController } from './controller.ts';
 import { type ControllerDef, done, type Gate, type Gates, type Source } from './controller-def.ts';
 import type { Recorder } from './events.ts';

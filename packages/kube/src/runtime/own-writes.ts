@@ -4,7 +4,7 @@ import { isInScope } from '../client/list.ts';
 import { isStored, type Key, keyOf, type KubeObject, resourceId } from '../client/resource.ts';
 import type { LandedWrite } from '../client/writer.ts';
 import type { Informer } from '../watch/informer.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '@slipway/base/clock';
 import type { Source } from './controller-def.ts';
 import type { Log } from './log.ts';
 
@@ -23,7 +23,7 @@ export interface OwnWritesOptions {
   informers: ReadonlyMap<Source, Informer<KubeObject>>;
   of: 'key' | 'all';
   log: Log;
-  clock: Clock;
+  clock: Pick<Clock, 'setTimer'>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPace } from './pace.ts';
+import { createPace } from './queue.ts';
 
 function paceWith({ settleMs = 0, minIntervalMs = 0 }) {
   let now = 0;

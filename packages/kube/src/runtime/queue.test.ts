@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Clock } from './clock.ts';
-import { backoffMs, createQueue } from './queue.ts';
+import { backoffMs } from '@slipway/base/backoff';
+import type { Clock } from '@slipway/base/clock';
+import { createQueue, retries } from './queue.ts';
 import type { Outcome, Queue } from './queue.ts';
 
 /** Time that moves only when told; timers fire in the order of their times. */
-function manualClock(): Clock & { advance(ms: number): Promise<void> } {
+function manualClock(): Pick<Clock, 'now' | 'setTimer'> & { advance(ms: number): Promise<void> } {
   let time = 0;
   const timers = new Set<{ at: number; fire: () => void }>();
   return {
@@ -42,7 +43,7 @@ function queueUnderTest(workers = 1) {
   const queue: Queue = createQueue({
     workers,
     clock,
-    random: () => 0,
+    random: () => 1,
     handle: (key) => {
       log.push(key);
       return new Promise((resolve) => open.set(key, resolve));
@@ -150,7 +151,10 @@ describe('times', () => {
 
 describe('failures', () => {
   it('the backoff doubles from 5 ms to 5 minutes, less up to a half', () => {
-    const delays = [1, 2, 3, 10, 17, 18, 1000].map((count) => [backoffMs(count, () => 1), backoffMs(count, () => 0)]);
+    const delays = [1, 2, 3, 10, 17, 18, 1000].map((count) => [
+      backoffMs(retries, count, () => 0),
+      backoffMs(retries, count, () => 1),
+    ]);
     expect(delays).toEqual([
       [2.5, 5],
       [5, 10],

@@ -1,5 +1,6 @@
 import type { Key } from '../client/resource.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Backoff, backoffMs, halfJitter } from '@slipway/base/backoff';
+import { type Clock, systemClock } from '@slipway/base/clock';
 
 /** What a run of a key came to; `held`: it may not run yet, and nothing was done. */
 export type Outcome =
@@ -28,12 +29,12 @@ export interface QueueOptions {
   workers: number;
   /** Must not reject; if it does, that is a retry. `waitedMs` is how long the key was ready. */
   handle: (key: Key, waitedMs: number) => Promise<Outcome>;
-  clock?: Clock;
+  clock?: Pick<Clock, 'now' | 'setTimer'>;
   random?: () => number;
 }
 
-const firstBackoffMs = 5;
-const maxBackoffMs = 300_000;
+/** Up to half of the wait is taken off at random, so that keys that failed together part. */
+export const retries: Backoff = { firstMs: 5, maxMs: 300_000, jitter: halfJitter };
 /**
  * How long a change can be held back by earlier failures of its key. Without any hold, a reconcile that writes
  * and then fails would be woken by its own write and never back off; with the whole backoff, a fix would wait 5 minutes.
@@ -41,12 +42,6 @@ const maxBackoffMs = 300_000;
 const maxHoldMs = 1000;
 /** Of so many keys taken while both lanes wait, one is a re-sync: behind real changes, but never starved. */
 const resyncEvery = 8;
-
-/** Doubles from 5 ms to 5 min; up to half of it is taken off at random, so that keys that failed together part. */
-export function backoffMs(failures: number, random: () => number): number {
-  const full = Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(failures - 1, 30));
-  return full * (1 - random() / 2);
-}
 
 /** First in, first out; a key is in it once. */
 class Lane {
@@ -201,7 +196,7 @@ export function createQueue({ workers, handle, clock = systemClock, random = Mat
     }
     const count = (failures.get(key)?.count ?? 0) + 1;
     const { atLeastMs = 0, atMostMs = Infinity } = outcome;
-    const wait = Math.max(Math.min(backoffMs(count, random), atMostMs), atLeastMs);
+    const wait = Math.max(Math.min(backoffMs(retries, count, random), atMostMs), atLeastMs);
     const hold = Math.max(Math.min(wait, maxHoldMs), atLeastMs);
     failures.set(key, { count, notBefore: clock.now() + hold });
     add(key, { afterMs: wait });
@@ -232,6 +227,73 @@ export function createQueue({ workers, handle, clock = systemClock, random = Mat
     },
     get running() {
       return running.size;
+    },
+  };
+}
+
+// When a key may run, if it may not at once: after a burst of changes, and not too soon after its last run.
+
+export interface PaceOptions {
+  /** How long nothing may have changed. */
+  settleMs(this: void, key: Key): number;
+  /** From the start of one run to the start of the next. */
+  minIntervalMs(this: void, key: Key): number;
+  clock: Pick<Clock, 'now'>;
+}
+
+export interface Pace {
+  /** Something that the key is decided on has changed. */
+  changed(key: Key): void;
+  /** Milliseconds until the key may run; 0: it starts now. */
+  start(key: Key): number;
+}
+
+/** However long a burst lasts, in times of `settleMs`. */
+const LONGEST_BURST = 12;
+
+/** Only delays, so that they may be forgotten in a restart. */
+export function createPace({ settleMs, minIntervalMs, clock }: PaceOptions): Pace {
+  const bursts = new Map<Key, { readonly since: number; last: number }>();
+  /** The oldest first. */
+  const started = new Map<Key, number>();
+
+  function untilSettled(key: Key, now: number): number {
+    const burst = bursts.get(key);
+    if (burst === undefined) return 0;
+    const quietMs = settleMs(key);
+    return Math.min(burst.last + quietMs, burst.since + LONGEST_BURST * quietMs) - now;
+  }
+
+  function untilNextRun(key: Key, now: number): number {
+    const last = started.get(key);
+    return last === undefined ? 0 : last + minIntervalMs(key) - now;
+  }
+
+  /** Nothing is kept of keys that do not wait. */
+  function note(key: Key, now: number): void {
+    bursts.delete(key);
+    const interval = minIntervalMs(key);
+    for (const [old, at] of started) {
+      if (now - at < interval) break;
+      started.delete(old);
+    }
+    started.delete(key);
+    if (interval > 0) started.set(key, now);
+  }
+
+  return {
+    changed(key) {
+      const now = clock.now();
+      const burst = bursts.get(key);
+      if (burst === undefined) bursts.set(key, { since: now, last: now });
+      else burst.last = now;
+    },
+    start(key) {
+      const now = clock.now();
+      const wait = Math.max(untilSettled(key, now), untilNextRun(key, now));
+      if (wait > 0) return wait;
+      note(key, now);
+      return 0;
     },
   };
 }

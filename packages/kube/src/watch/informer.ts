@@ -1,5 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { backoffMs, halfJitter } from '@slipway/base/backoff';
+import { systemClock } from '@slipway/base/clock';
 import { isKubeError, KubeError } from '../client/errors.ts';
 import { listBatches, type Scope } from '../client/list.ts';
 import { type Key, keyOf, type KubeObject, type Resource, type Stored } from '../client/resource.ts';
@@ -155,7 +156,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
         if (signal.aborted) return;
         recover(error);
       }
-      if (failures > 0) await wait(backoff(failures, problem, longestBackoffMs), undefined, { signal }).catch(() => {});
+      if (failures > 0) await systemClock.sleep(backoff(failures, problem, longestBackoffMs), signal).catch(() => {});
     }
   }
 
@@ -187,8 +188,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
 export const isSameButVersion = (old: Stored<KubeObject>, { metadata, ...rest }: Stored<KubeObject>): boolean =>
   isDeepStrictEqual(old, { ...rest, metadata: { ...metadata, resourceVersion: old.metadata.resourceVersion } });
 
-function backoff(failures: number, problem: unknown, longestMs: number): number {
+function backoff(failures: number, problem: unknown, maxMs: number): number {
   const asked = problem instanceof KubeError ? (problem.retryAfterMs ?? 0) : 0;
-  const delay = Math.min(50 * 2 ** Math.min(failures, 12), longestMs);
-  return Math.max(asked, delay * (0.5 + Math.random() / 2));
+  return Math.max(asked, backoffMs({ firstMs: 100, maxMs, jitter: halfJitter }, failures));
 }

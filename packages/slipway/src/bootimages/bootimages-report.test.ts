@@ -1,4 +1,4 @@
-import type { Decision, Failures } from '@slipway/controllers';
+import type { Decision, Failures } from '@slipway/fleet/boot-images';
 import { expect, it } from 'vitest';
 import { entryOf } from './bootimages-report.ts';
 import { entry, imageOf, workerA } from './sample-boot-images.ts';

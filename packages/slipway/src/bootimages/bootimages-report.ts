@@ -1,16 +1,16 @@
 // What becomes of the boot image of every resource that makes machines, as plain data. `-o json` gives exactly this.
+import type { GateFinding } from '@slipway/fleet';
+import { keyOfMachines } from '@slipway/fleet/boot-images';
 import {
   type ClusterFacts,
   type Decision,
   enrolmentNotes,
   type Failures,
   type GoldenReading,
-  keyOfMachines,
   type MachineManager,
   type ResourceVerdict,
   type ToImport,
-} from '@slipway/controllers';
-import type { GateFinding } from '../cluster-view/read-gate.ts';
+} from '@slipway/fleet/boot-images';
 
 export interface BootImagesReport {
   /** Whether boot images are managed. Null: the cluster has no FeatureGate, so only its controllers know. */

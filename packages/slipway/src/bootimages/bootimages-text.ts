@@ -1,5 +1,5 @@
 // The boot images of a cluster for people.
-import type { ToImport } from '@slipway/controllers';
+import type { ToImport } from '@slipway/fleet/boot-images';
 import { type Colour, type Paint, plain } from '../terminal/paint.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';

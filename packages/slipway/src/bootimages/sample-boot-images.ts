@@ -1,6 +1,6 @@
 // Boot images as they are in clusters, for tests.
 import { type BootImageHistory, bootImagesOfHistoryAnnotation } from '@slipway/api';
-import type { ClusterFacts, MachineResource } from '@slipway/controllers';
+import type { ClusterFacts, MachineResource } from '@slipway/fleet/boot-images';
 import { type BootImageEntry, bootImagesReport, type BootImagesReport } from './bootimages-report.ts';
 
 export const workerA: MachineResource = {

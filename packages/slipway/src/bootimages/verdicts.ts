@@ -1,15 +1,15 @@
 // What the controllers do about every resource that makes machines: the same decisions, on what was read just now.
 import type { MachineSet } from '@slipway/api';
+import { clusterApiUserDataOf } from '@slipway/fleet/boot-images';
 import {
   type ClusterApiMachines,
-  clusterApiUserDataOf,
   decideResource,
   type MachineResource,
   readMachineSet,
   resourceFacts,
   type ResourceFacts,
   type StubReading,
-} from '@slipway/controllers';
+} from '@slipway/fleet/boot-images';
 import type { Client, Stored } from '@slipway/kube';
 import { type BootImageEntry, entryOf } from './bootimages-report.ts';
 import { type Machines, ofClusterApi, ofMachineApi } from './machine-resources.ts';

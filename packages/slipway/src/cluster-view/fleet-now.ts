@@ -1,6 +1,6 @@
 // A fleet as its cluster has it at one moment: what status, why and plan look at.
 import type { MachineConfigNode, MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
-import type { Stored } from '@slipway/kube';
+import type { Stored } from '@slipway/fleet';
 
 export interface FleetNow {
   /** By name. */

@@ -1,5 +1,5 @@
 import { type BareMetalHost, bareMetalHosts } from '@slipway/api';
-import { rebootAnnotation } from '@slipway/controllers/reboot-requests';
+import { rebootAnnotation } from '@slipway/fleet/hosts';
 import type { Client, Stored } from '@slipway/kube';
 import { CommandError } from '../errors.ts';
 import { hostEntry } from './host-entry.ts';

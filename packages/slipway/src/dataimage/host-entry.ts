@@ -1,6 +1,6 @@
 // What of a BareMetalHost matters to its drive, as plain data.
 import type { BareMetalHost } from '@slipway/api';
-import { isPlain, rebootRequests } from '@slipway/controllers/reboot-requests';
+import { isPlain, rebootRequests } from '@slipway/fleet/hosts';
 
 export interface HostEntry {
   /** spec.online. */

@@ -1,3 +1,5 @@
+import { inUseLabel, type MachineConfig, sourcesAnnotation } from '@slipway/api';
+import { readRenderedFrom, type RenderedFrom } from '@slipway/fleet';
 // The rollouts and rendered configs of a pool, and what changed from one to the next.
 import {
   diffRendered,
@@ -8,7 +10,16 @@ import {
   sourceChanges,
 } from '@slipway/fleet';
 import type { ItemDiff } from '@slipway/ignition';
-import type { RenderedConfig } from './rendered-config.ts';
+
+/** What history looks at of a rendered MachineConfig. */
+export interface RecordedConfig {
+  readonly name: string;
+  readonly renderedAt: string;
+  readonly isInUse: boolean;
+  /** Null: not recorded. */
+  readonly sources: readonly RenderedFrom[] | null;
+  readonly spec: NonNullable<MachineConfig['spec']>;
+}
 
 export interface HistoryReport {
   readonly pool: string;
@@ -59,7 +70,7 @@ export interface HistoryInput {
   readonly state: RolloutState | null;
   readonly history: readonly RolloutRecord[];
   /** The newest first. */
-  readonly rendered: readonly RenderedConfig[];
+  readonly rendered: readonly RecordedConfig[];
 }
 
 export async function historyReport(input: HistoryInput, masking: Masking = {}): Promise<HistoryReport> {
@@ -105,7 +116,7 @@ function underWay(state: RolloutState | null): Unchanged[] {
 }
 
 /** The same two are often compared twice: in a rollout and among the configs. */
-function comparing(rendered: readonly RenderedConfig[], masking: Masking) {
+function comparing(rendered: readonly RecordedConfig[], masking: Masking) {
   const byName = new Map(rendered.map((config) => [config.name, config]));
   const known = new Map<string, Promise<Changes>>();
   return async (from: string | null, to: string): Promise<Changes | null> => {
@@ -118,8 +129,19 @@ function comparing(rendered: readonly RenderedConfig[], masking: Masking) {
   };
 }
 
-async function changesBetween(before: RenderedConfig, after: RenderedConfig, masking: Masking): Promise<Changes> {
+async function changesBetween(before: RecordedConfig, after: RecordedConfig, masking: Masking): Promise<Changes> {
   const { items } = await diffRendered(before.spec, after.spec, masking);
   const isKnown = before.sources !== null && after.sources !== null;
   return { machineConfigs: isKnown ? sourceChanges(before.sources, after.sources) : null, items };
 }
+
+export const newestFirst = (a: RecordedConfig, b: RecordedConfig): number =>
+  b.renderedAt.localeCompare(a.renderedAt) || a.name.localeCompare(b.name);
+
+export const recordedConfigOf = ({ metadata, spec = {} }: MachineConfig): RecordedConfig => ({
+  name: metadata.name,
+  renderedAt: metadata.creationTimestamp ?? '',
+  isInUse: metadata.labels?.[inUseLabel] !== undefined,
+  sources: readRenderedFrom(metadata.annotations?.[sourcesAnnotation]),
+  spec,
+});

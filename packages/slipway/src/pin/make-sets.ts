@@ -13,7 +13,8 @@ import { labelsMatching } from './matching-labels.ts';
 import type { NewSet } from './new-sets.ts';
 import { exitCodeOf, type PinPlan } from './pin-plan.ts';
 import { pinPlanText } from './pin-plan-text.ts';
-import { type PinsNow, readPins } from './pins-now.ts';
+import type { PinsNow } from './pin-report.ts';
+import { readPins } from './pins-now.ts';
 import { planSets, type WantedImages } from './plan-sets.ts';
 
 export interface MakeOptions extends ClusterOptions {

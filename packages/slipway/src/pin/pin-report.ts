@@ -1,5 +1,5 @@
 // How far pools and machines are with their pinned images, as plain data: what `-o json` gives and the tables are made from.
-import { type MachineConfigPool, pinSummaryAnnotation } from '@slipway/api';
+import { type MachineConfigPool, type PinnedImageSet, pinSummaryAnnotation } from '@slipway/api';
 import {
   addedSetsOf,
   type Amount,
@@ -9,10 +9,18 @@ import {
   type PinPool,
   pinPoolOf,
   takesSet,
+  type GateFinding,
 } from '@slipway/fleet';
-import type { GateFinding } from '../cluster-view/read-gate.ts';
 import { type NodePins, nodePins, type PinPhase, sumOf, sumOfKnown } from './node-pins.ts';
-import type { PinsNow } from './pins-now.ts';
+import type { Stored } from '@slipway/fleet';
+import type { FleetNow } from '../cluster-view/fleet-now.ts';
+
+/** A fleet and the sets of images that its pools pin, at one moment. */
+export interface PinsNow {
+  readonly fleet: FleetNow;
+  /** By name. */
+  readonly sets: ReadonlyMap<string, Stored<PinnedImageSet>>;
+}
 
 export interface PinReport {
   /** Whether images are pinned at all. Null: the cluster has no FeatureGate, so only its controllers know. */

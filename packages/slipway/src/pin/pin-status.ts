@@ -11,7 +11,8 @@ import { paintFor, widthOf } from '../terminal/paint.ts';
 import { pinChanges } from './pin-changes.ts';
 import { type PinReport, pinReport } from './pin-report.ts';
 import { pinText } from './pin-text.ts';
-import { type PinsNow, readPins, watchPins } from './pins-now.ts';
+import type { PinsNow } from './pin-report.ts';
+import { readPins, watchPins } from './pins-now.ts';
 
 export interface PinStatusOptions extends ClusterOptions {
   watch?: boolean;

@@ -11,7 +11,7 @@ import {
 import { type AssignedSet, encodeAssignment, formatPinProgress, type PinProgress } from '@slipway/fleet';
 import type { Stored } from '@slipway/kube';
 import { sampleFleet, sampleNode, samplePoolOf } from '../cluster-view/sample-fleet.ts';
-import type { PinsNow } from './pins-now.ts';
+import type { PinsNow } from './pin-report.ts';
 
 export const sampleSet = (name: string, images = 2, generation = 1): Stored<PinnedImageSet> => ({
   metadata: { name, uid: `uid-${name}`, resourceVersion: '1', generation, labels: { [roleLabel]: 'worker' } },

@@ -1,7 +1,7 @@
 // What the cluster would hold once manifests are applied to it.
 import type { MachineConfig, MachineConfigPool, MachineConfiguration } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
 import { canonicalJson } from '@slipway/fleet';
-import { isPlain } from '../manifests/documents.ts';
 import type { FleetState } from './fleet-state.ts';
 import type { PlannedObject } from './fleet-plan.ts';
 
@@ -117,12 +117,12 @@ function mapIn(field: string, last: unknown, given: object, live: object): objec
   return merged === undefined ? {} : { [field]: merged };
 }
 
-const fieldOf = (value: unknown, field: string): unknown => (isPlain(value) ? value[field] : undefined);
+const fieldOf = (value: unknown, field: string): unknown => (isRecord(value) ? value[field] : undefined);
 
 /** As `kubectl apply` does it for custom resources: maps field by field, everything else as a whole. */
 function merge(last: unknown, given: unknown, live: unknown): unknown {
   if (given === undefined) return last === undefined ? live : undefined;
-  if (!isPlain(given) || !isPlain(live)) return given;
+  if (!isRecord(given) || !isRecord(live)) return given;
   const merged: Record<string, unknown> = {};
   for (const field of new Set([...Object.keys(live), ...Object.keys(given)])) {
     const value = merge(fieldOf(last, field), given[field], live[field]);
@@ -134,7 +134,7 @@ function merge(last: unknown, given: unknown, live: unknown): unknown {
 function lastApplied({ metadata }: Named): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(metadata.annotations?.[LAST_APPLIED] ?? '{}');
-    return isPlain(value) ? value : {};
+    return isRecord(value) ? value : {};
   } catch {
     return {};
   }

@@ -1,7 +1,6 @@
 // Whom a drain would evict, and which budgets would refuse it now: by the rules of the drain controller.
 import type { Pod, PodDisruptionBudget } from '@slipway/api';
-import { budgetsOf } from '@slipway/controllers/pod-budgets';
-import { podFactsOf } from '@slipway/controllers/pod-facts';
+import { budgetsOf, podFactsOf } from '@slipway/fleet/drain';
 import type { Stored } from '@slipway/kube';
 import type { BlockingBudget, FleetPlan, NodePlan, PlannedDrain, PoolPlan } from './fleet-plan.ts';
 

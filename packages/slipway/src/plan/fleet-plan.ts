@@ -1,7 +1,7 @@
 // What applying some manifests would lead to, as plain data. `-o json` gives exactly this; docs/plan.md explains it.
 import type { Cause, Irreconcilable, NodeAction, UpdatePlan } from '@slipway/fleet';
 import type { ItemDiff } from '@slipway/ignition';
-import type { CodedProblem } from '../problem-list.ts';
+import { type CodedProblem } from '@slipway/fleet';
 
 export interface FleetPlan {
   readonly outcome: Outcome;

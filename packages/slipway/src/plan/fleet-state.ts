@@ -1,7 +1,6 @@
 // A fleet as plain data: what is configured, and what machines there are.
 import type { MachineConfig, MachineConfiguration, Node } from '@slipway/api';
-import type { PlannedConfig } from '@slipway/fleet';
-import type { ReadResult } from '../render/remote-content.ts';
+import type { CodedProblem, PlannedConfig, RenderInput } from '@slipway/fleet';
 import type { PlatformImages } from '../streams/os-images-of-pool.ts';
 
 /** What people and the platform say. */
@@ -21,6 +20,9 @@ export interface Machines {
   /** Where the controllers run; null: not known. */
   readonly controllerNode: string | null;
 }
+
+/** A MachineConfig made ready to merge, or why it cannot be. */
+export type ReadResult = { ok: true; input: RenderInput } | { ok: false; problems: readonly CodedProblem[] };
 
 /** Each MachineConfig made ready to merge, with its remote content in it, or why it cannot be. */
 export type ReadConfigs = ReadonlyMap<MachineConfig, ReadResult>;

@@ -3,7 +3,15 @@ import { stopRolloutsAnnotation, targetConfigAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { poolOnStream, rhel10, rhel9, sampleStreams } from '../streams/sample-streams.ts';
 import { exitCodeOf } from './fleet-plan.ts';
-import { customPool, machineConfig, planSample, poolIn, type SampleFleet, withFile } from './sample-fleet.ts';
+import {
+  customPool,
+  decideSample,
+  machineConfig,
+  planSample,
+  poolIn,
+  type SampleFleet,
+  withFile,
+} from './sample-fleet.ts';
 
 const CHRONY = '/etc/chrony.conf';
 const PULL_SECRET = '/var/lib/kubelet/config.json';
@@ -265,6 +273,50 @@ describe('waves', () => {
     expect(poolIn(plan, 'worker').rollout.waves.map(({ nodes }) => nodes.length)).toEqual([1, 4999]);
     const { user, system } = process.cpuUsage(began);
     expect((user + system) / 1000).toBeLessThan(2000);
+  });
+});
+
+describe('what the controllers decide', () => {
+  const OLD = 'rendered-worker-old';
+  const old = { desired: OLD, current: OLD };
+  const worker = { ...customPool('worker'), status: { configuration: { name: OLD } } };
+
+  it.each<[string, string, SampleFleet]>([
+    ['an update that goes on', 'updating', { pools: [worker], nodes: [{ name: 'worker-0', ...old }] }],
+    [
+      'a halt because of a machine that failed and is in another pool since',
+      'halted',
+      {
+        pools: [worker, customPool('infra')],
+        nodes: [
+          { name: 'worker-0', ...old },
+          { name: 'moved', roles: ['infra', 'worker'], pool: 'worker', current: OLD, state: 'Degraded' },
+        ],
+      },
+    ],
+  ])('is what is planned: %s', async (_, phase, now) => {
+    const { rollout, nodes } = poolIn(await planSample(now, {}), 'worker');
+    const decision = (await decideSample(now)).pools.find(({ name }) => name === 'worker')?.decision;
+    expect(decision?.phase).toBe(phase);
+    expect({ phase: rollout.phase, summary: rollout.summary }).toEqual({ phase, summary: decision?.summary });
+    expect(nodes.map(({ name, why }) => [name, why])).toEqual(
+      [...(decision?.nodes ?? [])].map(([name, { why }]) => [name, why]),
+    );
+  });
+
+  it('is what is planned also while an arbiter is on its way, though a master has its turn after it', async () => {
+    const now: SampleFleet = {
+      pools: [customPool('arbiter')],
+      nodes: [
+        { name: 'arbiter-0', roles: ['arbiter'], current: 'rendered-arbiter-old', state: 'Working' },
+        { name: 'master-0', roles: ['master'], desired: 'rendered-master-old' },
+      ],
+    };
+    const { rollout } = poolIn(await planSample(now, {}), 'master');
+    const decision = (await decideSample(now)).pools.find(({ name }) => name === 'master')?.decision;
+    expect(decision?.give).toEqual([]);
+    expect(rollout).toMatchObject({ summary: decision?.summary, takenBy: [] });
+    expect(rollout.waves.map(({ nodes }) => nodes)).toEqual([['master-0']]);
   });
 });
 

@@ -1,12 +1,11 @@
 // What applying manifests to a fleet would lead to. Plain data in, a plan out.
-import { stopRolloutsAnnotation } from '@slipway/api';
-import { canonicalJson, type NodeFacts, type PlannedConfig } from '@slipway/fleet';
-import type { CodedProblem } from '../problem-list.ts';
+import { canonicalJson, type PlannedConfig, stoppedBy } from '@slipway/fleet';
+import { type CodedProblem } from '@slipway/fleet';
 import type { FleetPlan, Outcome, PlannedObject, PoolPlan } from './fleet-plan.ts';
 import type { FleetState, Machines, ReadConfigs } from './fleet-state.ts';
 import { planPool } from './plan-pool.ts';
 import { createUpdates } from './planned-updates.ts';
-import { type Placement, placeNodes, poolSides } from './pool-sides.ts';
+import { placeNodes, poolSides } from './pool-sides.ts';
 
 export interface PlanRequest {
   readonly now: number;
@@ -25,6 +24,7 @@ export async function planFleet(request: PlanRequest): Promise<FleetPlan> {
   const configs = new Map<string, PlannedConfig['spec']>(machines.rendered);
   const sides = await poolSides({ before, after }, read, configs);
   const placement = placeNodes(machines.nodes, before, after);
+  const fleet = new Map([...placement.members].map(([name, of]) => [name, of.map(({ facts }) => facts)]));
   const updates = createUpdates(configs, after.settings?.spec);
   const hasSamePolicy = canonicalJson(policyOf(before)) === canonicalJson(policyOf(after));
   const updatesBefore = hasSamePolicy ? updates : createUpdates(configs, before.settings?.spec);
@@ -35,9 +35,9 @@ export async function planFleet(request: PlanRequest): Promise<FleetPlan> {
       now,
       sides: each,
       members: placement.members.get(each.name) ?? [],
+      fleet,
       targetBefore: (pool) => targets.get(pool ?? '') ?? null,
-      stopped: { before: stoppedBy(before), after: stoppedBy(after) },
-      otherControlPlaneOut: otherControlPlaneOut(each.name, placement),
+      stopped: { before: stoppedBy(before.settings), after: stoppedBy(after.settings) },
       controllerNode: machines.controllerNode,
       configs,
       updates,
@@ -93,26 +93,6 @@ const policyOf = ({ settings }: FleetState): unknown => [
   settings?.spec.nodeDisruptionPolicy ?? null,
   settings?.spec.irreconcilableValidationOverrides ?? null,
 ];
-
-const stoppedBy = ({ settings }: FleetState): string | null =>
-  settings?.metadata.annotations?.[stopRolloutsAnnotation] ?? null;
-
-/** They hold etcd together: one of all of them at a time. */
-const CONTROL_PLANE: readonly string[] = ['master', 'arbiter'];
-
-/** Those that stay out of service; who is on the way comes back. */
-function otherControlPlaneOut(pool: string, { members }: Placement): string[] {
-  if (!CONTROL_PLANE.includes(pool)) return [];
-  return CONTROL_PLANE.filter((other) => other !== pool)
-    .flatMap((other) => members.get(other) ?? [])
-    .filter(({ facts }) => isStuck(facts))
-    .map(({ facts }) => facts.name);
-}
-
-function isStuck({ isReady, isCordoned, isCordonedByUs, current, desired, state }: NodeFacts): boolean {
-  const isFailed = state === 'Degraded' || state === 'Unreconcilable';
-  return (isCordoned && !isCordonedByUs) || (current === desired && (!isReady || isFailed));
-}
 
 function aloneWarning(pools: readonly PoolPlan[], { nodes }: Machines): string[] {
   const needsDrain = pools.some(({ updates }) => updates.some((update) => update.needsDrain));

@@ -5,6 +5,8 @@ import {
   type NodeVerdict,
   type PlannedConfig,
   poolFactsOf,
+  type PoolInFleet,
+  rolloutRequestOf,
   type UpdatePlan,
 } from '@slipway/fleet';
 import { withOrigins } from './change-origins.ts';
@@ -22,7 +24,8 @@ export interface PoolRequest {
   readonly targetBefore: (pool: string | null) => string | null;
   /** Why the fleet-wide switch is on; null: it is not. */
   readonly stopped: { readonly before: string | null; readonly after: string | null };
-  readonly otherControlPlaneOut: readonly string[];
+  /** The machines of every pool, this one among them. */
+  readonly fleet: PoolInFleet['members'];
   readonly controllerNode: string | null;
   /** All rendered configs that are known. */
   readonly configs: ReadonlyMap<string, PlannedConfig['spec']>;
@@ -35,11 +38,10 @@ export interface PoolRequest {
 }
 
 export async function planPool(request: PoolRequest): Promise<PoolPlan> {
-  const { sides, now, members, stopped, otherControlPlaneOut } = request;
+  const { sides, now, members, stopped, fleet, controllerNode } = request;
   const { pool, history } = poolFactsOf(sides.pool);
-  const nodesNow = members.map(({ facts }) => facts);
   const { decision, plan: rollout } = foresee(
-    { now, pool, nodes: nodesNow, stopped: stopped.after, otherControlPlaneOut, ownNode: request.controllerNode },
+    rolloutRequestOf({ now, pool, members: fleet, stopped: stopped.after, ownNode: controllerNode }),
     history,
   );
   const { target } = decision;

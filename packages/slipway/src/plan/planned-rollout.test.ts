@@ -50,6 +50,7 @@ const request = (nodes: readonly NodeFacts[], pool: Partial<PoolFacts> = {}): Ro
   nodes,
   stopped: null,
   otherControlPlaneOut: [],
+  elsewhere: [],
   ownNode: null,
 });
 

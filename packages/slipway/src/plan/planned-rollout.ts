@@ -2,10 +2,12 @@
 import {
   chooseNodes,
   estimateSeconds,
+  isStuck,
   type NodeFacts,
   type RolloutDecision,
   type RolloutRecord,
   type RolloutRequest,
+  standOf,
 } from '@slipway/fleet';
 import type { PlannedWave, RolloutPlan } from './fleet-plan.ts';
 
@@ -17,9 +19,10 @@ export interface ForeseenRollout {
 
 export function foresee(request: RolloutRequest, history: readonly RolloutRecord[]): ForeseenRollout {
   const decision = chooseNodes(request);
-  const takenBy = placesTaken(request, decision);
+  const later = onceOthersAreBack(request, decision);
+  const takenBy = placesTaken(later, decision);
   const capacity = decision.maxUnavailable - takenBy.length;
-  const batches = wavesOf({ ...request, pool: { ...request.pool, isPaused: false }, stopped: null });
+  const batches = wavesOf({ ...later, pool: { ...request.pool, isPaused: false }, stopped: null });
   const soakSeconds = request.pool.policy.soakMs / 1000;
   const waves = batches.map(({ number, of, nodes }) => {
     return { number, of, nodes, atATime: capacity > 0 ? Math.min(capacity, nodes.length) : nodes.length, soakSeconds };
@@ -30,6 +33,23 @@ export function foresee(request: RolloutRequest, history: readonly RolloutRecord
     plan: { phase, summary, maxUnavailable, takenBy, waves, estimateSeconds: estimate(waves, capacity, history) },
   };
 }
+
+/** Machines of other pools do what they are told, too: those on their way come back, and what failed or is stuck stays so. */
+function onceOthersAreBack(request: RolloutRequest, { target }: RolloutDecision): RolloutRequest {
+  const stuck = new Set(request.elsewhere.filter(isStuck).map(({ name }) => name));
+  return {
+    ...request,
+    otherControlPlaneOut: request.otherControlPlaneOut.filter((name) => stuck.has(name)),
+    elsewhere: request.elsewhere.map((node) =>
+      isOnItsWay(node, target, request) ? finished(node, node.desired) : node,
+    ),
+  };
+}
+
+const isOnItsWay = (node: NodeFacts, target: string | null, { now, pool }: RolloutRequest): boolean =>
+  target !== null &&
+  node.desired === target &&
+  standOf(node, { target, now, proven: pool.proven, hold: null }).standing === 'moving';
 
 function estimate(waves: readonly PlannedWave[], capacity: number, history: readonly RolloutRecord[]): number | null {
   const sizes: number[] = [];
@@ -107,17 +127,18 @@ function afterTurn(at: RolloutRequest, decision: RolloutDecision): RolloutReques
 function finish(node: NodeFacts, given: string | null, decision: RolloutDecision): NodeFacts {
   const isUnderWay = decision.nodes.get(node.name)?.phase === 'updating';
   if (given === null && !isUnderWay) return node;
-  const desired = given ?? node.desired;
-  return {
-    ...node,
-    desired,
-    current: desired,
-    state: 'Done',
-    reason: '',
-    isReady: true,
-    notReady: '',
-    isCordoned: false,
-    isCordonedByUs: false,
-    drainBlocked: '',
-  };
+  return finished(node, given ?? node.desired);
 }
+
+const finished = (node: NodeFacts, config: string | null): NodeFacts => ({
+  ...node,
+  desired: config,
+  current: config,
+  state: 'Done',
+  reason: '',
+  isReady: true,
+  notReady: '',
+  isCordoned: false,
+  isCordonedByUs: false,
+  drainBlocked: '',
+});

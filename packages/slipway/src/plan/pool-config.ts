@@ -1,7 +1,7 @@
 // What render makes of a pool's MachineConfigs, before and after manifests are applied.
 import type { MachineConfigPool } from '@slipway/api';
 import { canonicalJson, type PlannedConfig, renderPool, selectMachineConfigs, selectorProblems } from '@slipway/fleet';
-import type { CodedProblem } from '../problem-list.ts';
+import { type CodedProblem } from '@slipway/fleet';
 import { osImagesOfPool } from '../streams/os-images-of-pool.ts';
 import type { Explainable } from './change-origins.ts';
 import type { FleetState, ReadConfigs } from './fleet-state.ts';

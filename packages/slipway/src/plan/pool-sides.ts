@@ -2,7 +2,7 @@
 import { targetConfigAnnotation } from '@slipway/api';
 import type { MachineConfigPool, Node } from '@slipway/api';
 import { type ChosenPool, type NodeFacts, nodeFactsOf, type PlannedConfig, poolOf } from '@slipway/fleet';
-import type { CodedProblem } from '../problem-list.ts';
+import { type CodedProblem } from '@slipway/fleet';
 import type { FleetState, ReadConfigs } from './fleet-state.ts';
 import { configNow, configThen, type PoolConfig } from './pool-config.ts';
 

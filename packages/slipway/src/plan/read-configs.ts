@@ -5,7 +5,8 @@ import { remoteContentLabel } from '@slipway/controllers/remote-content-index';
 import { loadSnapshot, snapshotStateOf } from '@slipway/controllers/snapshot';
 import { needsRemoteContent, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
 import { type Client, isKubeError } from '@slipway/kube';
-import type { ReadMachineConfig, ReadResult } from '../render/remote-content.ts';
+import type { ReadMachineConfig } from '../render/remote-content.ts';
+import type { ReadResult } from '../plan/fleet-state.ts';
 import type { FleetState, ReadConfigs } from './fleet-state.ts';
 import type { Progress } from './progress.ts';
 

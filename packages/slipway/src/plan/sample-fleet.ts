@@ -1,15 +1,25 @@
 // A small fleet for tests: pools, machines at what their pools are at, and manifests to apply.
-import { nodeAnnotations, roleLabel } from '@slipway/api';
-import type { MachineConfig, MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
-import { missingPools } from '@slipway/controllers/missing-pools';
-import { builtInMachineConfigs, readMachineConfig, type Streams } from '@slipway/fleet';
-import { machineConfigReader } from '../render/remote-content.ts';
+import {
+  type MachineConfig,
+  type MachineConfigPool,
+  type MachineConfiguration,
+  type Node,
+  nodeAnnotations,
+  roleLabel,
+} from '@slipway/api';
+import {
+  builtInMachineConfigs,
+  type DecidedFleet,
+  decideFleet,
+  missingPools,
+  readMachineConfig,
+  type Streams,
+} from '@slipway/fleet';
 import { type AppliedManifests, applyManifests } from './apply-manifests.ts';
 import type { FleetPlan, PoolPlan } from './fleet-plan.ts';
-import type { FleetState } from './fleet-state.ts';
+import type { FleetState, Machines } from './fleet-state.ts';
 import { planFleet } from './plan-fleet.ts';
 import { configNow } from './pool-config.ts';
-import { readConfigs } from './read-configs.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 
@@ -40,6 +50,10 @@ export interface SampleNode {
   readonly roles?: readonly string[];
   /** The pool whose config it has; left out: the pool of its first role. */
   readonly pool?: string;
+  /** What it is to have and has; left out: what that pool is at, and what it is to have. */
+  readonly desired?: string;
+  readonly current?: string;
+  readonly state?: string;
   readonly cordoned?: boolean;
   readonly zone?: string;
 }
@@ -54,8 +68,33 @@ export interface SampleFleet {
   readonly streams?: Streams;
 }
 
-/** Every pool is rendered and proven, and every machine has what its pool is at. */
+/** Every pool is rendered and, unless its status says otherwise, proven; every machine has what its pool is at. */
 export async function planSample(fleet: SampleFleet, given: Partial<AppliedManifests>): Promise<FleetPlan> {
+  const { before, machines } = await standingFleet(fleet);
+  const applied = applyManifests(before, { machineConfigs: [], pools: [], settings: undefined, ...given });
+  return planFleet({
+    now: NOW,
+    before,
+    after: applied.state,
+    objects: applied.objects,
+    machines,
+    read: new Map(
+      [before, applied.state].flatMap(({ machineConfigs }) =>
+        machineConfigs.map((config) => [config, readMachineConfig(config)]),
+      ),
+    ),
+    showSecrets: false,
+  });
+}
+
+/** What the controllers decide on the same fleet, as long as nothing is applied. */
+export async function decideSample(fleet: SampleFleet): Promise<DecidedFleet> {
+  const { before, machines } = await standingFleet(fleet);
+  const { pools, settings } = before;
+  return decideFleet({ pools, nodes: machines.nodes, machineConfiguration: settings }, NOW);
+}
+
+async function standingFleet(fleet: SampleFleet): Promise<{ before: FleetState; machines: Machines }> {
   const { pools = [], machineConfigs = [], nodes = [], settings, controllerNode = null, streams = null } = fleet;
   const names = pools.map(({ metadata }) => metadata.name);
   const bare: FleetState = {
@@ -75,34 +114,25 @@ export async function planSample(fleet: SampleFleet, given: Partial<AppliedManif
     rendered.set(explainable.rendered.name, explainable.rendered.spec);
     rolled.push(proven(pool, explainable.rendered.name));
   }
-  const before = { ...bare, pools: rolled };
-  const applied = applyManifests(before, { machineConfigs: [], pools: [], settings: undefined, ...given });
-  const reader = machineConfigReader({ fetch: false, fetchTimeout: 1 });
-  return planFleet({
-    now: NOW,
-    before,
-    after: applied.state,
-    objects: applied.objects,
+  return {
+    before: { ...bare, pools: rolled },
     machines: { nodes: nodes.map((node, index) => nodeAt(node, index, rolled)), rendered, controllerNode },
-    read: await readConfigs([before, applied.state], reader, () => {}),
-    showSecrets: false,
-  });
+  };
 }
 
 function proven(pool: MachineConfigPool, name: string): MachineConfigPool {
   return {
     ...pool,
     spec: { ...pool.spec, configuration: { name } },
-    status: { ...pool.status, configuration: { name } },
+    status: { configuration: { name }, ...pool.status },
   };
 }
 
-function nodeAt(
-  { name, roles = ['worker'], pool = roles[0], cordoned = false, zone = '' }: SampleNode,
-  index: number,
-  pools: readonly MachineConfigPool[],
-): Node {
+function nodeAt(node: SampleNode, index: number, pools: readonly MachineConfigPool[]): Node {
+  const { name, roles, cordoned, zone } = { roles: ['worker'], cordoned: false, zone: '', ...node };
+  const { pool = roles[0] } = node;
   const config = pools.find(({ metadata }) => metadata.name === pool)?.spec.configuration?.name ?? '';
+  const { desired = config, current = desired, state = 'Done' } = node;
   return {
     metadata: {
       name,
@@ -112,9 +142,9 @@ function nodeAt(
         'topology.kubernetes.io/zone': zone,
       },
       annotations: {
-        [nodeAnnotations.currentConfig]: config,
-        [nodeAnnotations.desiredConfig]: config,
-        [nodeAnnotations.state]: 'Done',
+        [nodeAnnotations.currentConfig]: current,
+        [nodeAnnotations.desiredConfig]: desired,
+        [nodeAnnotations.state]: state,
       },
     },
     spec: { unschedulable: cordoned },

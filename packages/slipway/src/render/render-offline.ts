@@ -11,11 +11,12 @@ import {
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import type { ManifestOptions, RenderOptions } from '../manifests/manifest-options.ts';
 import { readManifests } from '../manifests/read-manifests.ts';
-import { type CodedProblem, ProblemList } from '../problem-list.ts';
+import { type CodedProblem, ProblemList } from '@slipway/fleet';
 import { version } from '../version.ts';
 import { osImagesOfPool } from '../streams/os-images-of-pool.ts';
 import { completeFleet, type Fleet } from './complete-fleet.ts';
-import { machineConfigReader, type ReadMachineConfig, type ReadResult } from './remote-content.ts';
+import { machineConfigReader, type ReadMachineConfig } from './remote-content.ts';
+import type { ReadResult } from '../plan/fleet-state.ts';
 import { sayFleet } from './say-fleet.ts';
 
 export type Rendering = Extract<RenderResult, { ok: true }> & {

@@ -1,8 +1,7 @@
 import { rolloutHistoryAnnotation } from '@slipway/api';
-import { encodeHistory, poolStatusOf, type RolloutRecord } from '@slipway/fleet';
+import { decideFleet, encodeHistory, poolStatusOf, type RolloutRecord } from '@slipway/fleet';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideFleet } from '../cluster-view/decide-fleet.ts';
 import { recordIn, type SampleFleet, sampleFleet, sampleNode, samplePoolOf } from '../cluster-view/sample-fleet.ts';
 import { type PoolReport, type StatusReport, statusReport } from './status-report.ts';
 

@@ -1,13 +1,15 @@
 // The state of a fleet's rollouts as plain data: what `-o json` gives and the table is made from.
 import {
+  type DecidedFleet,
+  type DecidedPool,
   estimateSeconds,
   type NodeFacts,
+  type NodeOutside,
   type NodePhase,
   type NodeVerdict,
   type RolloutDecision,
   waveSizes,
 } from '@slipway/fleet';
-import type { DecidedFleet, DecidedPool, NodeOutside } from '../cluster-view/decide-fleet.ts';
 import type { FleetNow } from '../cluster-view/fleet-now.ts';
 import { nodeStepOf, noStep } from './node-step.ts';
 

@@ -1,5 +1,5 @@
 import { createClient, type Transport } from '@slipway/kube';
-import { decideFleet } from '../cluster-view/decide-fleet.ts';
+import { decideFleet } from '@slipway/fleet';
 import type { FleetNow } from '../cluster-view/fleet-now.ts';
 import { namedPools } from '../cluster-view/named-pools.ts';
 import { readFleet } from '../cluster-view/read-fleet.ts';

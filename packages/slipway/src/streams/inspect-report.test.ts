@@ -1,4 +1,4 @@
-import type { Discovery } from '@slipway/controllers';
+import type { Discovery } from '@slipway/fleet/stream-discovery';
 import { describe, expect, it } from 'vitest';
 import { inspectReport } from './inspect-report.ts';
 import { inspectText } from './inspect-text.ts';

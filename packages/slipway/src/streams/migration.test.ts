@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetState } from '../plan/fleet-state.ts';
 import { machineConfig } from '../plan/sample-fleet.ts';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 import { migrationOf } from './migration.ts';
 import { poolOnStream, rhel10, sampleStreams } from './sample-streams.ts';
 

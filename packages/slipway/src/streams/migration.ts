@@ -6,7 +6,7 @@ import { noSuchPool } from '../cluster-view/named-pools.ts';
 import { CommandError } from '../errors.ts';
 import type { Applied } from '../plan/apply-manifests.ts';
 import type { FleetState } from '../plan/fleet-state.ts';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 import { decidedStream } from './os-images-of-pool.ts';
 
 export interface Migration {

@@ -12,7 +12,7 @@ import {
   trackedOf,
   type TrackedStream,
 } from '@slipway/fleet';
-import type { CodedProblem } from '../problem-list.ts';
+import { type CodedProblem } from '@slipway/fleet';
 
 /** What the OS of pools is decided on. */
 export interface PlatformImages {

@@ -8,9 +8,9 @@ import {
   type Streams,
   trackedOf,
   type TrackedStream,
+  type GateFinding,
 } from '@slipway/fleet';
-import type { GateFinding } from '../cluster-view/read-gate.ts';
-import type { CodedProblem } from '../problem-list.ts';
+import { type CodedProblem } from '@slipway/fleet';
 
 export interface StreamsReport {
   /** Whether pools follow streams. Null: the cluster has no FeatureGate, so only its controllers know. */

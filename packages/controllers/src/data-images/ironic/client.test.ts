@@ -1,6 +1,6 @@
+import type { Ironic } from '@slipway/fleet/hosts';
 import { describe, expect, it } from 'vitest';
 import { createIronic } from './client.ts';
-import type { Ironic } from './ironic.ts';
 import { bmcPassword, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
 import { always, firstTimes, says, uuid } from './testing/misbehaving-ironic.ts';
 

@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Ironic, IronicOptions, WantedNode } from '@slipway/fleet/hosts';
 import { nodeFields, readDrive, readNode } from './answers.ts';
 import { parseEndpoint } from './endpoint.ts';
 import { IronicError, isIronicError } from './ironic-error.ts';
-import type { Ironic, IronicOptions, WantedNode } from './ironic.ts';
-import { createTransport } from './transport.ts';
-import type { Answer, Call } from './transport.ts';
+import { type Answer, type Call, createTransport } from './transport.ts';
 import { negotiate, versionHeader } from './version.ts';
 
 const defaults = { timeoutMs: 30_000, driveTimeoutMs: 120_000, conflictRetries: 4 };

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
+import type { IronicAuth } from '@slipway/fleet/hosts';
 import { IronicError } from './ironic-error.ts';
-import type { IronicAuth } from './ironic.ts';
 
 const LONGEST_AUTH = 4096;
 

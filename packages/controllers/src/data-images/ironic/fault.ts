@@ -1,3 +1,4 @@
+import { isRecord } from '@slipway/base/json';
 import { IronicError } from './ironic-error.ts';
 import type { IronicErrorCode } from './ironic-error.ts';
 
@@ -51,9 +52,6 @@ export function inOneLine(text: string, longest = LONGEST): string {
     .trim();
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parse(text: string): unknown {
   try {

@@ -1,4 +1,4 @@
-import { systemCode } from '@slipway/kube';
+import { systemCode } from '@slipway/base/http';
 import { IronicError } from './ironic-error.ts';
 
 const late = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT', 'TimeoutError']);

@@ -1,9 +1,9 @@
 // What an Ironic may do that a healthy one cannot be brought to, and what becomes of a call then.
 import type { ServerResponse } from 'node:http';
+import type { IronicOptions } from '@slipway/fleet/hosts';
 import { describe, expect, it } from 'vitest';
 import { makeAuthority } from '../../certificates/authority.ts';
 import { issueServing } from '../../certificates/serving-certificate.ts';
-import type { IronicOptions } from './ironic.ts';
 import { bmcPassword, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
 import { always, nodeAnswer, says, startMisbehavingIronic, uuid } from './testing/misbehaving-ironic.ts';
 

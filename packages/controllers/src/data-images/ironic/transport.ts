@@ -1,10 +1,9 @@
 import { createSecureContext, getCACertificates } from 'node:tls';
-import { Agent } from 'undici';
-import type { Dispatcher } from 'undici';
+import type { IronicAuth } from '@slipway/fleet/hosts';
+import { Agent, type Dispatcher } from 'undici';
 import { checkAuthorities } from './endpoint.ts';
 import { faultOf, readFault } from './fault.ts';
 import { IronicError } from './ironic-error.ts';
-import type { IronicAuth } from './ironic.ts';
 import { cutAnswer, noAnswer } from './network-errors.ts';
 
 export interface Call {
