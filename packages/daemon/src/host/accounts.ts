@@ -3,6 +3,7 @@ import type { Owner } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, type Owners, readText } from './file-system.ts';
 import type { Accounts } from './host.ts';
+import { type Run, shorten } from './run-command.ts';
 
 export const SHADOW = '/etc/shadow';
 const PASSWD = ['/etc/passwd', '/usr/lib/passwd'];
@@ -81,4 +82,31 @@ function readOwners(user: string, fields: readonly string[]): Owners {
     'SLW_DAEMON_ACCOUNT',
     `The entry of the user ${user} in /etc/passwd has no numbers for user and group. Repair the line.`,
   );
+}
+
+// Of a real host.
+
+const SHORT_MS = 60_000;
+
+export function createRealAccounts(files: FileSystem, run: Run): Accounts {
+  const accounts = readAccounts(files);
+  return {
+    ...accounts,
+    async setPasswordHash(user, hash) {
+      const before = await accounts.passwordHash(user);
+      if (before === undefined) throw noSuchUser(user);
+      if (before === hash) return;
+      if (/[:\s]/.test(hash))
+        throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password hash of ${user} has a colon or a space in it.`);
+      // Not as an argument: those of every process can be seen by all users.
+      const set = await run({ program: 'chpasswd', args: ['-e'], input: `${user}:${hash}\n`, timeoutMs: SHORT_MS });
+      if (set.status !== 0) {
+        const said =
+          set.status === null ? 'there is no chpasswd on this machine' : shorten(set.stderr.replaceAll(hash, '…'), 500);
+        throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password of ${user} could not be set: ${said}.`);
+      }
+      await files.syncFile(SHADOW);
+      await files.syncDirectory('/etc');
+    },
+  };
 }

@@ -1,10 +1,7 @@
-import { posix } from 'node:path';
-import { getSystemErrorMessage } from 'node:util';
-import { DaemonError } from '../errors.ts';
-
 // The one way to the machine's disk. Paths are those of the machine ('/etc/hosts'), wherever its root is mounted, and no
 // path leads out of it, symbolic links included. Every method that changes something is one operation, so that a test can
-// count them, make each fail, and drop what was not synced.
+// count them, make each fail, and drop what was not synced. What takes several operations comes after the contract.
+import { posix } from 'node:path';
 
 export interface Owners {
   readonly uid: number;
@@ -157,14 +154,4 @@ export function ownOwners(): Owners {
 export function systemErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('errno' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
-}
-
-/** The same error, but with the path that people know in place of that of an open handle. */
-export function ofMachine(error: unknown, operation: string, path: string): unknown {
-  if (error instanceof DaemonError || !(error instanceof Error) || !('errno' in error)) return error;
-  const { errno } = error;
-  const code = systemErrorCode(error);
-  if (typeof errno !== 'number' || code === undefined) return error;
-  const text = `${code}: ${getSystemErrorMessage(errno)}, ${operation} ${path}`;
-  return Object.assign(new Error(text, { cause: error }), { code, errno, path });
 }

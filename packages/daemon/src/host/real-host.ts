@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { DaemonError } from '../errors.ts';
-import { noSuchUser, readAccounts, SHADOW } from './accounts.ts';
+import { createRealAccounts } from './accounts.ts';
 import type { ContainerRuntime, RuntimeDriver, RuntimeOptions } from './container-runtime.ts';
 import { crioDriver } from './cri/cri-o.ts';
 import { createDisk } from './disk.ts';
-import type { FileSystem } from './file-system.ts';
-import type { Accounts, Host } from './host.ts';
+import type { Host } from './host.ts';
 import { openOS, type OSOptions } from './os/open-os.ts';
 import { createRealSystemd, type RealSystemdOptions } from './real-systemd.ts';
 import { createRunner, type Run, shorten } from './run-command.ts';
@@ -37,7 +36,7 @@ export async function createRealHost(options: RealHostOptions): Promise<Host> {
     files,
     os,
     systemd,
-    accounts: realAccounts(files, run),
+    accounts: createRealAccounts(files, run),
     containers: await openRuntime({ root, files, reload: (unit) => systemd.reload(unit), ...options.containers }),
     bootId: async () => (await readFile(BOOT_ID, 'utf8')).trim(),
     reboot: (why) => reboot(run, why, finalizes),
@@ -78,27 +77,4 @@ async function reboot(run: Run, why: string, finalizes: boolean): Promise<void> 
     `The machine does not reboot: ${shorten(plain.stderr, 1000) || 'systemd said nothing'}. Reboot it by hand; the update ` +
       'then goes on by itself.',
   );
-}
-
-function realAccounts(files: FileSystem, run: Run): Accounts {
-  const accounts = readAccounts(files);
-  return {
-    ...accounts,
-    async setPasswordHash(user, hash) {
-      const before = await accounts.passwordHash(user);
-      if (before === undefined) throw noSuchUser(user);
-      if (before === hash) return;
-      if (/[:\s]/.test(hash))
-        throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password hash of ${user} has a colon or a space in it.`);
-      // Not as an argument: those of every process can be seen by all users.
-      const set = await run({ program: 'chpasswd', args: ['-e'], input: `${user}:${hash}\n`, timeoutMs: SHORT_MS });
-      if (set.status !== 0) {
-        const said =
-          set.status === null ? 'there is no chpasswd on this machine' : shorten(set.stderr.replaceAll(hash, '…'), 500);
-        throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password of ${user} could not be set: ${said}.`);
-      }
-      await files.syncFile(SHADOW);
-      await files.syncDirectory('/etc');
-    },
-  };
 }

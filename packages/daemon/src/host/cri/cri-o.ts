@@ -117,10 +117,7 @@ export function createCrio({ root, files, reload, socket = posix.join(root, SOCK
 const NO_PLACE: CallFailure = { code: 2, said: 'it named no file system' };
 
 async function speak(socket: string) {
-  const [{ CallError, connect }, { methods }] = await Promise.all([
-    import('./connection.ts'),
-    import('./connection.ts'),
-  ]);
+  const { CallError, connect, methods } = await import('./connection.ts');
   return { CallError, connection: connect(socket), methods };
 }
 

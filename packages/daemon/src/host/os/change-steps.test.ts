@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OSChange } from '../host.ts';
 import { imagesOf, needsPackages, stepsOfChange, type StepsRequest } from './change-steps.ts';
-import type { RpmOstreeDeployment } from './rpm-ostree.ts';
+import type { RpmOstreeDeployment } from './rpm-ostree-status.ts';
 
 const booted: RpmOstreeDeployment = {
   booted: true,

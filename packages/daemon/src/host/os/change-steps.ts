@@ -1,7 +1,7 @@
 // From the booted deployment to the wanted one, in the order in which rpm-ostree and bootc can do it: each step goes on from what
 // the ones before have staged.
 import { isDeepStrictEqual } from 'node:util';
-import type { Deployment, OperatingSystem, OSChange } from '../host.ts';
+import type { Deployment, OSChange } from '../host.ts';
 import {
   changePackages,
   DEFAULT_KERNEL,
@@ -10,7 +10,7 @@ import {
   packagesOfExtensions,
   packagesOfKernel,
 } from './deployment.ts';
-import type { RpmOstreeDeployment } from './rpm-ostree.ts';
+import type { RpmOstreeDeployment } from './rpm-ostree-status.ts';
 
 export interface OSStep {
   readonly program: 'rpm-ostree' | 'bootc';
@@ -129,6 +129,3 @@ function layerExtensions(booted: RpmOstreeDeployment, { extensions }: OSChange):
   const args = [...added.flatMap((name) => ['--install', name]), ...removed.flatMap((name) => ['--uninstall', name])];
   return [{ program: 'rpm-ostree', args: ['update', ...args], failing: 'The extensions cannot be changed' }];
 }
-
-/** What differs between the tools; the rest of an OperatingSystem is the same for all. */
-export type ChangingOS = Pick<OperatingSystem, 'state' | 'stage' | 'discard'>;

@@ -1,5 +1,45 @@
+// What a deployment of the OS is made of: its image, its kernel arguments, its packages; and whether one that is staged has them.
 import { isDeepStrictEqual } from 'node:util';
-import type { Deployment, OSChange } from '../host.ts';
+import type { Deployment, OperatingSystem, OSChange } from '../host.ts';
+
+/** What differs between the tools; the rest of an OperatingSystem is the same for all. */
+export type ChangingOS = Pick<OperatingSystem, 'state' | 'stage' | 'discard'>;
+
+/** What the next boot would not bring, though every command said that it went well. One sentence each. */
+export function checkStaged(booted: Deployment, next: Deployment, change: OSChange): string[] {
+  return [...checkImage(next, change), ...checkArguments(booted, next, change), ...checkPackages(booted, next, change)];
+}
+
+function checkImage(next: Deployment, { image }: OSChange): string[] {
+  if (image === undefined || next.image === image) return [];
+  return [`Expected the image ${image}, the next boot has ${next.image || 'none'}.`];
+}
+
+/** The order counts among ours; a new image may have brought arguments of its own. */
+function checkArguments(booted: Deployment, next: Deployment, { kernelArguments }: OSChange): string[] {
+  if (kernelArguments === undefined) return [];
+  const wanted = changeKernelArguments(booted.kernelArguments, kernelArguments);
+  const left = [...wanted];
+  for (const argument of next.kernelArguments) if (argument === left[0]) left.shift();
+  const gone = kernelArguments.removed.filter(
+    (argument) => next.kernelArguments.includes(argument) && !wanted.includes(argument),
+  );
+  return [
+    ...(left.length === 0
+      ? []
+      : [`Expected the kernel argument ${left[0]}, the next boot has it not, or not in its place.`]),
+    ...gone.map((argument) => `Expected the kernel argument ${argument} to be gone, the next boot still has it.`),
+  ];
+}
+
+function checkPackages(booted: Deployment, next: Deployment, change: OSChange): string[] {
+  const wanted = changePackages(booted.packages, change);
+  if (isDeepStrictEqual(next.packages.toSorted(), wanted)) return [];
+  const text = (names: readonly string[]) => names.join(', ') || 'none';
+  return [`Expected the packages ${text(wanted)} beside those of the image, the next boot has ${text(next.packages)}.`];
+}
+
+// Kernel arguments.
 
 /** Each of `removed` goes once, the first of that text; `added` come at the end, in their order. */
 export function changeKernelArguments(
@@ -14,14 +54,14 @@ export function changeKernelArguments(
   return [...left, ...change.added];
 }
 
-/** Of a command line: at spaces, but not at those between quotes. */
-function splitKernelArguments(text: string): string[] {
-  return text.match(/(?:"[^"]*"|[^\s"])+/g) ?? [];
-}
-
 /** What the boot loader put there for itself is none of the OS's, and where ostree finds the deployment changes with others. */
 export function readCommandLine(text: string): string[] {
   return splitKernelArguments(text).filter((argument) => !/^(BOOT_IMAGE|ostree)=/.test(argument));
+}
+
+/** Of a command line: at spaces, but not at those between quotes. */
+function splitKernelArguments(text: string): string[] {
+  return text.match(/(?:"[^"]*"|[^\s"])+/g) ?? [];
 }
 
 // Which packages an extension or a kernel is made of. The names are those of the RHCOS and SCOS extensions images.
@@ -82,43 +122,13 @@ export function kernelOfPackages(packages: readonly string[]): string {
   return found?.[0] ?? 'default';
 }
 
-/** What the next boot would not bring, though every command said that it went well. One sentence each. */
-export function checkStaged(booted: Deployment, next: Deployment, change: OSChange): string[] {
-  return [...checkImage(next, change), ...checkArguments(booted, next, change), ...checkPackages(booted, next, change)];
-}
-
-function checkImage(next: Deployment, { image }: OSChange): string[] {
-  if (image === undefined || next.image === image) return [];
-  return [`Expected the image ${image}, the next boot has ${next.image || 'none'}.`];
-}
-
-/** The order counts among ours; a new image may have brought arguments of its own. */
-function checkArguments(booted: Deployment, next: Deployment, { kernelArguments }: OSChange): string[] {
-  if (kernelArguments === undefined) return [];
-  const wanted = changeKernelArguments(booted.kernelArguments, kernelArguments);
-  const left = [...wanted];
-  for (const argument of next.kernelArguments) if (argument === left[0]) left.shift();
-  const gone = kernelArguments.removed.filter(
-    (argument) => next.kernelArguments.includes(argument) && !wanted.includes(argument),
-  );
-  return [
-    ...(left.length === 0
-      ? []
-      : [`Expected the kernel argument ${left[0]}, the next boot has it not, or not in its place.`]),
-    ...gone.map((argument) => `Expected the kernel argument ${argument} to be gone, the next boot still has it.`),
-  ];
-}
-
-function checkPackages(booted: Deployment, next: Deployment, change: OSChange): string[] {
-  const wanted = changePackages(booted.packages, change);
-  if (isDeepStrictEqual(next.packages.toSorted(), wanted)) return [];
-  const text = (names: readonly string[]) => names.join(', ') || 'none';
-  return [`Expected the packages ${text(wanted)} beside those of the image, the next boot has ${text(next.packages)}.`];
-}
+// Names of images.
 
 const DIGEST = /@(sha256:[0-9a-f]{64})$/;
+
 const SCHEME =
   /^(?:ostree-unverified-registry|ostree-unverified-image|ostree-image-signed|ostree-remote-registry:[^:]+|ostree-remote-image:[^:]+):/;
+
 const TRANSPORT = /^(?:docker:\/\/|registry:|containers-storage:(?:\[[^\]]*\])?|oci:|oci-archive:|docker-daemon:)/;
 
 /** The digest that an image is named by; '' where it is named by a tag. */

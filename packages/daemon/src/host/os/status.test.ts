@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseBootcStatus } from './bootc.ts';
 import { imageOfReference, readCommandLine } from './deployment.ts';
-import { parseRpmOstreeStatus } from './rpm-ostree.ts';
+import { parseRpmOstreeStatus } from './rpm-ostree-status.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
 

@@ -1,0 +1,93 @@
+// `rpm-ostree status --json`. Fields come and go with its versions: what is absent is taken as empty.
+import {
+  anything,
+  array,
+  decodeValue,
+  type Decoder,
+  map,
+  object,
+  readableItems,
+  string,
+  withFallback,
+} from '@slipway/base/codec';
+import { parseJson } from '@slipway/base/json';
+import { DaemonError } from '../../errors.ts';
+import { digestOf, imageOfReference } from './deployment.ts';
+
+export interface RpmOstreeDeployment {
+  readonly booted: boolean;
+  readonly staged: boolean;
+  readonly image: string;
+  readonly digest: string;
+  readonly version: string;
+  readonly checksum: string;
+  /** Asked for by name, beside those of the image. */
+  readonly packages: readonly string[];
+  /** Of the image's, those that were asked to go. */
+  readonly removals: readonly string[];
+}
+
+export interface RpmOstreeStatus {
+  readonly booted: RpmOstreeDeployment;
+  readonly staged: RpmOstreeDeployment | null;
+}
+
+const text = withFallback(string(), '');
+const texts = withFallback(readableItems(string()), []);
+const flag = map(anything, (value) => value === true);
+
+const deployment: Decoder<RpmOstreeDeployment> = map(
+  object({
+    booted: flag,
+    staged: flag,
+    'container-image-reference': text,
+    'container-image-reference-digest': text,
+    'custom-origin': withFallback(array(anything), []),
+    'base-version': text,
+    version: text,
+    checksum: text,
+    'requested-packages': texts,
+    'requested-base-removals': texts,
+  }),
+  (found) => {
+    const image = imageOf(found['container-image-reference'], found['custom-origin'][0]);
+    return {
+      booted: found.booted,
+      staged: found.staged,
+      image,
+      digest: found['container-image-reference-digest'] || digestOf(image),
+      version: found['base-version'] || found.version,
+      checksum: found.checksum,
+      packages: found['requested-packages'],
+      removals: found['requested-base-removals'],
+    };
+  },
+);
+
+/** Hosts of old have the image in the text of a custom origin. */
+function imageOf(reference: string, origin: unknown): string {
+  if (reference !== '') return imageOfReference(reference);
+  return typeof origin === 'string' && origin.startsWith('pivot://') ? origin.slice('pivot://'.length) : '';
+}
+
+export function parseRpmOstreeStatus(text: string): RpmOstreeStatus {
+  const found = parseJson(text);
+  if (!found.ok) {
+    // Not shown: it holds whole manifests.
+    throw new DaemonError(
+      'SLW_DAEMON_HOST',
+      'What `rpm-ostree status --json` printed is no JSON. Is there a newer version of it?',
+    );
+  }
+  const said = decodeValue(object({ deployments: readableItems(deployment) }), found.value);
+  const deployments = said.ok ? said.value.deployments : [];
+  const booted = deployments.find((each) => each.booted);
+  if (booted === undefined) {
+    throw new DaemonError(
+      'SLW_DAEMON_HOST',
+      '`rpm-ostree status --json` names no deployment that this machine is booted from: expected one of `deployments` with ' +
+        '`booted: true`.',
+    );
+  }
+  return { booted, staged: deployments.find((each) => each.staged) ?? null };
+}
