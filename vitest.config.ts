@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './tools/test-order.ts';
 
-// Three kinds of test, told apart by their file names:
-//   x.test.ts       unit: no control plane, no network
-//   x.e2e.test.ts   on the real control plane; part of `npm test`
-//   x.slow.test.ts  long matrices and what needs kube-controller-manager; `npm run test:slow`
+// Four kinds of test, told apart by their file names:
+//   x.test.ts          unit: no control plane, no network
+//   x.e2e.test.ts      on the real control plane; part of `npm test`
+//   x.cluster.test.ts  on whole machines, or with large programs (CRI-O, Ironic); `npm run test:cluster`
+//   x.slow.test.ts     long matrices and what needs kube-controller-manager; `npm run test:slow`
 const tests = (suffix: string) => ['packages', 'tools', 'e2e', 'bench'].map((dir) => `${dir}/**/*${suffix}`);
 const ignored = ['**/node_modules/**'];
 const alone = ['e2e/watch-torture.e2e.test.ts', 'packages/controllers/src/boot-images/boot-image-scale.e2e.test.ts'];
@@ -13,6 +14,9 @@ const alone = ['e2e/watch-torture.e2e.test.ts', 'packages/controllers/src/boot-i
 // Files share a process: loading the same modules again for each of them took a third of the time. So a test leaves
 // nothing behind in its process: no fake timers, environment variables, changed globals or open servers.
 const isolate = false;
+
+// They wait for processes half of the time: two of them leave two cores idle.
+const maxWorkers = 3;
 
 // A loaded machine takes its time; what works takes a moment.
 const expect = { poll: { timeout: 10_000 } };
@@ -28,14 +32,30 @@ export default defineConfig({
     projects: [
       {
         test: {
+          // What `npm test` runs. In one project, because files of two never share a process, and one runs before the other:
+          // unit tests use the processors while those on real components wait.
+          name: 'small',
+          isolate,
+          expect,
+          maxWorkers,
+          sequence: { groupOrder: 0 },
+          include: tests('.test.ts'),
+          exclude: [...ignored, ...alone, '**/*.{cluster,slow}.test.ts'],
+          globalSetup: './e2e/control-plane.ts',
+          testTimeout: 60_000,
+          // The first that asks for a control plane with Slipway installed makes it.
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
           name: 'unit',
           isolate,
           expect,
-          // On all cores, and before the rest: what runs on real components measures times and has the machine to itself.
           maxWorkers: '100%',
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 5 },
           include: tests('.test.ts'),
-          exclude: [...ignored, '**/*.e2e.test.ts', '**/*.slow.test.ts'],
+          exclude: [...ignored, '**/*.{e2e,cluster,slow}.test.ts'],
           testTimeout: 30_000,
           hookTimeout: 30_000,
         },
@@ -45,14 +65,12 @@ export default defineConfig({
           name: 'e2e',
           isolate,
           expect,
-          // They wait for processes half of the time: two of them leave two cores idle.
-          maxWorkers: 3,
+          maxWorkers,
           sequence: { groupOrder: 1 },
           include: tests('.e2e.test.ts'),
           exclude: [...ignored, ...alone],
           globalSetup: './e2e/control-plane.ts',
           testTimeout: 60_000,
-          // The first that asks for a control plane with Slipway installed makes it.
           hookTimeout: 120_000,
         },
       },
@@ -69,9 +87,24 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'cluster',
+          isolate,
+          expect,
+          maxWorkers,
+          sequence: { groupOrder: 3 },
+          // What a first boot promises is shown once more, with the client that takes minutes to build.
+          include: [...tests('.cluster.test.ts'), 'e2e/first-boot*.e2e.test.ts'],
+          exclude: ignored,
+          globalSetup: './e2e/control-plane.ts',
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
           name: 'slow',
           maxWorkers: 1,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
           include: tests('.slow.test.ts'),
           exclude: ignored,
           globalSetup: './e2e/control-plane.ts',

@@ -2,7 +2,7 @@
 import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineConfigNodes, machineConfigs, machineConfigurations, nodeAnnotations, poolLabel } from '@slipway/api';
-import { createSimulatedHost } from '@slipway/daemon';
+import { createSimulatedHost } from '@slipway/simulator';
 import { type MachineConfigSpec, specWithFiles } from '@slipway/testing/builders';
 import { listEvents } from '@slipway/testing/resources';
 import { until } from '@slipway/testing/wait';

@@ -12,8 +12,9 @@ import {
   podDisruptionBudgets,
   pods,
 } from '@slipway/api';
+import { createFetcher } from '@slipway/controllers';
 import { type Client, createClient, impersonating, silentLog } from '@slipway/kube';
-import { type SimulatedFleet, startFleet } from '@slipway/slipway/fleet';
+import { type SimulatedFleet, startFleet } from '@slipway/simulator';
 import { customPool, machineConfig, specWithFiles } from '@slipway/testing/builders';
 import { connect } from '@slipway/testing/control-plane';
 import { serviceAccounts } from '@slipway/testing/resources';
@@ -35,6 +36,8 @@ async function start(): Promise<{ fleet: SimulatedFleet; born: number }> {
     directory: join(dataDir, 'fleet'),
     shares: Object.entries(MACHINES).map(([pool, machines]) => ({ pool, machines })),
     log: silentLog(),
+    fetch: createFetcher({ attempts: 60, backoffMs: 250 }),
+    programVersion: 'test',
     bootMs: 200,
     onBirth: () => (born += 1),
   });

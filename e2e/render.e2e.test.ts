@@ -14,6 +14,7 @@ import {
   createInformer,
   createRecorder,
   createTransport,
+  createWriter,
   loadKubeconfig,
   silentLog,
 } from '@slipway/kube';
@@ -305,6 +306,7 @@ async function reconcileLater(def: ControllerDef, key: string, inMs: number): Pr
   const client = createClient(transport);
   await def.reconcile(key, {
     client,
+    write: createWriter(client, { fieldManager: `slipway-${def.name}` }),
     read: <T extends KubeObject>(resource: Resource<T>) => stores.get(resource) as Store<T>,
     events: createRecorder(client, { component: 'test', log: silentLog() }),
     log: silentLog(),

@@ -7,6 +7,7 @@ const checks = [
   { name: 'lint', command: ['oxlint', '--deny-warnings'] },
   { name: 'format', command: ['oxfmt', '--check'] },
   { name: 'dead code and unused dependencies', command: ['knip'] },
+  { name: 'limits of the house', command: ['node', 'tools/measure.ts', '--check'] },
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,4 +1,5 @@
-import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
+import { recordTestRun } from './house/test-run.ts';
 
 /** What became of a run, as far as the last line tells it. */
 export interface Tally {
@@ -15,7 +16,17 @@ export function summaryLine({ passed, failed, skipped }: Tally): string {
 
 /** Ends a run with one line that people and programs read alike. Where CI is set, a skipped test fails the run. */
 export default class TestSummary implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[], reason: string): void {
+  #vitest: Vitest | undefined;
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+  }
+
+  async onTestRunEnd(
+    modules: readonly TestModule[],
+    unhandledErrors: readonly unknown[],
+    reason: string,
+  ): Promise<void> {
     const tally: Tally = { passed: 0, failed: unhandledErrors.length, skipped: [] };
     for (const module of modules) count(module, tally);
     // A run can also fail as a whole, for instance when no control plane could be started for it.
@@ -25,7 +36,18 @@ export default class TestSummary implements Reporter {
       console.log(['no test may be skipped where CI is set:', ...tally.skipped.map((line) => `  ${line}`)].join('\n'));
     }
     console.log(summaryLine(tally));
+    const vitest = this.#vitest;
+    if (vitest === undefined || tally.failed > 0 || !(await isWhole(modules, vitest))) return;
+    // From the start of the process: what is prepared before the first test is waited for, too.
+    recordTestRun(vitest.config.root, { startedAt: performance.timeOrigin, now: Date.now(), passed: tally.passed });
   }
+}
+
+/** Whether these are all files of `npm test`, and all tests of them. */
+async function isWhole(modules: readonly TestModule[], { projects, config }: Vitest): Promise<boolean> {
+  if (config.testNamePattern !== undefined || !config.project.includes('small')) return false;
+  const files = await Promise.all(projects.map((project) => project.globTestFiles()));
+  return modules.length === files.reduce((sum, { testFiles }) => sum + testFiles.length, 0);
 }
 
 function refusesSkipped(env: NodeJS.ProcessEnv): boolean {

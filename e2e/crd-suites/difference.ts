@@ -1,4 +1,6 @@
 // What the server fills in by itself.
+import { isRecord } from '@slipway/base/json';
+
 const serverFields = new Set([
   'uid',
   'resourceVersion',
@@ -8,9 +10,6 @@ const serverFields = new Set([
   'generateName',
   'selfLink',
 ]);
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const entriesOf = (value: unknown): Record<string, unknown> =>
   Array.isArray(value) ? Object.fromEntries(value.entries()) : isRecord(value) ? value : {};

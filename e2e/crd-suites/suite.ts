@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { isRecord } from '@slipway/base/json';
 import { parse } from 'yaml';
 
 /** A Kubernetes object as a suite writes it; its name may be left out. */
@@ -45,9 +46,6 @@ export interface Suite {
   crdName: string;
   cases: (CreateCase | UpdateCase)[];
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads the fields of one node of a suite file, and says which one is wrong. */
 class Reader {

@@ -1,11 +1,12 @@
 // A cluster with nodes that are simulated machines: real control plane, real daemons, directories in place of disks.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { machineConfigs, nodeAnnotations, nodes } from '@slipway/api';
-import { createDisk, ENCAPSULATED, type FileSystem, makeSimulatedMachine } from '@slipway/daemon';
+import { createDisk, ENCAPSULATED, type FileSystem } from '@slipway/daemon';
 import { canonicalJson, renderedName } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
+import { makeSimulatedMachine } from '@slipway/simulator';
 import { type MachineConfigSpec, node, renderedConfig } from '@slipway/testing/builders';
 import { startTestCluster } from '@slipway/testing/control-plane';
 import { waitForExit, type RunningProcess, startProgram } from '@slipway/testing/slipway-process';
@@ -13,6 +14,8 @@ import { until, type WaitBound } from '@slipway/testing/wait';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { expect } from 'vitest';
+
+const entry = resolve(import.meta.dirname, '../../packages/slipway/src/testing/simulated-daemon.ts');
 
 export interface SimulatedNode {
   readonly name: string;
@@ -43,8 +46,8 @@ export async function startDaemonCluster(): Promise<DaemonCluster> {
   const cluster = await startTestCluster();
   const { controlPlane, operator: client } = cluster;
   const directory = await mkdtemp(join(tmpdir(), 'slipway-daemon-'));
-  // What is shipped, and it starts in a fraction of the time.
-  const { path: program } = await bundleDaemon({ directory });
+  // As it is shipped, and it starts in a fraction of the time.
+  const { path: program } = await bundleDaemon({ entry, directory });
   const running = new Set<SimulatedNode>();
   return {
     controlPlane,

@@ -1,5 +1,5 @@
 // Controllers that are killed before and after every call to Ironic that changes something, once for each place.
-import type { Ironic } from '@slipway/controllers';
+import type { Ironic } from '@slipway/fleet/hosts';
 import type { RunningControllers } from '@slipway/testing/run-controllers';
 import type { Scene } from './scene.ts';
 

@@ -2,8 +2,9 @@
 // controllers and Ironic somebody who can lie.
 import { createHash } from 'node:crypto';
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, namespaces, secrets } from '@slipway/api';
-import { createIronic, dataImagesController, type DataImagesOptions, type Ironic } from '@slipway/controllers';
+import { createIronic, dataImagesController, type DataImagesOptions } from '@slipway/controllers';
 import { type RealIronic, startRealIronic } from '@slipway/controllers/testing/real-ironic';
+import type { Ironic } from '@slipway/fleet/hosts';
 import type { Client, Stored } from '@slipway/kube';
 import { startTestCluster } from '@slipway/testing/control-plane';
 import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';

@@ -4,15 +4,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineConfigPools, nodes } from '@slipway/api';
-import {
-  createDisk,
-  createManyDaemons,
-  createSimulatedHost,
-  type FileSystem,
-  makeSimulatedMachine,
-  setRuntimeBehaviour,
-} from '@slipway/daemon';
+import { createDisk, type FileSystem } from '@slipway/daemon';
 import { type Client, createClient, createRecorder, impersonating, silentLog } from '@slipway/kube';
+import { createManyDaemons, createSimulatedHost, makeSimulatedMachine, setRuntimeBehaviour } from '@slipway/simulator';
 import { node } from '@slipway/testing/builders';
 import { operator, startTestCluster } from '@slipway/testing/control-plane';
 import { runControllers } from '@slipway/testing/run-controllers';

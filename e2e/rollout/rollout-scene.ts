@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineConfigPools, machineConfigs, nodeAnnotations, nodes } from '@slipway/api';
 import type { MachineConfigPool, Node } from '@slipway/api';
+import { createFetcher } from '@slipway/controllers';
 import { type Client, createInformer, type Informer, silentLog } from '@slipway/kube';
-import { type SimulatedFleet, startFleet as startMachines } from '@slipway/slipway/fleet';
+import { type SimulatedFleet, startFleet as startMachines } from '@slipway/simulator';
 import { type InProcessCommand, runInProcess } from '@slipway/slipway/testing/in-process';
 import { machineConfig, type MachineConfigSpec } from '@slipway/testing/builders';
 import { connect } from '@slipway/testing/control-plane';
@@ -54,6 +55,8 @@ export async function startRolloutScene(
     directory,
     shares: Object.entries(shares).map(([pool, count]) => ({ pool, machines: count })),
     log: silentLog(),
+    fetch: createFetcher({ attempts: 60, backoffMs: 250 }),
+    programVersion: 'test',
     bootMs: 100,
   });
   const ended = new AbortController();

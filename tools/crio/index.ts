@@ -1,7 +1,7 @@
 // A real CRI-O for tests, on the disk of a test node (Debian with conmon and crun), in namespaces of its own: nothing of it
 // is installed or mounted on this machine, and nothing is left behind, also when whoever started it is killed.
 //
-//   const { parts } = inject('crio');            // in *.e2e.test.ts; undefined, with the reason told, where it cannot run:
+//   const { parts } = inject('crio');            // in *.cluster.test.ts; undefined, with the reason told, where it cannot run:
 //                                                // whatever needs it is then skipped by skipIf(parts === undefined)
 //   const registry = await startRegistry();      // of tools/registry: its certificate is trusted
 //   const crio = await startCrio({ ...parts, registries: [registry] });

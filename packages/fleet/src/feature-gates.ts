@@ -113,3 +113,10 @@ export function parseFeatureGates(
   }
   return { ok: true, settings };
 }
+
+/** Whether a part of Slipway runs in a cluster, as the cluster says it. */
+export interface GateFinding {
+  readonly isOn: boolean;
+  /** Who says so, in words. */
+  readonly because: string;
+}

@@ -1,12 +1,11 @@
-import type { Authorizer } from './authorization.ts';
-import { parseChallenge } from './challenge.ts';
-import type { Clock } from './clock.ts';
-import { RegistryError } from './errors.ts';
-import type { Asked } from './errors.ts';
-import type { HostLimit } from './host-limit.ts';
+// Asks for a part of an image: place after place, with a login where one is wanted, again where that may help.
+import { backoffMs, halfJitter } from '@slipway/base/backoff';
+import type { Clock } from '@slipway/base/clock';
+import { createDeadline } from '@slipway/base/http';
+import { failureOf } from './answer.ts';
+import { type Authorizer, parseChallenge } from './authorization.ts';
+import { type Asked, RegistryError } from './errors.ts';
 import type { Place } from './places.ts';
-import { longestWaitMs, waitBefore } from './retry.ts';
-import { failureOf } from './statuses.ts';
 import type { Answer, Transport } from './transport.ts';
 
 /** One image that is being read: whom to ask for its parts. */
@@ -31,11 +30,15 @@ export interface Question<T> {
 
 export type Ask = <T>(image: Image, question: Question<T>) => Promise<T>;
 
+/** Dates of other hosts are compared with it. */
+export type RegistryClock = Pick<Clock, 'wallNow' | 'sleep'>;
+
 export interface AskOptions {
   readonly transport: Transport;
   readonly authorizer: Authorizer;
-  readonly limit: HostLimit;
-  readonly clock: Clock;
+  /** Requests that are under way at the same time, to one host. */
+  readonly atOnce: number;
+  readonly clock: RegistryClock;
   readonly retries: number;
 }
 
@@ -51,7 +54,9 @@ interface Attempt {
  * Asks the places of an image one after the other until one gives what the digest names. Only when none did, those that
  * may yet are asked again: another mirror is faster than waiting for this one.
  */
-export function createAsk({ transport, authorizer, limit, clock, retries }: AskOptions): Ask {
+export function createAsk({ transport, authorizer, atOnce, clock, retries }: AskOptions): Ask {
+  const limit = createHostLimit(atOnce);
+
   /** Logs in where the registry wants it; a token that it no longer takes is made anew, once. */
   async function sendTo<T>(place: Place, question: Question<T>, asked: Asked, signal: AbortSignal): Promise<Answer> {
     const exchange = { url: question.url(place), asked, signal, accept: question.accept, redirects: mostRedirects };
@@ -70,10 +75,10 @@ export function createAsk({ transport, authorizer, limit, clock, retries }: AskO
   async function askAt<T>(place: Place, image: Image, question: Question<T>): Promise<T> {
     const asked: Asked = { reference: image.reference, what: question.what, host: place.host };
     const release = await limit.acquire(place.host, image.signal);
-    const deadline = deadlineOf(question.timeoutMs, image.signal);
+    const deadline = createDeadline(question.timeoutMs, image.signal);
     try {
       const answer = await sendTo(place, question, asked, deadline.signal);
-      if (answer.status !== 200) throw await failureOf(answer, asked, authorizer.loginOf(place), clock.now());
+      if (answer.status !== 200) throw await failureOf(answer, asked, authorizer.loginOf(place), clock.wallNow());
       return await question.read(answer, { ...asked, host: answer.host });
     } catch (error) {
       image.signal.throwIfAborted();
@@ -116,6 +121,15 @@ export function createAsk({ transport, authorizer, limit, clock, retries }: AskO
   };
 }
 
+/** The longest that we wait because somebody says so; who wants more is not asked again this time. */
+const longestWaitMs = 60_000;
+
+const backoff = { firstMs: 500, maxMs: 15_000, jitter: halfJitter };
+
+/** How long to wait before the next round: growing, spread so that many who failed together do not come back together. */
+export const waitBefore = (round: number, retryAfterMs: number, random?: () => number): number =>
+  Math.max(backoffMs(backoff, round + 1, random), retryAfterMs);
+
 const waitOf = (failure: RegistryError | undefined): number => failure?.retryAfterMs ?? 0;
 
 /** One failure, or all of them in one. "Not found" is only what everybody says; otherwise the first other failure counts. */
@@ -152,16 +166,52 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** The time limit of a whole attempt: bytes that trickle in do not extend it. */
-function deadlineOf(
-  ms: number,
-  signal: AbortSignal,
-): { signal: AbortSignal; passed: () => boolean; cancel: () => void } {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new DOMException('the time limit has passed', 'TimeoutError')), ms);
+/** How many requests are under way at once, for each host. */
+interface HostLimit {
+  /** Waits for a turn; what it returns gives the turn back. */
+  acquire(host: string, signal: AbortSignal): Promise<() => void>;
+}
+
+interface Line {
+  underWay: number;
+  readonly waiting: Set<() => void>;
+}
+
+function createHostLimit(atOnce: number): HostLimit {
+  const lines = new Map<string, Line>();
+
+  function lineOf(host: string): Line {
+    const line = lines.get(host) ?? { underWay: 0, waiting: new Set() };
+    lines.set(host, line);
+    return line;
+  }
+
+  function release(host: string, line: Line): void {
+    line.underWay -= 1;
+    const [next] = line.waiting;
+    if (next !== undefined) next();
+    else if (line.underWay === 0) lines.delete(host);
+  }
+
   return {
-    signal: AbortSignal.any([signal, limit.signal]),
-    passed: () => limit.signal.aborted,
-    cancel: () => clearTimeout(timer),
+    acquire(host, signal) {
+      signal.throwIfAborted();
+      const line = lineOf(host);
+      return new Promise((resolve, reject) => {
+        const abort = (): void => {
+          line.waiting.delete(go);
+          reject(signal.reason);
+        };
+        const go = (): void => {
+          signal.removeEventListener('abort', abort);
+          line.waiting.delete(go);
+          line.underWay += 1;
+          resolve(() => release(host, line));
+        };
+        if (line.underWay < atOnce) return go();
+        signal.addEventListener('abort', abort, { once: true });
+        line.waiting.add(go);
+      });
+    },
   };
 }

@@ -1,17 +1,13 @@
-import type { Challenge } from './challenge.ts';
-import type { Clock } from './clock.ts';
-import { pullScope } from './endpoint.ts';
-import { RegistryError } from './errors.ts';
-import type { Asked } from './errors.ts';
+// Logins: what a registry asks for, the token or the name and password that answer it, and how long they are kept.
+import type { Clock } from '@slipway/base/clock';
+import { isRecord, type JsonRecord, parseJson } from '@slipway/base/json';
+import { quote } from '@slipway/base/text';
+import { failureOf, readBytes } from './answer.ts';
+import { type Asked, RegistryError } from './errors.ts';
 import { Lru } from './lru.ts';
-import type { Place } from './places.ts';
-import { quote } from './quote.ts';
-import { nameOf } from './reference.ts';
+import { type Place, pullScope } from './places.ts';
+import { mostSpecific, nameOf } from './reference.ts';
 import type { Credential } from './registry.ts';
-import { mostSpecific } from './scope.ts';
-import { failureOf } from './statuses.ts';
-import { readToken } from './token.ts';
-import type { Token } from './token.ts';
 import type { Transport } from './transport.ts';
 
 /** Logs in to registries, and keeps what that gave until it expires. */
@@ -28,7 +24,7 @@ export interface Authorizer {
 export interface AuthorizerOptions {
   readonly credentials: ReadonlyMap<string, Credential>;
   readonly transport: Transport;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'wallNow'>;
   /** Ends every request for a token after its time, and all when the client closes. Tokens are shared by callers, so theirs do not. */
   readonly signal: () => AbortSignal;
 }
@@ -58,8 +54,8 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
   async function fetchToken(realm: URL, place: Place, asked: Asked): Promise<Token> {
     const authorization = basicOf(place);
     const answer = await transport.get({ url: realm, asked, signal: signal(), redirects: 0, authorization });
-    if (answer.status !== 200) throw await failureOf(answer, asked, loginOf(place), clock.now());
-    return readToken(answer.body, asked, clock.now());
+    if (answer.status !== 200) throw await failureOf(answer, asked, loginOf(place), clock.wallNow());
+    return readToken(answer.body, asked, clock.wallNow());
   }
 
   /** Many requests that begin together share one token. */
@@ -81,7 +77,7 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
   return {
     current(place) {
       const token = kept.get(keyOf(place)) ?? kept.get(loginKeyOf(place));
-      return token !== undefined && token.expiresAt - marginMs > clock.now() ? token.header : undefined;
+      return token !== undefined && token.expiresAt - marginMs > clock.wallNow() ? token.header : undefined;
     },
     async answer(challenge, place, asked) {
       if (challenge === undefined) {
@@ -133,3 +129,82 @@ function isSafe({ protocol, username, password }: URL, place: Place): boolean {
 
 /** A proxy may know the repository by another name; a right to more than reading is never asked for. */
 const readingScope = (scope = ''): string | undefined => (/^repository:[^\s:]+:pull$/.test(scope) ? scope : undefined);
+
+/** What a registry asks for in a 401, from its WWW-Authenticate header. */
+type Challenge =
+  | { readonly scheme: 'basic' }
+  | {
+      readonly scheme: 'bearer';
+      readonly realm: string;
+      readonly service: string | undefined;
+      readonly scope: string | undefined;
+    };
+
+const longestHeader = 8 * 1024;
+
+/** The first challenge that can be answered, Bearer before Basic; undefined: there is none. */
+export function parseChallenge(header: string | readonly string[] | undefined): Challenge | undefined {
+  const text = typeof header === 'string' ? header : (header ?? []).join(', ');
+  if (text.length > longestHeader) return undefined;
+  const challenges = challengesIn(text);
+  const bearer = challenges.find(({ scheme, parameters }) => scheme === 'bearer' && parameters.has('realm'));
+  if (bearer !== undefined) {
+    const { parameters } = bearer;
+    const realm = parameters.get('realm') ?? '';
+    return { scheme: 'bearer', realm, service: parameters.get('service'), scope: parameters.get('scope') };
+  }
+  return challenges.some(({ scheme }) => scheme === 'basic') ? { scheme: 'basic' } : undefined;
+}
+
+interface RawChallenge {
+  scheme: string;
+  parameters: Map<string, string>;
+}
+
+// One piece at a time: `name=value`, `name="value with \" and ,"`, or a word that begins a challenge (RFC 9110, 11.6.1).
+const piece = /\s*(?:,\s*)*(?:([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))|([\w!#$%&'*+.^`|~-]+))/y;
+
+function challengesIn(text: string): RawChallenge[] {
+  const found: RawChallenge[] = [];
+  piece.lastIndex = 0;
+  for (let match = piece.exec(text); match !== null; match = piece.exec(text)) {
+    const [, name, quoted, bare, scheme] = match;
+    if (scheme !== undefined) found.push({ scheme: scheme.toLowerCase(), parameters: new Map() });
+    else if (name !== undefined) {
+      found.at(-1)?.parameters.set(name.toLowerCase(), quoted?.replaceAll(/\\(.)/g, '$1') ?? bare ?? '');
+    }
+  }
+  return found;
+}
+
+interface Token {
+  /** The Authorization header that it makes. */
+  readonly header: string;
+  readonly expiresAt: number;
+}
+
+const mostTokenBytes = 256 * 1024;
+/** What a token lasts that does not say it, by the protocol. */
+const defaultSeconds = 60;
+const longestSeconds = 3600;
+
+async function readToken(body: AsyncIterable<Uint8Array>, asked: Asked, now: number): Promise<Token> {
+  const answer = parseToken((await readBytes(body, mostTokenBytes, asked)).toString('utf8'));
+  const token = answer['token'] ?? answer['access_token'];
+  if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
+    const text = 'expected a token in one line without blanks, found none. Check the token server of the registry';
+    throw new RegistryError('SLW_REGISTRY_ANSWER', text, { asked });
+  }
+  return { header: `Bearer ${token}`, expiresAt: now + 1000 * secondsIn(answer) };
+}
+
+function secondsIn(answer: JsonRecord): number {
+  const seconds = answer['expires_in'];
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, longestSeconds) : defaultSeconds;
+}
+
+/** The text may hold a token: what is wrong with it is not told. */
+function parseToken(text: string): JsonRecord {
+  const parsed = parseJson(text);
+  return parsed.ok && isRecord(parsed.value) ? parsed.value : {};
+}

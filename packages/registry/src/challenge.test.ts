@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseChallenge } from './challenge.ts';
+import { parseChallenge } from './authorization.ts';
 
 const bearer = (realm: string, service?: string, scope?: string) => ({ scheme: 'bearer', realm, service, scope });
 

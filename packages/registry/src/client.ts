@@ -1,12 +1,9 @@
-import { createAsk } from './asking.ts';
-import type { Image } from './asking.ts';
+import { systemClock } from '@slipway/base/clock';
+import { createAsk, type Image, type RegistryClock } from './asking.ts';
 import { createAuthorizer } from './authorization.ts';
-import { systemClock } from './clock.ts';
-import type { Clock } from './clock.ts';
-import { createDocuments } from './documents.ts';
 import { RegistryError } from './errors.ts';
-import { createHostLimit } from './host-limit.ts';
 import { createFileReader } from './image-file.ts';
+import { createDocuments } from './manifest.ts';
 import { placesOf } from './places.ts';
 import { formatReference, nameOf, parseReference } from './reference.ts';
 import type { Platform, Registry, RegistryOptions } from './registry.ts';
@@ -23,7 +20,7 @@ const defaults = {
   layerBytes: 20 * 1024 ** 3,
 };
 
-export function createRegistry(options: RegistryOptions = {}, clock: Clock = systemClock): Registry {
+export function createRegistry(options: RegistryOptions = {}, clock: RegistryClock = systemClock): Registry {
   const { silenceMs, retries, atOnce, layerMs, layerBytes } = withDefaults(options);
   const mirrors = options.mirrors ?? [];
   const plainHttp = new Set((options.plainHttp ?? []).map((host) => host.toLowerCase()));
@@ -36,7 +33,7 @@ export function createRegistry(options: RegistryOptions = {}, clock: Clock = sys
     clock,
     signal: () => AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
   });
-  const ask = createAsk({ transport, authorizer, limit: createHostLimit(atOnce), clock, retries });
+  const ask = createAsk({ transport, authorizer, atOnce, clock, retries });
   const documents = createDocuments({ ask, platform: options.platform ?? ownPlatform(), timeoutMs });
   const readFile = createFileReader({ ask, layerMs, layerBytes });
 

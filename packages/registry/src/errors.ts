@@ -1,3 +1,5 @@
+import { CodedError, errorGuard } from '@slipway/base/coded-error';
+
 /** Every code this package raises, with what it means. docs/errors.md says what to do about each. */
 export const registryErrors = {
   SLW_REGISTRY_REFERENCE: 'the text does not name an image',
@@ -53,9 +55,8 @@ const passing: ReadonlySet<RegistryErrorCode> = new Set<RegistryErrorCode>([
   'SLW_REGISTRY_SERVER',
 ]);
 
-export class RegistryError extends Error {
+export class RegistryError extends CodedError<RegistryErrorCode> {
   override readonly name = 'RegistryError';
-  readonly code: RegistryErrorCode;
   /** The message without whom it is about. */
   readonly text: string;
   readonly asked: Asked | undefined;
@@ -66,8 +67,7 @@ export class RegistryError extends Error {
   constructor(code: RegistryErrorCode, text: string, details: RegistryErrorDetails = {}) {
     const { asked, cause } = details;
     const about = asked === undefined ? '' : `${asked.reference}: ${asked.what} from ${asked.host}: `;
-    super(`${about}${text}`, cause === undefined ? undefined : { cause });
-    this.code = code;
+    super(code, `${about}${text}`, { cause });
     this.text = text;
     this.asked = asked;
     this.status = details.status;
@@ -86,5 +86,4 @@ export class RegistryError extends Error {
   }
 }
 
-export const isRegistryError = (error: unknown, ...codes: RegistryErrorCode[]): error is RegistryError =>
-  error instanceof RegistryError && (codes.length === 0 || codes.includes(error.code));
+export const isRegistryError = errorGuard(RegistryError);

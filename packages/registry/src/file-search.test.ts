@@ -1,8 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FileSearch } from './file-search.ts';
-import type { LayerEntry, Verdict } from './file-search.ts';
-import { normalisePath, resolveLink } from './image-path.ts';
+import { FileSearch, type LayerEntry, normalisePath, resolveLink, type Verdict } from './file-search.ts';
 
 interface Entry {
   name: string;

@@ -1,11 +1,9 @@
+import { quote } from '@slipway/base/text';
 import type { Ask, Image } from './asking.ts';
-import { blobUrl } from './endpoint.ts';
 import { RegistryError } from './errors.ts';
-import { FileSearch } from './file-search.ts';
-import type { Verdict } from './file-search.ts';
-import { normalisePath } from './image-path.ts';
+import { FileSearch, normalisePath, type Verdict } from './file-search.ts';
 import { searchLayer } from './layer.ts';
-import { quote } from './quote.ts';
+import { blobUrl } from './places.ts';
 import type { Layer } from './registry.ts';
 
 export interface FileReaderOptions {

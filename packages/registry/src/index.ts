@@ -1,12 +1,7 @@
-export type { Clock } from './clock.ts';
 export { createRegistry } from './client.ts';
-export { isRegistryError, RegistryError, registryErrors } from './errors.ts';
-export type { RegistryErrorCode } from './errors.ts';
+export { isRegistryError, RegistryError, type RegistryErrorCode, registryErrors } from './errors.ts';
 export { mirrorsOfDigestMirrorSets } from './mirror-sets.ts';
 export { parsePullSecret } from './pull-secret.ts';
-export { formatReference, parseReference } from './reference.ts';
-export type { Reference } from './reference.ts';
-export { parseRegistriesConf } from './registries-conf.ts';
-export type { RegistriesConf } from './registries-conf.ts';
+export { formatReference, mostSpecific, parseReference, type Reference } from './reference.ts';
+export { parseRegistriesConf, type RegistriesConf } from './registries-conf.ts';
 export type * from './registry.ts';
-export { mostSpecific } from './scope.ts';

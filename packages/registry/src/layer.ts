@@ -1,19 +1,20 @@
+// One layer of an image, searched while it comes in: unpacked, hashed, and not kept.
 import { createHash } from 'node:crypto';
+import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { checkDigest, checkSize } from './bytes.ts';
-import { RegistryError } from './errors.ts';
-import type { Asked } from './errors.ts';
+import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
+import { extract } from 'tar-stream';
+import { checkDigest, checkSize } from './answer.ts';
+import { type Asked, RegistryError } from './errors.ts';
 import type { FileSearch, Verdict } from './file-search.ts';
 import type { Layer } from './registry.ts';
-import { searchTar } from './tar-entries.ts';
-import { magicBytes, unpackerFor } from './unpack.ts';
 
 export interface LayerLimits {
   /** Of one layer, unpacked. */
   readonly mostUnpacked: number;
 }
 
-export type LayerVerdict = Verdict | { readonly kind: 'damaged'; readonly why: string };
+type LayerVerdict = Verdict | { readonly kind: 'damaged'; readonly why: string };
 
 /**
  * Searches a layer while it comes in. The verdict is only given when the digest of the whole layer agreed, so the layer
@@ -69,6 +70,73 @@ async function unpackInto(
 function tooMuch({ mostUnpacked }: LayerLimits, asked: Asked): RegistryError {
   const text = `expected at most ${mostUnpacked} bytes when unpacked, found more. A layer that needs more cannot be read`;
   return new RegistryError('SLW_REGISTRY_LIMIT', text, { asked });
+}
+
+/** Fewer would not tell the formats apart. */
+const magicBytes = 4;
+
+/** 32 MB: what the levels that registries see need. A frame that wants more is refused rather than given the memory. */
+const largestZstdWindowLog = 25;
+const chunkSize = 64 * 1024;
+
+const gzip = /^1f8b/;
+/** A frame, or one to be skipped: some tools begin with those. */
+const zstd = /^(28b52ffd|5.2a4d18)/;
+
+/** How the blob is packed, from its first bytes: media types are not always right. Undefined: not at all. */
+function unpackerFor(start: Uint8Array): Transform | undefined {
+  const magic = Buffer.from(start).toString('hex');
+  if (gzip.test(magic)) return createGunzip({ chunkSize });
+  if (!zstd.test(magic)) return undefined;
+  return createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: largestZstdWindowLog } });
+}
+
+/** An archive that is searched while it comes in: nothing of it is kept but the content that the search wants. */
+interface TarSearch {
+  /** Done when the bytes are looked through. */
+  write(chunk: Uint8Array): Promise<void>;
+  end(): Promise<void>;
+}
+
+function searchTar(search: FileSearch): TarSearch {
+  const archive = extract();
+  let failure: Error | undefined;
+  let wake = (): void => {};
+
+  archive.on('entry', (header, content, next) => {
+    const chunks: Uint8Array[] = [];
+    const wanted = search.see(header);
+    content.on('data', (chunk) => {
+      if (wanted && chunk instanceof Uint8Array) chunks.push(chunk);
+    });
+    content.on('end', () => {
+      if (wanted) search.take(Buffer.concat(chunks));
+      next();
+    });
+    content.on('error', () => {});
+  });
+  archive.on('error', (error: Error) => {
+    failure = error;
+  });
+  for (const event of ['drain', 'finish', 'close'] as const) archive.on(event, () => wake());
+
+  const settled = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      wake = () => (failure === undefined ? resolve() : reject(failure));
+      if (failure !== undefined) reject(failure);
+    });
+
+  return {
+    async write(chunk) {
+      if (failure !== undefined) throw failure;
+      if (!archive.write(chunk)) await settled();
+    },
+    async end() {
+      const done = settled();
+      archive.end(null);
+      await done;
+    },
+  };
 }
 
 /** The bytes of a blob in turn, counted and hashed as they pass. */

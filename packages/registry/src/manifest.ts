@@ -1,10 +1,16 @@
+// Manifests, indexes and configs of images: asked for by tag or digest, verified, read, and kept.
+import { describeKind, isRecord, parseJson } from '@slipway/base/json';
+import { quote } from '@slipway/base/text';
+import { checkDigest, checkSize, digestOf, readBytes } from './answer.ts';
+import type { Ask, Image } from './asking.ts';
 import { RegistryError } from './errors.ts';
-import { isRecord, kindOf, quote } from './quote.ts';
+import { Lru } from './lru.ts';
+import { blobUrl, manifestUrl } from './places.ts';
 import { digestPattern } from './reference.ts';
 import type { Layer, Platform } from './registry.ts';
 
 /** An image for one platform. */
-export interface Manifest {
+interface Manifest {
   readonly kind: 'image';
   readonly config: Layer;
   /** From the lowest to the topmost. */
@@ -12,13 +18,122 @@ export interface Manifest {
 }
 
 /** Images of the same name for several platforms. */
-export interface Index {
+interface Index {
   readonly kind: 'index';
   readonly manifests: readonly IndexEntry[];
 }
 
-export interface IndexEntry extends Layer {
+interface IndexEntry extends Layer {
   readonly platform: Platform | undefined;
+}
+
+/** What is of interest in the config of an image. */
+interface ImageConfig {
+  readonly platform: Platform;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+interface FoundManifest {
+  /** Of what the reference names: the index, where it is one. */
+  readonly named: string;
+  /** Of the manifest for the platform. */
+  readonly digest: string;
+  readonly manifest: Manifest;
+}
+
+/** Manifests and configs, each asked for once and then kept by its digest. */
+export interface Documents {
+  /** By tag or digest. */
+  manifestOf(image: Image, wanted: string): Promise<FoundManifest>;
+  configOf(image: Image, config: Layer): Promise<ImageConfig>;
+}
+
+export interface DocumentsOptions {
+  readonly ask: Ask;
+  readonly platform: Platform;
+  readonly timeoutMs: number;
+}
+
+const deepestIndex = 3;
+const mostKeptBytes = 16 * 1024 * 1024;
+
+export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions): Documents {
+  const manifests = new Lru<Manifest | Index>(mostKeptBytes);
+  const configs = new Lru<ImageConfig>(mostKeptBytes);
+
+  async function documentOf(
+    image: Image,
+    wanted: string,
+    size?: number,
+  ): Promise<{ digest: string; document: Manifest | Index }> {
+    const kept = manifests.get(wanted);
+    if (kept !== undefined) return { digest: wanted, document: kept };
+    const what = `manifest ${wanted}`;
+    const bytes = await ask(image, {
+      what,
+      url: (place) => manifestUrl(place, wanted),
+      accept: acceptManifests,
+      timeoutMs,
+      async read(answer, asked) {
+        const bytes = await readBytes(answer.body, mostManifestBytes, asked);
+        if (size !== undefined) checkSize(size, bytes.length, asked);
+        const expected = expectedDigest(wanted, answer.header('docker-content-digest'));
+        if (expected !== undefined) checkDigest(expected, digestOf(bytes), asked);
+        return bytes;
+      },
+    });
+    const digest = digestOf(bytes);
+    const document = parseManifest(bytes, `${image.reference}: ${what}`);
+    manifests.set(digest, document, bytes.length);
+    return { digest, document };
+  }
+
+  async function manifestOf(image: Image, wanted: string): Promise<FoundManifest> {
+    let { digest, document } = await documentOf(image, wanted);
+    const named = digest;
+    for (let depth = 0; document.kind === 'index'; depth += 1) {
+      const about = `${image.reference}: index ${digest}`;
+      if (depth >= deepestIndex) {
+        const text = `${about}: expected an image, found an index inside ${deepestIndex} others. Push the image with fewer`;
+        throw new RegistryError('SLW_REGISTRY_LIMIT', text);
+      }
+      const picked = pickPlatform(document, platform, about);
+      ({ digest, document } = await documentOf(image, picked.digest, picked.size));
+    }
+    return { named, digest, manifest: document };
+  }
+
+  async function configOf(image: Image, { digest, size }: Layer): Promise<ImageConfig> {
+    const kept = configs.get(digest);
+    if (kept !== undefined) return kept;
+    const what = `config ${digest}`;
+    if (size > mostConfigBytes) {
+      const text = `${image.reference}: ${what}: expected at most ${mostConfigBytes} bytes, found ${size}. An image that needs more cannot be read`;
+      throw new RegistryError('SLW_REGISTRY_LIMIT', text);
+    }
+    const bytes = await ask(image, {
+      what,
+      url: (place) => blobUrl(place, digest),
+      timeoutMs,
+      async read(answer, asked) {
+        const bytes = await readBytes(answer.body, mostConfigBytes, asked);
+        checkSize(size, bytes.length, asked);
+        checkDigest(digest, digestOf(bytes), asked);
+        return bytes;
+      },
+    });
+    const config = parseImageConfig(bytes, `${image.reference}: ${what}`);
+    configs.set(digest, config, JSON.stringify(config).length);
+    return config;
+  }
+
+  return { manifestOf, configOf };
+}
+
+/** For a tag, what the registry says itself: it at least has to agree with what it gives. */
+function expectedDigest(wanted: string, said: string | string[] | undefined): string | undefined {
+  if (wanted.startsWith('sha256:')) return wanted;
+  return typeof said === 'string' && said.startsWith('sha256:') ? said : undefined;
 }
 
 const indexTypes: ReadonlySet<unknown> = new Set([
@@ -30,8 +145,8 @@ const imageTypes: ReadonlySet<unknown> = new Set([
   'application/vnd.docker.distribution.manifest.v2+json',
 ]);
 
-export const acceptManifests = [...indexTypes, ...imageTypes].join(', ');
-export const mostManifestBytes = 4 * 1024 * 1024;
+const acceptManifests = [...indexTypes, ...imageTypes].join(', ');
+const mostManifestBytes = 4 * 1024 * 1024;
 const mostLayers = 500;
 const mostEntries = 1000;
 
@@ -41,7 +156,7 @@ const isIndexType = (mediaType: string): boolean => indexTypes.has(mediaType);
  * Reads a manifest or an index. What it is stands in its bytes, which the digest covers; the Content-Type of the answer
  * is not covered and not looked at. One that could be read both ways is refused (CVE-2021-41190).
  */
-export function parseManifest(bytes: Uint8Array, about: string): Manifest | Index {
+function parseManifest(bytes: Uint8Array, about: string): Manifest | Index {
   const document = parseDocument(bytes, about);
   const { mediaType } = document;
   checkVersion(document['schemaVersion'], about);
@@ -57,19 +172,15 @@ export function parseManifest(bytes: Uint8Array, about: string): Manifest | Inde
 
 function checkVersion(version: unknown, about: string): void {
   if (version === 2) return;
-  const found = version === 1 ? '1, which registries have given up' : kindOf(version);
+  const found = version === 1 ? '1, which registries have given up' : describeKind(version);
   throw refuse(about, `schemaVersion: expected 2, found ${found}. Push the image anew with a current tool`);
 }
 
 function parseDocument(bytes: Uint8Array, about: string): Record<string, unknown> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch {
-    throw refuse(about, 'expected JSON, found something else. Check that this is the address of a registry');
-  }
-  if (!isRecord(parsed)) throw refuse(about, `expected an object, found ${kindOf(parsed)}`);
-  return parsed;
+  const parsed = parseJson(Buffer.from(bytes).toString('utf8'));
+  if (!parsed.ok) throw refuse(about, `${parsed.problem}. Check that this is the address of a registry`);
+  if (!isRecord(parsed.value)) throw refuse(about, `expected an object, found ${describeKind(parsed.value)}`);
+  return parsed.value;
 }
 
 function indexIn(document: Record<string, unknown>, about: string): Index {
@@ -90,7 +201,7 @@ function imageIn(document: Record<string, unknown>, about: string): Manifest {
 
 function listIn(document: Record<string, unknown>, field: string, most: number, about: string): unknown[] {
   const value = document[field];
-  if (!Array.isArray(value)) throw refuse(about, `${field}: expected a list, found ${kindOf(value)}`);
+  if (!Array.isArray(value)) throw refuse(about, `${field}: expected a list, found ${describeKind(value)}`);
   if (value.length > most) {
     const text = `${about}: ${field}: expected at most ${most} entries, found ${value.length}. An image that needs more cannot be read`;
     throw new RegistryError('SLW_REGISTRY_LIMIT', text);
@@ -99,7 +210,7 @@ function listIn(document: Record<string, unknown>, field: string, most: number, 
 }
 
 function descriptorIn(value: unknown, at: string, about: string): Layer {
-  if (!isRecord(value)) throw refuse(about, `${at}: expected a descriptor, found ${kindOf(value)}`);
+  if (!isRecord(value)) throw refuse(about, `${at}: expected a descriptor, found ${describeKind(value)}`);
   const { digest, size, mediaType } = value;
   if (typeof digest !== 'string' || !digestPattern.test(digest)) {
     throw refuse(about, `${at}.digest: expected sha256: and 64 characters 0-9 a-f, found ${showText(digest)}`);
@@ -107,7 +218,7 @@ function descriptorIn(value: unknown, at: string, about: string): Layer {
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
     throw refuse(
       about,
-      `${at}.size: expected a number of bytes, found ${typeof size === 'number' ? size : kindOf(size)}`,
+      `${at}.size: expected a number of bytes, found ${typeof size === 'number' ? size : describeKind(size)}`,
     );
   }
   return { digest, size, mediaType: typeof mediaType === 'string' ? mediaType : '' };
@@ -121,7 +232,7 @@ function platformIn(value: unknown): Platform | undefined {
 }
 
 /** The one for the platform; where none says so, an index inside that says nothing of its platforms. */
-export function pickPlatform(index: Index, wanted: Platform, about: string): IndexEntry {
+function pickPlatform(index: Index, wanted: Platform, about: string): IndexEntry {
   const { manifests } = index;
   const found =
     manifests.find(({ platform }) => platform?.os === wanted.os && platform.architecture === wanted.architecture) ??
@@ -134,7 +245,33 @@ export function pickPlatform(index: Index, wanted: Platform, about: string): Ind
   throw new RegistryError('SLW_REGISTRY_PLATFORM', text);
 }
 
-const showText = (value: unknown): string => (typeof value === 'string' ? quote(value, 100) : kindOf(value));
+const showText = (value: unknown): string => (typeof value === 'string' ? quote(value, 100) : describeKind(value));
 
 const refuse = (about: string, why: string): RegistryError =>
   new RegistryError('SLW_REGISTRY_ANSWER', `${about}: ${why}`);
+
+const mostConfigBytes = 8 * 1024 * 1024;
+
+function parseImageConfig(bytes: Uint8Array, about: string): ImageConfig {
+  const parsed = parseJson(Buffer.from(bytes).toString('utf8'));
+  if (!parsed.ok || !isRecord(parsed.value)) {
+    const text = `${about}: expected a JSON object, found something else. Push the image anew: its config is damaged`;
+    throw new RegistryError('SLW_REGISTRY_ANSWER', text);
+  }
+  const { os, architecture, config } = parsed.value;
+  return {
+    platform: { os: textOr(os, 'unknown'), architecture: textOr(architecture, 'unknown') },
+    labels: labelsIn(isRecord(config) ? config['Labels'] : undefined),
+  };
+}
+
+const textOr = (value: unknown, other: string): string => (typeof value === 'string' && value !== '' ? value : other);
+
+/** Without a prototype: a label may have any name, also that of something every object has. */
+function labelsIn(value: unknown): Record<string, string> {
+  const labels = Object.create(null) as Record<string, string>;
+  for (const [name, text] of Object.entries(isRecord(value) ? value : {})) {
+    if (typeof text === 'string') labels[name] = text;
+  }
+  return labels;
+}

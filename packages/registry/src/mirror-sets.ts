@@ -1,7 +1,7 @@
+import { describeKind, isRecord } from '@slipway/base/json';
+import { quote } from '@slipway/base/text';
 import { RegistryError } from './errors.ts';
-import { isRecord, kindOf, quote } from './quote.ts';
-import { isHost, isScope } from './reference.ts';
-import { lowerHost } from './registries-conf.ts';
+import { isHostPattern, isScope, lowerHost } from './reference.ts';
 import type { MirrorRule } from './registry.ts';
 
 const mostEntries = 1000;
@@ -19,7 +19,7 @@ export function mirrorsOfDigestMirrorSets(objects: readonly unknown[]): readonly
 }
 
 function rulesOf(object: unknown, fallbackName: string): MirrorRule[] {
-  if (!isRecord(object)) throw refuse(fallbackName, `expected an object, found ${kindOf(object)}`);
+  if (!isRecord(object)) throw refuse(fallbackName, `expected an object, found ${describeKind(object)}`);
   const name = nameOfObject(object) ?? fallbackName;
   const kind = kinds[String(object['kind'])];
   if (kind === undefined) {
@@ -27,12 +27,12 @@ function rulesOf(object: unknown, fallbackName: string): MirrorRule[] {
   }
   const at = `spec.${kind.field}`;
   const spec = object['spec'] ?? {};
-  if (!isRecord(spec)) throw refuse(name, `spec: expected an object, found ${kindOf(spec)}`);
+  if (!isRecord(spec)) throw refuse(name, `spec: expected an object, found ${describeKind(spec)}`);
   return listOf(spec[kind.field], name, at).map((entry, index) => readRule(entry, kind.for, name, `${at}[${index}]`));
 }
 
 function readRule(entry: unknown, answers: MirrorRule['for'], name: string, at: string): MirrorRule {
-  if (!isRecord(entry)) throw refuse(name, `${at}: expected an object, found ${kindOf(entry)}`);
+  if (!isRecord(entry)) throw refuse(name, `${at}: expected an object, found ${describeKind(entry)}`);
   const source = scopeOf(entry['source'], name, `${at}.source`, true);
   const mirrors = listOf(entry['mirrors'], name, `${at}.mirrors`).map((mirror, index) => ({
     location: scopeOf(mirror, name, `${at}.mirrors[${index}]`, false),
@@ -45,22 +45,22 @@ function fallbackIn(entry: Record<string, unknown>, name: string, at: string): b
   const policy = entry['mirrorSourcePolicy'] ?? 'AllowContactingSource';
   if (policy === 'AllowContactingSource') return true;
   if (policy === 'NeverContactSource') return false;
-  const found = typeof policy === 'string' ? quote(policy, 50) : kindOf(policy);
+  const found = typeof policy === 'string' ? quote(policy, 50) : describeKind(policy);
   throw refuse(name, `${at}.mirrorSourcePolicy: expected NeverContactSource or AllowContactingSource, found ${found}`);
 }
 
 function listOf(value: unknown, name: string, at: string): unknown[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw refuse(name, `${at}: expected a list, found ${kindOf(value)}`);
+  if (!Array.isArray(value)) throw refuse(name, `${at}: expected a list, found ${describeKind(value)}`);
   if (value.length > mostEntries)
     throw refuse(name, `${at}: expected at most ${mostEntries} entries, found ${value.length}`);
   return value;
 }
 
 function scopeOf(value: unknown, name: string, at: string, pattern: boolean): string {
-  if (typeof value !== 'string') throw refuse(name, `${at}: expected text, found ${kindOf(value)}`);
+  if (typeof value !== 'string') throw refuse(name, `${at}: expected text, found ${describeKind(value)}`);
   const scope = lowerHost(value);
-  if (isScope(scope) || (pattern && scope.startsWith('*.') && isHost(scope.slice(2)))) return scope;
+  if (isScope(scope) || (pattern && isHostPattern(scope))) return scope;
   throw refuse(name, `${at}: expected a host, or a host and a path without a tag, found ${quote(value, 100)}`);
 }
 

@@ -1,8 +1,6 @@
 import { RegistryError } from './errors.ts';
-import { formatReference, nameOf } from './reference.ts';
-import type { Reference } from './reference.ts';
+import { coverage, formatReference, mostSpecific, nameOf, type Reference } from './reference.ts';
 import type { Mirror, MirrorRule } from './registry.ts';
-import { coverage, mostSpecific } from './scope.ts';
 
 /** One place that an image may come from: its registry itself, or a mirror. */
 export interface Place {
@@ -73,3 +71,25 @@ function nowhere(reference: Reference, matching: readonly MirrorRule[], kind: st
   const text = `${formatReference(reference)}: there is no place to ask: ${why}. Add a mirror for ${kind}, or allow the source`;
   return new RegistryError('SLW_REGISTRY_BLOCKED', text);
 }
+
+/** Docker Hub answers under another name than its images have, and its own images stand below library/. */
+function serving({ host, repository }: Place): { host: string; repository: string } {
+  if (host !== 'docker.io') return { host, repository };
+  return { host: 'registry-1.docker.io', repository: repository.includes('/') ? repository : `library/${repository}` };
+}
+
+export function manifestUrl(place: Place, reference: string): URL {
+  return urlOf(place, 'manifests', reference);
+}
+
+export function blobUrl(place: Place, digest: string): URL {
+  return urlOf(place, 'blobs', digest);
+}
+
+function urlOf(place: Place, kind: string, name: string): URL {
+  const { host, repository } = serving(place);
+  return new URL(`${place.plainHttp ? 'http' : 'https'}://${host}/v2/${repository}/${kind}/${name}`);
+}
+
+/** What a token has to allow: to read, and nothing more. */
+export const pullScope = (place: Place): string => `repository:${serving(place).repository}:pull`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RegistryError } from './errors.ts';
 import { parsePullSecret } from './pull-secret.ts';
-import { mostSpecific } from './scope.ts';
+import { mostSpecific } from './reference.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const secretOf = (auths: unknown): string => JSON.stringify({ auths });

@@ -1,6 +1,7 @@
+import { describeKind, isRecord, parseJson } from '@slipway/base/json';
+import { quote } from '@slipway/base/text';
 import { RegistryError } from './errors.ts';
-import { isRecord, kindOf, quote } from './quote.ts';
-import { isHost, isScope } from './reference.ts';
+import { isHostPattern, isScope } from './reference.ts';
 import type { Credential } from './registry.ts';
 
 const longest = 1024 * 1024;
@@ -11,7 +12,6 @@ const mostEntries = 1000;
  * an error. Entries without a login (a credential helper holds it) are left out.
  */
 export function parsePullSecret(text: string): ReadonlyMap<string, Credential> {
-  if (text.length > longest) throw refuse(`expected at most ${longest} characters, found ${text.length}`);
   const auths = authsIn(text);
   const entries = Object.entries(auths);
   if (entries.length > mostEntries)
@@ -26,16 +26,12 @@ export function parsePullSecret(text: string): ReadonlyMap<string, Credential> {
 }
 
 function authsIn(text: string): Record<string, unknown> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    // The parser's own message quotes the text around the mistake.
-    throw refuse('expected JSON, found something else');
-  }
-  if (!isRecord(parsed)) throw refuse(`expected an object with auths, found ${kindOf(parsed)}`);
-  if (!isRecord(parsed['auths'])) throw refuse(`auths: expected an object, found ${kindOf(parsed['auths'])}`);
-  return parsed['auths'];
+  const parsed = parseJson(text, { maxChars: longest });
+  if (!parsed.ok) throw refuse(parsed.problem);
+  const { value } = parsed;
+  if (!isRecord(value)) throw refuse(`expected an object with auths, found ${describeKind(value)}`);
+  if (!isRecord(value['auths'])) throw refuse(`auths: expected an object, found ${describeKind(value['auths'])}`);
+  return value['auths'];
 }
 
 /** A key may be written as a URL, as older tools do. */
@@ -48,8 +44,8 @@ function scopeOf(key: string): string {
   const slash = bare.indexOf('/');
   const host = (slash === -1 ? bare : bare.slice(0, slash)).toLowerCase();
   const scope = `${dockerHub.has(host) ? 'docker.io' : host}${slash === -1 ? '' : bare.slice(slash)}`;
-  const known = isScope(scope) || (scope.startsWith('*.') && isHost(scope.slice(2)));
-  if (!known) throw refuse(`auths[${showKey(key)}]: expected a host, or a host and a path, as the key`);
+  const isKnown = isScope(scope) || isHostPattern(scope);
+  if (!isKnown) throw refuse(`auths[${showKey(key)}]: expected a host, or a host and a path, as the key`);
   return scope;
 }
 
@@ -59,7 +55,7 @@ const dockerHub = new Set(['docker.io', 'index.docker.io', 'registry-1.docker.io
 const showKey = (key: string): string => (key.includes('@') ? '"…"' : quote(key, 100));
 
 function credentialIn(entry: unknown, at: string): Credential | undefined {
-  if (!isRecord(entry)) throw refuse(`${at}: expected an object, found ${kindOf(entry)}`);
+  if (!isRecord(entry)) throw refuse(`${at}: expected an object, found ${describeKind(entry)}`);
   const auth = textIn(entry, 'auth', at);
   if (auth !== undefined) return decode(auth, `${at}.auth`);
   const username = textIn(entry, 'username', at);
@@ -71,7 +67,7 @@ function credentialIn(entry: unknown, at: string): Credential | undefined {
 function textIn(entry: Record<string, unknown>, field: string, at: string): string | undefined {
   const value = entry[field];
   if (value === undefined || value === null || value === '') return undefined;
-  if (typeof value !== 'string') throw refuse(`${at}.${field}: expected text, found ${kindOf(value)}`);
+  if (typeof value !== 'string') throw refuse(`${at}.${field}: expected text, found ${describeKind(value)}`);
   return value;
 }
 

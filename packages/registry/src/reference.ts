@@ -1,5 +1,5 @@
+import { quote } from '@slipway/base/text';
 import { RegistryError } from './errors.ts';
-import { quote } from './quote.ts';
 
 export interface Reference {
   /** With its port, where one was given. */
@@ -59,19 +59,12 @@ function split(rest: string): { name: string; tag: string | undefined; digest: s
  * Whether the text is a host in the form that references use: a dot, a port, or localhost tells it from a path. Other
  * spellings of an address (127.1) are refused, so that rules about a host cannot be got round.
  */
-export function isHost(text: string): boolean {
+function isHost(text: string): boolean {
   if (!hostPattern.test(text) || text.length > longestName || isShort(text)) return false;
   return URL.parse(`https://${text}/`)?.hostname === text.replace(/:\d+$/, '');
 }
 
 const isShort = (host: string): boolean => !/[.:]/.test(host) && host !== 'localhost';
-
-/** Whether the text is a host, or a host and a path below it. */
-export function isScope(text: string): boolean {
-  const slash = text.indexOf('/');
-  if (slash === -1) return isHost(text);
-  return isHost(text.slice(0, slash)) && repositoryPattern.test(text.slice(slash + 1));
-}
 
 function hostProblem(host: string): string {
   if (host === '') return `there is no host in it. ${notGuessed}`;
@@ -93,4 +86,49 @@ export function formatReference(reference: Reference): string {
   const tag = reference.tag === undefined ? '' : `:${reference.tag}`;
   const digest = reference.digest === undefined ? '' : `@${reference.digest}`;
   return `${nameOf(reference)}${tag}${digest}`;
+}
+
+// A scope is a part of what registries hold: `registry.example.com`, `registry.example.com/team`, or `*.example.com` for
+// every host below it. Pull secrets and mirrors are bound to scopes.
+
+/** Whether the text is a host, or a host and a path below it. */
+export function isScope(text: string): boolean {
+  const slash = text.indexOf('/');
+  if (slash === -1) return isHost(text);
+  return isHost(text.slice(0, slash)) && repositoryPattern.test(text.slice(slash + 1));
+}
+
+/** Whether the text is every host below one: `*.example.com`. */
+export const isHostPattern = (text: string): boolean => text.startsWith('*.') && isHost(text.slice(2));
+
+/** Hosts have no case; the rest of a name must be lower case already. */
+export function lowerHost(scope: string): string {
+  const host = hostOf(scope);
+  return host.toLowerCase() + scope.slice(host.length);
+}
+
+export const hostOf = (scope: string): string => scope.split('/', 1)[0] ?? '';
+
+/** How much of the name (host and repository) the scope covers, in characters; undefined: the name is outside of it. */
+export function coverage(scope: string, name: string): number | undefined {
+  if (scope.startsWith('*.')) {
+    const host = hostOf(name);
+    return host.length > scope.length - 1 && host.endsWith(scope.slice(1)) ? host.length : undefined;
+  }
+  if (name !== scope && !name.startsWith(`${scope}/`)) return undefined;
+  return scope.length;
+}
+
+/** The most specific one of the scopes that the name is in: the longest; a whole host before a pattern for it. */
+export function mostSpecific(scopes: Iterable<string>, name: string): string | undefined {
+  let best: string | undefined;
+  for (const scope of scopes) {
+    if (coverage(scope, name) !== undefined && (best === undefined || isMoreSpecific(scope, best))) best = scope;
+  }
+  return best;
+}
+
+function isMoreSpecific(scope: string, other: string): boolean {
+  if (scope.startsWith('*') !== other.startsWith('*')) return other.startsWith('*');
+  return scope.length > other.length;
 }

@@ -1,7 +1,8 @@
+import { describeKind, isRecord } from '@slipway/base/json';
+import { quote } from '@slipway/base/text';
 import { parse } from 'smol-toml';
 import { RegistryError } from './errors.ts';
-import { isRecord, kindOf, quote } from './quote.ts';
-import { isHost, isScope } from './reference.ts';
+import { hostOf, isHostPattern, isScope, lowerHost } from './reference.ts';
 import type { Mirror, MirrorRule } from './registry.ts';
 
 const longest = 1024 * 1024;
@@ -94,7 +95,7 @@ function answersIn(table: Record<string, unknown>, at: string, digestsOnly: bool
   }
   const answers = pullFrom.get(value);
   if (answers === undefined) {
-    const found = typeof value === 'string' ? quote(value, 50) : kindOf(value);
+    const found = typeof value === 'string' ? quote(value, 50) : describeKind(value);
     throw refuse(`${at}.pull-from-mirror: expected all, digest-only or tag-only, found ${found}`);
   }
   return answers;
@@ -118,45 +119,36 @@ function rulesOf({ prefix: source, location, insecure, blocked, mirrors }: Regis
 
 function tablesIn(table: Record<string, unknown>, field: string, at: string): Record<string, unknown>[] {
   const value = table[field] ?? [];
-  if (!Array.isArray(value)) throw refuse(`${at}${field}: expected [[${field}]] tables, found ${kindOf(value)}`);
+  if (!Array.isArray(value)) throw refuse(`${at}${field}: expected [[${field}]] tables, found ${describeKind(value)}`);
   if (value.length > mostEntries) throw refuse(`${at}${field}: expected at most ${mostEntries}, found ${value.length}`);
   return value.map((entry: unknown, index) => {
-    if (isRecord(entry)) return entry;
-    throw refuse(`${at}${field}[${index}]: expected a table, found ${kindOf(entry)}`);
+    // TOML has dates.
+    if (isRecord(entry) && !(entry instanceof Date)) return entry;
+    throw refuse(`${at}${field}[${index}]: expected a table, found ${describeKind(entry)}`);
   });
 }
 
 function flagIn(table: Record<string, unknown>, field: string, at: string): boolean {
   const value = table[field] ?? false;
-  if (typeof value !== 'boolean') throw refuse(`${at}.${field}: expected true or false, found ${kindOf(value)}`);
+  if (typeof value !== 'boolean') throw refuse(`${at}.${field}: expected true or false, found ${describeKind(value)}`);
   return value;
 }
 
 function prefixIn(table: Record<string, unknown>, at: string): string | undefined {
   const value = table['prefix'];
-  if (typeof value === 'string' && value.startsWith('*.') && isHost(value.slice(2).toLowerCase())) {
-    return value.toLowerCase();
-  }
+  if (typeof value === 'string' && isHostPattern(value.toLowerCase())) return value.toLowerCase();
   return scopeIn(table, 'prefix', at);
 }
 
 function scopeIn(table: Record<string, unknown>, field: string, at: string): string | undefined {
   const value = table[field];
   if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string') throw refuse(`${at}.${field}: expected text, found ${kindOf(value)}`);
+  if (typeof value !== 'string') throw refuse(`${at}.${field}: expected text, found ${describeKind(value)}`);
   const scope = lowerHost(value);
   if (!isScope(scope)) {
     throw refuse(`${at}.${field}: expected a host, or a host and a path without a tag, found ${quote(value, 100)}`);
   }
   return scope;
 }
-
-/** Hosts have no case; the rest of a name must be lower case already. */
-export function lowerHost(scope: string): string {
-  const host = hostOf(scope);
-  return host.toLowerCase() + scope.slice(host.length);
-}
-
-const hostOf = (scope: string): string => scope.split('/', 1)[0] ?? '';
 
 const refuse = (why: string): RegistryError => new RegistryError('SLW_REGISTRY_MIRRORS', `registries.conf: ${why}`);

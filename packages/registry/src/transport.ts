@@ -1,9 +1,6 @@
-import { Agent } from 'undici';
-import type { Dispatcher } from 'undici';
-import { RegistryError } from './errors.ts';
-import type { Asked } from './errors.ts';
-import { cutAnswer, noAnswer } from './network-errors.ts';
-import { checkAuthorities, trustWith } from './trust.ts';
+import { classifyFailure, createAgent, inspectCertificates, throwIfStopped } from '@slipway/base/http';
+import type { Agent, Dispatcher } from 'undici';
+import { type Asked, RegistryError } from './errors.ts';
 
 export interface Answer {
   readonly status: number;
@@ -46,11 +43,11 @@ const mostDiscarded = 64 * 1024;
 
 /** Sends requests: TLS verified always, plain http only to whom it is allowed, through no proxy. */
 export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions): Transport {
-  checkAuthorities(ca);
+  if (ca !== undefined) checkAuthorities(ca);
   const agents = new Map<string, Agent>();
 
   function agentFor({ protocol }: URL): Agent {
-    const agent = agents.get(protocol) ?? new Agent({ ...common, connect: connectionOf(protocol, ca, silenceMs) });
+    const agent = agents.get(protocol) ?? createAgent({ protocol, ca, connectTimeoutMs: silenceMs });
     agents.set(protocol, agent);
     return agent;
   }
@@ -108,25 +105,10 @@ export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions):
   };
 }
 
-// Over HTTP/2 a layer that is read slowly and everything else would share one connection's window.
-const common = { allowH2: false, pipelining: 1, maxHeaderSize: 64 * 1024 };
-
-/** That certificates are verified is said outright, so that no environment variable turns it off. */
-function connectionOf(protocol: string, ca: string | undefined, timeout: number) {
-  if (protocol !== 'https:') return { timeout };
-  return { timeout, secureContext: trustWith(ca), rejectUnauthorized: true };
-}
-
 const plainText = (url: URL): string =>
   url.protocol === 'http:'
     ? `expected https, found plain http to ${url.host}. Allow it for that host (plain http) if the network between can be trusted`
     : `expected https, found ${url.protocol}`;
-
-/** Somebody stopped it: not a failure of the host. That the time is over is one. */
-function throwIfStopped(signal: AbortSignal): void {
-  const late = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
-  if (!late) signal.throwIfAborted();
-}
 
 function targetOf(answer: Answer, from: URL, asked: Asked): URL {
   const location = answer.header('location');
@@ -166,3 +148,55 @@ function answerOf(
     },
   };
 }
+
+/** Refuses what is not certificates: Node passes over them, and the mistake would show as an untrusted registry. */
+function checkAuthorities(pem: string): void {
+  const { found, firstUnreadable } = inspectCertificates(pem);
+  if (found === 0) throw refuse('found none');
+  if (firstUnreadable !== null) throw refuse(`found that number ${firstUnreadable} cannot be read`);
+}
+
+const refuse = (found: string): RegistryError =>
+  new RegistryError('SLW_REGISTRY_OPTIONS', `registry CA: expected certificates in PEM, ${found}`);
+
+/** What it means that no answer came. */
+function noAnswer(error: unknown, asked: Asked): RegistryError {
+  const { kind, code } = classifyFailure(error);
+  const details = { asked, cause: error };
+  switch (kind) {
+    case 'untrusted': {
+      const text = `expected a certificate that is trusted, found one that is not (${code}). Give the authority that signed it (registry CA); it is never accepted unverified`;
+      return new RegistryError('SLW_REGISTRY_TLS', text, details);
+    }
+    case 'tls': {
+      const text = `expected TLS, found something else (${code}). Check the port; a registry without TLS must be allowed by its host (plain http)`;
+      return new RegistryError('SLW_REGISTRY_TLS', text, details);
+    }
+    case 'timeout':
+      return new RegistryError('SLW_REGISTRY_SILENT', `expected an answer, ${silence}`, details);
+    case 'not-http':
+      // Not as the cause: it holds the bytes that came.
+      return new RegistryError('SLW_REGISTRY_ANSWER', 'expected HTTP, found something else. Check host and port', {
+        asked,
+      });
+    case 'unreachable':
+    case 'closed':
+    case 'large-headers':
+    case 'unknown': {
+      const text = `expected a connection, found none (${code || 'it broke'}). Check that the host runs, its name and port, and the network between`;
+      return new RegistryError('SLW_REGISTRY_UNREACHABLE', text, details);
+    }
+  }
+}
+
+/** What it means that an answer did not come to its end. */
+function cutAnswer(error: unknown, asked: Asked): RegistryError {
+  const { kind, code } = classifyFailure(error);
+  const details = { asked, cause: error };
+  if (kind === 'timeout')
+    return new RegistryError('SLW_REGISTRY_SILENT', `expected the rest of the answer, ${silence}`, details);
+  const text = `expected the whole answer, found that the connection ended in the middle of it (${code || 'no reason given'}). Check the registry's log and what stands between, such as a proxy with a time limit`;
+  return new RegistryError('SLW_REGISTRY_CUT', text, details);
+}
+
+const silence = 'found silence for longer than is waited. Check the load of the host and the network between';

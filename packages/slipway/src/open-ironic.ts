@@ -1,5 +1,5 @@
 // The client for Ironic, as the flags of a command ask for it.
-import type { Ironic } from '@slipway/controllers';
+import type { Ironic } from '@slipway/fleet/hosts';
 import { CommandError } from './errors.ts';
 import type { IronicFlags } from './ironic-options.ts';
 import { readSmallFile } from './read-small-file.ts';

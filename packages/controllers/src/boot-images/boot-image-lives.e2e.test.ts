@@ -8,18 +8,18 @@ import {
   machineSets,
   secrets,
 } from '@slipway/api';
+import { additions, GRACE_MS, installer3, type JsonObject, managedStub, oldToken } from '@slipway/fleet/boot-images';
+import { bootImagesData, gcpSpec, olderStream, rhel9 } from '@slipway/fleet/boot-images/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CANARY_MS } from './canary/next-canary-step.ts';
-import { GRACE_MS } from './cluster-api/collectable-templates.ts';
 import { UNUSED_MS } from './collect-copies.ts';
 import { templatesOf } from './infrastructure-templates.ts';
-import { additions, installer3, managedStub, oldToken } from './stub/testing/stubs.ts';
 import { all, places, type Running, until } from './testing/boot-images-cluster.ts';
 import {
   addMachineSet,
+  cluster,
   clusterApiSet,
   clusterApiSetOf,
-  cluster,
   gcpImage,
   gcpImageOf,
   machineApiStub,
@@ -30,9 +30,6 @@ import {
   untilVerdict,
   useBootImagesCluster,
 } from './testing/boot-images-scene.ts';
-import { gcpSpec } from './testing/provider-specs.ts';
-import { bootImagesData, olderStream, rhel9 } from './testing/stream-metadata.ts';
-import type { JsonObject } from './verdict.ts';
 
 useBootImagesCluster();
 

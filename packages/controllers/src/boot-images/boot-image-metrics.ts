@@ -1,7 +1,7 @@
 // What can be measured of boot images: the resources that do not get theirs, each by name, until it does.
+import type { ResourceVerdict } from '@slipway/fleet/boot-images';
 import type { Metrics } from '@slipway/kube';
 import { Gauge } from 'prom-client';
-import type { ResourceVerdict } from './verdict.ts';
 
 export interface BootImageMetrics {
   /** All that fail now: who is not among them is well again. */

@@ -2,31 +2,29 @@
 // every one of them: of each object is kept what decides, so that nothing else wakes anybody.
 import {
   bootImageHistories,
+  type BootImageHistory,
+  type ClusterApiMachineSet,
   clusterApiMachineSets,
+  type ClusterVersion,
   clusterVersions,
+  type ConfigMap,
   configMaps,
+  type Infrastructure,
   infrastructures,
+  type MachineConfigPool,
   machineConfigPools,
+  type MachineConfiguration,
   machineConfigurations,
+  type MachineDeployment,
   machineDeployments,
+  type MachineSet,
   machineSets,
   osStreamAnnotation,
+  type Secret,
   secrets,
 } from '@slipway/api';
-import type {
-  BootImageHistory,
-  ClusterApiMachineSet,
-  ClusterVersion,
-  ConfigMap,
-  Infrastructure,
-  MachineConfigPool,
-  MachineConfiguration,
-  MachineDeployment,
-  MachineSet,
-  Secret,
-} from '@slipway/api';
+import type { ClusterObjects } from '@slipway/fleet/boot-images';
 import type { KubeObject, Read, Source, Stored } from '@slipway/kube';
-import type { ClusterObjects } from './cluster-facts.ts';
 
 /** The key of what happens once a cluster, and the name of its objects. */
 export const CLUSTER = 'cluster';

@@ -1,5 +1,7 @@
 // A new release comes to a thousand MachineSets. It is measured: nothing else runs beside it.
 import { bootImageHistories, machineSets } from '@slipway/api';
+import type { JsonObject } from '@slipway/fleet/boot-images';
+import { bootImagesData, gcpSpec, olderStream, rhel9 } from '@slipway/fleet/boot-images/testing';
 import { describe, expect, it } from 'vitest';
 import { all, places, until } from './testing/boot-images-cluster.ts';
 import {
@@ -12,9 +14,6 @@ import {
   run,
   useBootImagesCluster,
 } from './testing/boot-images-scene.ts';
-import { gcpSpec } from './testing/provider-specs.ts';
-import { bootImagesData, olderStream, rhel9 } from './testing/stream-metadata.ts';
-import type { JsonObject } from './verdict.ts';
 
 useBootImagesCluster();
 

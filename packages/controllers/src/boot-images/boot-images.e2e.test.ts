@@ -9,16 +9,24 @@ import {
   osStreamAnnotation,
   osStreamImagesAnnotation,
 } from '@slipway/api';
+import { additions, type BootImageCode, installer3, type JsonObject } from '@slipway/fleet/boot-images';
+import {
+  awsSpec,
+  bootImagesData,
+  gcpSpec,
+  olderStream,
+  rhel9,
+  streamMetadata,
+} from '@slipway/fleet/boot-images/testing';
 import type { KubeObject, Resource } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
 import { templatesOf } from './infrastructure-templates.ts';
-import { additions, installer3 } from './stub/testing/stubs.ts';
 import { all, places, type Running, until } from './testing/boot-images-cluster.ts';
 import {
   addMachineSet,
+  cluster,
   clusterApiSet,
   clusterApiSetOf,
-  cluster,
   everything,
   gcpImage,
   gcpImageOf,
@@ -30,9 +38,6 @@ import {
   untilVerdict,
   useBootImagesCluster,
 } from './testing/boot-images-scene.ts';
-import { awsSpec, gcpSpec } from './testing/provider-specs.ts';
-import { bootImagesData, olderStream, rhel9, streamMetadata } from './testing/stream-metadata.ts';
-import type { BootImageCode, JsonObject } from './verdict.ts';
 
 useBootImagesCluster();
 

@@ -1,6 +1,16 @@
 // What is done about one resource that makes machines, of whichever API: the decision is taken, told, carried out and entered.
-import { bootImageAnnotation } from '@slipway/api';
-import type { ConfigMap } from '@slipway/api';
+import { bootImageAnnotation, type ConfigMap } from '@slipway/api';
+import {
+  type Change,
+  type ClusterFacts,
+  clusterFactsOf,
+  decideResource,
+  type Decision,
+  failedDecision,
+  type Golden,
+  type ResourceFacts,
+  type StubReading,
+} from '@slipway/fleet/boot-images';
 import {
   again,
   type Context,
@@ -14,10 +24,6 @@ import {
 import type { Freshness } from '../freshness.ts';
 import { clusterIn } from './boot-image-reads.ts';
 import type { CanaryAnswer } from './canary/canary.ts';
-import { clusterFactsOf } from './cluster-facts.ts';
-import { type Change, decideResource, type Decision, failedDecision } from './decide.ts';
-import type { ClusterFacts, ResourceFacts, StubReading } from './facts.ts';
-import type { Golden } from './golden.ts';
 import { CloneTakenError } from './infrastructure-templates.ts';
 import { keepCopy, type UserData, type UserDataReader } from './user-data.ts';
 import type { VerdictBoard } from './verdict-board.ts';

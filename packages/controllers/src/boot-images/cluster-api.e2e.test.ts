@@ -1,25 +1,33 @@
 // For every kind of infrastructure template, MachineSets and MachineDeployments of Cluster API on a real kube-apiserver: before,
 // after, and that nothing else changes.
-import { clusterApiMachineSets, machineDeployments } from '@slipway/api';
-import type { ClusterApiMachineSet, MachineDeployment } from '@slipway/api';
+import {
+  type ClusterApiMachineSet,
+  clusterApiMachineSets,
+  type MachineDeployment,
+  machineDeployments,
+} from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
+import { infrastructureGroup, type ResourceVerdict } from '@slipway/fleet/boot-images';
+import {
+  machineTemplateOf,
+  type TemplateCase,
+  templateCases,
+  templateRegion,
+} from '@slipway/fleet/boot-images/testing';
 import type { KubeObject } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
-import { infrastructureGroup } from './cluster-api/template-kinds.ts';
 import { templatesOf } from './infrastructure-templates.ts';
 import type { AuditedWrite } from './testing/audit.ts';
 import { places } from './testing/boot-images-cluster.ts';
 import {
-  clusterApiSetOf,
   cluster,
+  clusterApiSetOf,
   prepare,
   run,
   untilVerdict,
   useBootImagesCluster,
   withoutOurs,
 } from './testing/boot-images-scene.ts';
-import { machineTemplateOf, templateCases, type TemplateCase, templateRegion } from './testing/machine-templates.ts';
-import type { ResourceVerdict } from './verdict.ts';
 
 useBootImagesCluster();
 

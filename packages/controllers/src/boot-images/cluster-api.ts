@@ -1,6 +1,26 @@
 // Keeps the boot images and the user data of what makes machines in Cluster API. A template cannot be changed: another image is
 // another template, and one patch lets the resource refer to it.
 import { machineSets } from '@slipway/api';
+import {
+  annotationSteps,
+  type Change,
+  cloneTemplate,
+  type ClusterApiMachines,
+  consequenceOf,
+  enrolmentOf,
+  infrastructureGroup,
+  machineContextOf,
+  type MachineReading,
+  type MachineResource,
+  optInOf,
+  type PatchStep,
+  readTemplate,
+  referenceOf,
+  regionOf,
+  resourceFacts,
+  templateQuestion,
+  clusterApiUserDataOf,
+} from '@slipway/fleet/boot-images';
 import { again, type ControllerDef, keyOf, type Next, type Read, type Resource, type Stored } from '@slipway/kube';
 import {
   clusterApiMachineSetSource,
@@ -12,21 +32,6 @@ import {
 } from './boot-image-reads.ts';
 import { carryOut, type Shared, type Work } from './carry-out.ts';
 import {
-  type ClusterApiMachines,
-  consequenceOf,
-  readTemplate,
-  referenceOf,
-  regionOf,
-  templateQuestion,
-  userDataOf,
-} from './cluster-api-facts.ts';
-import { cloneTemplate } from './cluster-api/clone-template.ts';
-import { infrastructureGroup } from './cluster-api/template-kinds.ts';
-import { machineContextOf } from './cluster-facts.ts';
-import type { Change } from './decide.ts';
-import { enrolmentOf } from './enrolment.ts';
-import { type MachineReading, optInOf, resourceFacts } from './facts.ts';
-import {
   allTemplates,
   findTemplate,
   type InfrastructureTemplate,
@@ -37,8 +42,6 @@ import {
 } from './infrastructure-templates.ts';
 import { type Found, machinesController } from './machines-controller.ts';
 import { type BootImagesOptions, fieldManager } from './options.ts';
-import { annotationSteps, type PatchStep } from './patch-steps.ts';
-import type { MachineResource } from './verdict.ts';
 
 /** Templates are not watched: one that is missing may come. */
 const TEMPLATE_AGAIN_MS = 30_000;
@@ -77,7 +80,7 @@ const controllerOf = <T extends ClusterApiMachines>(
         { ...providerCrds, keysOf: (_, read) => [...read(made.source.resource).values()].map(keyOf) },
       ],
       owns: allTemplates.map((resource) => ({ resource })),
-      userDataOf: (machines) => userDataOf(machines) ?? '',
+      userDataOf: (machines) => clusterApiUserDataOf(machines) ?? '',
       look: (found) => look({ ...found, resource: made.source.resource, options }),
     },
     shared,
@@ -99,7 +102,7 @@ async function look<T extends ClusterApiMachines>(given: Look<T>): Promise<Next>
     resource: given.resource,
     object: machines,
     facts: { ...facts, machine: found.machine },
-    userData: userDataOf(machines),
+    userData: clusterApiUserDataOf(machines),
     consequence: consequenceOf(about.kind, machines),
     readError: found.error,
     mayChange: async () => ({ type: 'go' }),

@@ -1,7 +1,7 @@
 // Copies of customised stubs that we made and that nothing refers to any more go. Not at once: a machine that is being made may
 // still ask for one. How long nobody has referred to it is not written down: after a restart it only takes longer.
-import { clusterApiMachineSets, machineDeployments, machineSets, secrets } from '@slipway/api';
-import type { Secret } from '@slipway/api';
+import { clusterApiMachineSets, machineDeployments, machineSets, type Secret, secrets } from '@slipway/api';
+import { isCollectableCopy, clusterApiUserDataOf, userDataSecretOf } from '@slipway/fleet/boot-images';
 import {
   again,
   type Context,
@@ -22,10 +22,7 @@ import {
   type Placed,
   stubSource,
 } from './boot-image-reads.ts';
-import { userDataOf } from './cluster-api-facts.ts';
-import { userDataSecretOf } from './machine-api-facts.ts';
-import { type BootImagesOptions, bootImagesGate } from './options.ts';
-import { isCollectableCopy } from './stub/collectable-copy.ts';
+import { bootImagesGate, type BootImagesOptions } from './options.ts';
 
 export const UNUSED_MS = 60 * 60_000;
 const byUserData = 'user-data';
@@ -36,8 +33,8 @@ export const collectCopiesControllers = (options: BootImagesOptions): Controller
     referring(machineSetSource(options.machineApiNamespace), userDataSecretOf),
   ]),
   controllerOf('boot-images-capi-stub-copies', options.clusterApiNamespace, [
-    referring(clusterApiMachineSetSource(options.clusterApiNamespace), userDataOf),
-    referring(machineDeploymentSource(options.clusterApiNamespace), userDataOf),
+    referring(clusterApiMachineSetSource(options.clusterApiNamespace), clusterApiUserDataOf),
+    referring(machineDeploymentSource(options.clusterApiNamespace), clusterApiUserDataOf),
   ]),
 ];
 
@@ -93,8 +90,8 @@ async function isReferredToNow(secret: string, namespace: string, { client, sign
   };
   const names = [
     ...(await all(machineSets)).map(userDataSecretOf),
-    ...(await all(clusterApiMachineSets)).map(userDataOf),
-    ...(await all(machineDeployments)).map(userDataOf),
+    ...(await all(clusterApiMachineSets)).map(clusterApiUserDataOf),
+    ...(await all(machineDeployments)).map(clusterApiUserDataOf),
   ];
   return names.includes(secret);
 }

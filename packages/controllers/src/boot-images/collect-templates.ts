@@ -1,18 +1,24 @@
 // Templates that we made and that nobody refers to any more go. Those of an installer or of people stay, whatever becomes of them.
 import { clusterApiMachineSets, machineDeployments } from '@slipway/api';
+import { managedByLabel } from '@slipway/fleet';
+import {
+  type ClusterApiMachines,
+  collectableTemplates,
+  GRACE_MS,
+  isTemplateKind,
+  type NamedTemplate,
+  referenceOf,
+  templateKind,
+} from '@slipway/fleet/boot-images';
 import { again, type Context, type ControllerDef, done, isKubeError, type Resource, type Stored } from '@slipway/kube';
-import { managedByLabel } from '../provisioning/managed-secret.ts';
 import { clusterApiMachineSetSource, machineDeploymentSource } from './boot-image-reads.ts';
-import { type ClusterApiMachines, referenceOf } from './cluster-api-facts.ts';
-import { collectableTemplates, GRACE_MS, type NamedTemplate } from './cluster-api/collectable-templates.ts';
-import { isTemplateKind, templateKind } from './cluster-api/template-kinds.ts';
 import {
   allTemplates,
   type InfrastructureTemplate,
   type StoredTemplate,
   templatesOf,
 } from './infrastructure-templates.ts';
-import { type BootImagesOptions, bootImagesGate } from './options.ts';
+import { bootImagesGate, type BootImagesOptions } from './options.ts';
 
 /** Every change of a resource wakes us, and a template stays for longer than this anyway. */
 const BETWEEN_RUNS_MS = 60_000;

@@ -1,13 +1,12 @@
+import { createGoldenReader } from '@slipway/fleet/boot-images';
 import type { ControllerDef } from '@slipway/kube';
 import { clusterApiControllers } from './cluster-api.ts';
 import { collectCopiesControllers } from './collect-copies.ts';
 import { collectTemplatesController } from './collect-templates.ts';
-import { createGoldenReader } from './golden.ts';
 import { goldenConfigController } from './golden-config.ts';
 import { machineSetsController } from './machine-sets.ts';
 import type { BootImagesOptions } from './options.ts';
 import { reportController } from './report.ts';
-import { bootImagesTurnedOffController } from './turned-off.ts';
 import { createVerdictBoard } from './verdict-board.ts';
 
 /** All that has to do with boot images and no more than that. The managed stubs that machines are started with are kept elsewhere. */
@@ -21,6 +20,5 @@ export function bootImagesControllers(options: BootImagesOptions): ControllerDef
     collectTemplatesController(options),
     ...collectCopiesControllers(options),
     reportController(options, shared),
-    bootImagesTurnedOffController(options.gates),
   ];
 }

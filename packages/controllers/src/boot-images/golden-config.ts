@@ -1,16 +1,22 @@
 // Counts the changes of ConfigMap coreos-bootimages, remembers the images that were in it, and stamps it once it may be followed.
-import { configMaps } from '@slipway/api';
-import type { ConfigMap } from '@slipway/api';
+import { type ConfigMap, configMaps } from '@slipway/api';
+import {
+  annotationSteps,
+  type BootImageConfig,
+  knownImagesAnnotation,
+  nextKept,
+  nextStamp,
+  parseBootImageConfig,
+  type PatchStep,
+  patchSteps,
+  readStamp,
+  type StampWrite,
+  waitsFor,
+} from '@slipway/fleet/boot-images';
 import { type Context, type ControllerDef, done, type Stored } from '@slipway/kube';
-import { type BootImageConfig, parseBootImageConfig } from './boot-image-config.ts';
 import { BOOT_IMAGES, CLUSTER, goldenSource } from './boot-image-reads.ts';
-import { knownImagesAnnotation } from './golden.ts';
-import { nextKept } from './known-images.ts';
-import { type BootImagesOptions, bootImagesGate, fieldManager } from './options.ts';
-import { annotationSteps, type PatchStep, patchSteps } from './patch-steps.ts';
+import { bootImagesGate, type BootImagesOptions, fieldManager } from './options.ts';
 import { readRelease, releaseSources } from './read-release.ts';
-import { waitsFor } from './release-progress.ts';
-import { nextStamp, readStamp, type StampWrite } from './stamp.ts';
 
 const once = (): string[] => [CLUSTER];
 

@@ -1,15 +1,16 @@
 // Infrastructure templates of Cluster API: of kinds that others bring, asked for by name, cloned, never changed.
-import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
-import { isSameClone, type MachineTemplate } from './cluster-api/clone-template.ts';
 import {
   infrastructureGroup,
+  isJsonObject,
+  isSameClone,
+  type JsonObject,
+  type MachineTemplate,
   templateKind,
   type TemplateKindName,
   templateKindNames,
-} from './cluster-api/template-kinds.ts';
-import { isJsonObject } from './json-path.ts';
+} from '@slipway/fleet/boot-images';
+import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { fieldManager } from './options.ts';
-import type { JsonObject } from './verdict.ts';
 
 export interface InfrastructureTemplate extends KubeObject {
   spec?: unknown;

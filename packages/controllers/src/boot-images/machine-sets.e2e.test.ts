@@ -1,6 +1,9 @@
 // For every platform, MachineSets of the Machine API on a real kube-apiserver: before, after, and that nothing else changes.
 import { canonicalJson } from '@slipway/fleet';
+import type { JsonObject, ResourceVerdict } from '@slipway/fleet/boot-images';
+import { type ImageCase, imageCases } from '@slipway/fleet/boot-images/testing';
 import { describe, expect, it } from 'vitest';
+import type { AuditedWrite } from './testing/audit.ts';
 import {
   addMachineSet,
   cluster,
@@ -12,10 +15,6 @@ import {
   useBootImagesCluster,
   withoutOurs,
 } from './testing/boot-images-scene.ts';
-import type { AuditedWrite } from './testing/audit.ts';
-import type { ImageCase } from './testing/cases/image-case.ts';
-import { imageCases } from './testing/image-cases.ts';
-import type { JsonObject, ResourceVerdict } from './verdict.ts';
 
 useBootImagesCluster();
 

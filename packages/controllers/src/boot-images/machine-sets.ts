@@ -1,20 +1,25 @@
 // Keeps the boot images and the user data of MachineSets of the Machine API. What becomes of each is decided by `decideResource`;
 // this reads what it is decided on, and carries out the answer.
-import { machineSets } from '@slipway/api';
-import type { MachineSet } from '@slipway/api';
+import { type MachineSet, machineSets } from '@slipway/api';
+import {
+  annotationSteps,
+  type Change,
+  type JsonObject,
+  machineContextOf,
+  patchSteps,
+  type Platform,
+  providerSpecPointer,
+  readMachineSet,
+  resourceFacts,
+  userDataSecretOf,
+  withUserDataSecret,
+} from '@slipway/fleet/boot-images';
 import type { ControllerDef } from '@slipway/kube';
 import { canaryLabel, clusterIn, machineSetSource } from './boot-image-reads.ts';
 import { removeCanary, tryFirst } from './canary/canary.ts';
 import { carryOut, type Shared, type Work } from './carry-out.ts';
-import { machineContextOf } from './cluster-facts.ts';
-import type { Change } from './decide.ts';
-import { resourceFacts } from './facts.ts';
-import { readMachineSet, userDataSecretOf } from './machine-api-facts.ts';
-import { providerSpecPointer, withUserDataSecret } from './machine-api-spec.ts';
 import { type Found, machinesController } from './machines-controller.ts';
 import { type BootImagesOptions, fieldManager } from './options.ts';
-import { annotationSteps, patchSteps } from './patch-steps.ts';
-import type { JsonObject, Platform } from './verdict.ts';
 
 export const machineSetsController = (options: BootImagesOptions, shared: Shared): ControllerDef =>
   machinesController(

@@ -1,5 +1,6 @@
 // What the controllers of all kinds that make machines have in common: whom a change concerns, and when there is nothing to do.
 import { bootImageHistories, secrets } from '@slipway/api';
+import type { MachineKind, MachineResource } from '@slipway/fleet/boot-images';
 import {
   again,
   type Context,
@@ -20,7 +21,6 @@ import { clusterSources, historySource, type Placed, stubSource } from './boot-i
 import type { Parts, Shared } from './carry-out.ts';
 import { bootImagesGate } from './options.ts';
 import { concernedBy, createUserDataReader, isManagedStub } from './user-data.ts';
-import type { MachineKind, MachineResource } from './verdict.ts';
 import { createHistoryWriter } from './write-history.ts';
 
 /** A kind that makes machines. */

@@ -2,24 +2,24 @@
 import {
   clusterVersions,
   configMaps,
+  type MachineConfigPool,
   machineConfigPools,
   machineConfigs,
   releasePayloadImageAnnotation,
   targetConfigAnnotation,
 } from '@slipway/api';
-import type { MachineConfigPool } from '@slipway/api';
 import { findStream, selectMachineConfigs, streamsOf } from '@slipway/fleet';
+import type { PoolOsProgress, PoolProgress, ReleaseFacts, ReleaseSource } from '@slipway/fleet/boot-images';
+import { osImagesConfigMap } from '@slipway/fleet/stream-discovery';
 import type { Context, Read, Source } from '@slipway/kube';
-import { type PoolOsOptions, poolOsOf } from '../os-streams/pool-os.ts';
+import { poolOsOf, type PoolOsOptions } from '../os-streams/pool-os.ts';
 import {
   clusterVersionSource,
   osImagesSource,
   osImageStreamSource,
   streamObjectIn,
 } from '../os-streams/stream-reads.ts';
-import { osImagesConfigMap } from '../os-streams/stream-sources.ts';
-import { givenMachineConfigs } from '../render/sources.ts';
-import type { PoolOsProgress, PoolProgress, ReleaseFacts, ReleaseSource } from './release-progress.ts';
+import { givenMachineConfigs } from '../sources.ts';
 
 /** ConfigMaps beside that with the OS images may only be read as metadata. */
 export const releaseSources = ({ namespace }: PoolOsOptions, keysOf: () => string[]): readonly Source[] => [

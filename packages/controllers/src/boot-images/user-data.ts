@@ -1,13 +1,20 @@
 // The Secrets with user data that machines are started with: read when they have changed, and our copies of customised ones kept.
-import { secrets } from '@slipway/api';
-import type { Secret } from '@slipway/api';
+import { type Secret, secrets } from '@slipway/api';
+import {
+  type MachineResource,
+  managedStubName,
+  nextStubStep,
+  type StubFacts,
+  stubNames,
+  type StubReading,
+  stubReading,
+  stubRole,
+  type StubSecret,
+  type WantedCopy,
+} from '@slipway/fleet/boot-images';
 import { type Client, type Context, isKubeError, keyOf, type Read } from '@slipway/kube';
-import { putSecret, textIn } from '../provisioning/managed-secret.ts';
-import type { StubReading } from './facts.ts';
+import { putSecret, textIn } from '../managed-secret.ts';
 import { fieldManager } from './options.ts';
-import { nextStubStep, type StubFacts, stubReading, stubRole, type WantedCopy } from './stub/next-stub-step.ts';
-import { managedStubName, stubNames, type StubSecret } from './stub/stub-secret.ts';
-import type { MachineResource } from './verdict.ts';
 
 /** Ends of the names of Secrets whose change concerns whoever has user data of that role. */
 const MANAGED = managedStubName('');

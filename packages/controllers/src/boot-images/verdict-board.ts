@@ -1,9 +1,7 @@
 // What was last found of every resource, for who reports on all of them. It is no truth: after a start every resource is looked
 // at again, and until then nothing is reported.
-import { isDeepStrictEqual } from 'node:util';
-import type { Decision } from './decide.ts';
-import { keyOf } from './facts.ts';
-import type { MachineKind, MachineResource } from './verdict.ts';
+import { isEqual } from '@slipway/base/equal';
+import { type Decision, keyOfMachines, type MachineKind, type MachineResource } from '@slipway/fleet/boot-images';
 
 export interface VerdictBoard {
   /** Tells which ones of a kind there are: until each has been looked at once, counts would say what is not so. */
@@ -27,7 +25,7 @@ export function createVerdictBoard(): VerdictBoard {
   };
   return {
     begin(kind, resources) {
-      const keys = new Set(resources.map(keyOf));
+      const keys = new Set(resources.map(keyOfMachines));
       // What is gone went while somebody else led.
       for (const [key, { verdict }] of findings)
         if (wordOf(verdict.resource) === wordOf(kind) && !keys.has(key)) findings.delete(key);
@@ -37,16 +35,16 @@ export function createVerdictBoard(): VerdictBoard {
     isComplete: (kind) => unseen.get(wordOf(kind))?.size === 0,
     put(decision) {
       const { resource } = decision.verdict;
-      const key = keyOf(resource);
+      const key = keyOfMachines(resource);
       unseen.get(wordOf(resource))?.delete(key);
       const finding = { ...decision, change: null };
-      if (isDeepStrictEqual(findings.get(key), finding)) return;
+      if (isEqual(findings.get(key), finding)) return;
       findings.set(key, finding);
       tell();
     },
     remove(resource) {
-      const isUnseen = unseen.get(wordOf(resource))?.delete(keyOf(resource)) === true;
-      if (findings.delete(keyOf(resource)) || isUnseen) tell();
+      const isUnseen = unseen.get(wordOf(resource))?.delete(keyOfMachines(resource)) === true;
+      if (findings.delete(keyOfMachines(resource)) || isUnseen) tell();
     },
     values: () => findings.values(),
     onChange(listener) {

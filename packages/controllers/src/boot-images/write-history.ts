@@ -1,16 +1,30 @@
 // Keeps the BootImageHistory of a resource. What the resource had before a change is written with the change itself, on the
 // resource: the history follows when it is next looked at, so that a kill in between loses nothing.
-import { bootImageAnnotation, bootImageHistories, bootImagesOfHistoryAnnotation } from '@slipway/api';
-import type { BootImageHistory } from '@slipway/api';
+import {
+  bootImageAnnotation,
+  bootImageHistories,
+  type BootImageHistory,
+  bootImagesOfHistoryAnnotation,
+} from '@slipway/api';
+import {
+  annotationSteps,
+  type Decision,
+  decodeKeptImages,
+  decodeMemory,
+  encodeKeptImages,
+  type HistoryDetail,
+  historyName,
+  historySpec,
+  type JsonObject,
+  type KeptImage,
+  nextDetails,
+  nextKeptImages,
+  patchSteps,
+  withKeptImage,
+} from '@slipway/fleet/boot-images';
 import { type Context, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
 import { createFreshness } from '../freshness.ts';
-import type { Decision } from './decide.ts';
-import { type HistoryDetail, historyName, historySpec, nextDetails } from './history.ts';
-import { decodeKeptImages, encodeKeptImages, type KeptImage, nextKeptImages, withKeptImage } from './kept-images.ts';
-import { decodeMemory } from './memory.ts';
 import { fieldManager } from './options.ts';
-import { annotationSteps, patchSteps } from './patch-steps.ts';
-import type { JsonObject } from './verdict.ts';
 
 /** On a resource: the image that it had before the last change, and what sets it again, as JSON. Written with the image. */
 export const imageBeforeAnnotation = 'slipway.dev/boot-image-before';

@@ -1,8 +1,17 @@
 // Keeps OSImageStream `cluster` as the release payload says. While what it is made from is the same, no registry is asked and
 // nothing is written.
-import { clusterOperators, osImageStreams, secrets } from '@slipway/api';
-import type { OSImageStream } from '@slipway/api';
+import { clusterOperators, type OSImageStream, osImageStreams, secrets } from '@slipway/api';
 import type { ReportedProblem } from '@slipway/fleet';
+import {
+  digestOf,
+  discoverStreams,
+  type Discovery,
+  hasSources,
+  isMadeFrom,
+  type NextStreamObject,
+  nextStreamObject,
+  type StreamSources,
+} from '@slipway/fleet/stream-discovery';
 import {
   again,
   type Context,
@@ -15,10 +24,7 @@ import {
 } from '@slipway/kube';
 import { isRegistryError } from '@slipway/registry';
 import { degradedBy, OPERATOR, operatorSource, sayOnOperator } from './cluster-conditions.ts';
-import { discoverStreams } from './discover-streams.ts';
-import type { Discovery } from './discovery.ts';
 import { osStreamsGate } from './gate.ts';
-import { isMadeFrom, type NextStreamObject, nextStreamObject } from './next-stream-object.ts';
 import { type OsStreamsOptions, usualPullSecret } from './options.ts';
 import { readSources } from './read-sources.ts';
 import { digestOfPullSecret, type KeptRegistry } from './registry-of.ts';
@@ -32,7 +38,6 @@ import {
   sourcesIn,
   streamObjectIn,
 } from './stream-reads.ts';
-import { digestOf, hasSources, type StreamSources } from './stream-sources.ts';
 import { writeStreamObject } from './write-stream-object.ts';
 
 /** Until one that is being deleted is gone, or our cache has seen what we wrote. */

@@ -1,6 +1,12 @@
 // What the machines of a pool run that has no stream written down: a cluster from before streams.
-import { clusterVersions, configMaps, machineConfigPools, machineConfigs, nodes } from '@slipway/api';
-import type { MachineConfigPool } from '@slipway/api';
+import {
+  clusterVersions,
+  configMaps,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  nodes,
+} from '@slipway/api';
 import {
   distributionOf,
   needsImageLabels,
@@ -9,8 +15,8 @@ import {
   type StreamImages,
   type Streams,
 } from '@slipway/fleet';
+import { configMapPair, osImagesConfigMap } from '@slipway/fleet/stream-discovery';
 import type { Client, Read, Stored } from '@slipway/kube';
-import { configMapPair, osImagesConfigMap } from './stream-sources.ts';
 
 export interface EvidenceSources {
   readonly read: Read;

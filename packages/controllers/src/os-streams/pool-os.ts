@@ -1,6 +1,7 @@
 // The OS images that a pool is rendered with: those of its stream, where streams are used, else those of the cluster.
 import { configMaps, isSameStream, type MachineConfigPool } from '@slipway/api';
 import { type OSImages, type RenderRequest, trackedOf, type TrackedStream } from '@slipway/fleet';
+import { hasSources, osImagesConfigMap } from '@slipway/fleet/stream-discovery';
 import type { Gates, Read, Source } from '@slipway/kube';
 import { usesStreams } from './gate.ts';
 import {
@@ -10,7 +11,6 @@ import {
   sourcesIn,
   streamObjectIn,
 } from './stream-reads.ts';
-import { hasSources, osImagesConfigMap } from './stream-sources.ts';
 
 export interface PoolOsOptions extends Pick<SourceOptions, 'namespace' | 'releaseImage'> {
   /** From flags: before those of the ConfigMap. With streams they are a source like others. */

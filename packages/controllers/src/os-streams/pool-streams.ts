@@ -1,7 +1,12 @@
 // Writes down on each pool which OS image stream it is on, and with which images: render follows that and nothing else, so that
 // a change of the default, of a name or of the payload never changes the OS of a pool by accident.
-import { machineConfigPools, osStreamAnnotation, osStreamProblemAnnotation, secrets } from '@slipway/api';
-import type { MachineConfigPool } from '@slipway/api';
+import {
+  type MachineConfigPool,
+  machineConfigPools,
+  osStreamAnnotation,
+  osStreamProblemAnnotation,
+  secrets,
+} from '@slipway/api';
 import {
   encodeProblems,
   followsWorker,
@@ -15,9 +20,10 @@ import {
   trackedAnnotations,
   trackedOf,
 } from '@slipway/fleet';
+import { hasSources } from '@slipway/fleet/stream-discovery';
 import { again, type Context, type ControllerDef, done, type Next, type Read, type Stored } from '@slipway/kube';
 import { isRegistryError } from '@slipway/registry';
-import { fleetNodes } from '../fleet-nodes.ts';
+import { fleetNodes } from '../sources.ts';
 import { osStreamsGate } from './gate.ts';
 import { type OsStreamsOptions, usualPullSecret } from './options.ts';
 import { evidenceOf, imageToAsk } from './pool-evidence.ts';
@@ -33,7 +39,6 @@ import {
   sourcesIn,
   streamObjectIn,
 } from './stream-reads.ts';
-import { hasSources } from './stream-sources.ts';
 
 type Pool = Stored<MachineConfigPool>;
 

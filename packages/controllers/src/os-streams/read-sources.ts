@@ -1,9 +1,17 @@
 // Asks registries about the images that the sources name. A source that fails is a value: others may still do.
+import {
+  type ImagePair,
+  imageReferencesPath,
+  isCandidate,
+  MAX_REFERENCES_BYTES,
+  MOST_CANDIDATES,
+  readImageReferences,
+  type SourceImage,
+  type SourceName,
+  type SourceReading,
+  type StreamSources,
+} from '@slipway/fleet/stream-discovery';
 import { isRegistryError, type Registry } from '@slipway/registry';
-import { isCandidate, MOST_CANDIDATES } from './candidates.ts';
-import type { SourceImage, SourceName, SourceReading } from './discovery.ts';
-import { imageReferencesPath, MOST_BYTES, readImageReferences } from './image-references.ts';
-import type { ImagePair, StreamSources } from './stream-sources.ts';
 
 /** Images that are asked about at once. */
 const AT_ONCE = 8;
@@ -82,7 +90,7 @@ async function readRelease(release: Release, options: ReadOptions): Promise<Sour
 }
 
 const extract = (image: string, { registry, signal }: ReadOptions): Promise<Uint8Array | null> =>
-  registry.readFile(image, imageReferencesPath, { maxBytes: MOST_BYTES, signal });
+  registry.readFile(image, imageReferencesPath, { maxBytes: MAX_REFERENCES_BYTES, signal });
 
 const which = (release: Release): string =>
   'image' in release ? release.image : 'the image references of the release';

@@ -1,5 +1,5 @@
 // The registry client of the controllers: made anew when the pull secret of the cluster changes.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@slipway/base/hash';
 import type { Secret } from '@slipway/api';
 import { createRegistry, parsePullSecret, type Registry, type RegistryOptions } from '@slipway/registry';
 
@@ -44,7 +44,4 @@ function pullSecretIn(secret: Secret | undefined): string | null {
 }
 
 /** Tells one from another, and nothing of what it says. */
-export const digestOfPullSecret = (secret: Secret | undefined): string =>
-  createHash('sha256')
-    .update(secret?.data?.[pullSecretKey] ?? '')
-    .digest('hex');
+export const digestOfPullSecret = (secret: Secret | undefined): string => sha256(secret?.data?.[pullSecretKey] ?? '');

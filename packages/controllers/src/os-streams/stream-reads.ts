@@ -1,8 +1,17 @@
 // What the controllers of OS image streams watch, and how the sources of a cluster are read out of it.
-import { clusterVersions, configMaps, machineConfigPools, osImageStreams, secrets } from '@slipway/api';
-import type { ClusterVersion, ConfigMap, OSImageStream, Secret } from '@slipway/api';
+import {
+  type ClusterVersion,
+  clusterVersions,
+  type ConfigMap,
+  configMaps,
+  machineConfigPools,
+  type OSImageStream,
+  osImageStreams,
+  type Secret,
+  secrets,
+} from '@slipway/api';
+import { configMapPair, osImagesConfigMap, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
 import type { Read, Source, Stored } from '@slipway/kube';
-import { configMapPair, osImagesConfigMap, pairOf, type StreamSources } from './stream-sources.ts';
 
 /** The only OSImageStream there is, and the key of what happens once a cluster. */
 export const CLUSTER = 'cluster';

@@ -1,8 +1,8 @@
 // OSImageStream `cluster`, in as many writes as it takes, in an order that a kill between two of them does not harm.
 import { type OSImageStream, osImageStreams } from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
+import type { WantedStreamObject } from '@slipway/fleet/stream-discovery';
 import type { Client, Stored } from '@slipway/kube';
-import type { WantedStreamObject } from './next-stream-object.ts';
 import { CLUSTER } from './stream-reads.ts';
 
 const fieldManager = 'slipway-os-streams';

@@ -1,7 +1,7 @@
 // The Secrets that a snapshot is kept in. The index has no data: a watch of metadata alone tells all about every snapshot.
 import { refreshAnnotation, remoteContentAnnotation } from '@slipway/api';
 import type { MachineConfig, ObjectMeta, Secret } from '@slipway/api';
-import { createHash } from 'node:crypto';
+import { sha256 } from '@slipway/base/hash';
 import { maxChunks } from './pack.ts';
 
 /** On the Secrets; its value is `index` or `chunk`. */
@@ -48,7 +48,7 @@ export function requestOf({ metadata }: MachineConfig): SnapshotRequest {
   return {
     uid: metadata.uid ?? '',
     generation: String(metadata.generation ?? 0),
-    refresh: refresh === undefined ? '-' : createHash('sha256').update(refresh).digest('hex').slice(0, 16),
+    refresh: refresh === undefined ? '-' : sha256(refresh).slice(0, 16),
   };
 }
 

@@ -1,6 +1,7 @@
 // What others may know of a MachineConfig's remote content: the state of its snapshot, and the snapshot itself.
 import { secrets } from '@slipway/api';
 import type { MachineConfig, Secret } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
 import type { Client } from '@slipway/kube';
 import {
   chunkName,
@@ -54,8 +55,7 @@ function readProblems(text: string): SnapshotProblem[] {
 }
 
 function isProblem(value: unknown): value is SnapshotProblem {
-  if (typeof value !== 'object' || value === null) return false;
-  return ['code', 'field', 'message'].every((field) => typeof Reflect.get(value, field) === 'string');
+  return isRecord(value) && ['code', 'field', 'message'].every((field) => typeof value[field] === 'string');
 }
 
 export type Loaded = { ok: true; config: unknown } | { ok: false; lost: true; message: string };

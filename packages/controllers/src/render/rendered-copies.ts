@@ -3,12 +3,14 @@
 import {
   generatedByAnnotation,
   inUseLabel,
+  type MachineConfig,
   machineConfigPools,
   machineConfigs,
   poolLabel,
+  type Secret,
   secrets,
 } from '@slipway/api';
-import type { MachineConfig, Secret } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
 import {
   type Client,
   type Context,
@@ -20,9 +22,9 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { packSnapshot, unpackSnapshot } from '../remote-content/pack.ts';
+import { renderedMachineConfigs } from '../sources.ts';
 import { planCopies, type RenderedFacts } from './plan-copies.ts';
 import { isReferenced, referringSources } from './references.ts';
-import { renderedMachineConfigs } from './sources.ts';
 
 const copyLabel = 'slipway.dev/copy-of-pool';
 const annotations = {
@@ -174,7 +176,7 @@ async function readCopy(client: Client, namespace: string, name: string): Promis
 }
 
 /** The digest has said that it is what we wrote. */
-const isSpec = (value: unknown): value is Copy['value'] => typeof value === 'object' && value !== null;
+const isSpec = (value: unknown): value is Copy['value'] => isRecord(value);
 
 async function dropCopy(name: string, { client, read }: Context): Promise<void> {
   for (const { metadata } of read(secrets).values()) {

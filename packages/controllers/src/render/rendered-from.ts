@@ -1,5 +1,5 @@
 // Which MachineConfigs a rendered config was made from, and at which state each was: for a pool's history.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@slipway/base/hash';
 import type { MachineConfig } from '@slipway/api';
 import { canonicalJson, type RenderedFrom } from '@slipway/fleet';
 
@@ -12,10 +12,7 @@ export function renderedFrom(machineConfigs: readonly MachineConfig[]): string {
   const from = machineConfigs.map(({ metadata, spec }): RenderedFrom => ({
     name: metadata.name,
     generation: metadata.generation ?? 0,
-    digest: createHash('sha256')
-      .update(canonicalJson(spec ?? {}))
-      .digest('hex')
-      .slice(0, DIGEST_LENGTH),
+    digest: sha256(canonicalJson(spec ?? {})).slice(0, DIGEST_LENGTH),
   }));
   const text = JSON.stringify(from);
   return text.length > MOST ? '' : text;

@@ -1,5 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { type Clock, createLog, silentLog } from '@slipway/kube';
+import type { Clock } from '@slipway/base/clock';
+import { createLog, silentLog } from '@slipway/kube';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { StoredConfig } from '../stored-config.ts';
 import { createDirectoryWatcher, type DirectoryWatcher } from './directory-watcher.ts';
@@ -239,7 +240,7 @@ describe('drift that ends', () => {
 function fakeClock() {
   let now = 0;
   const timers = new Map<symbol, { at: number; fire: () => void }>();
-  const clock: Clock = {
+  const clock: Pick<Clock, 'now' | 'setTimer'> = {
     now: () => now,
     setTimer(ms, fire) {
       const id = Symbol('timer');

@@ -1,5 +1,6 @@
 // What a payload says of the life of its streams: in annotations of a tag, and kept as JSON on the OSImageStream.
-import type { ReportedProblem } from '../render-problems.ts';
+import { isRecord } from '@slipway/base/json';
+import type { ReportedProblem } from '../problems.ts';
 import { isStreamName } from './available.ts';
 import type { StreamLifecycle } from './facts.ts';
 
@@ -90,18 +91,17 @@ function parsed(text: string | undefined): object {
   if (text === undefined || text.length > MAX_TEXT) return {};
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+    return isRecord(value) ? value : {};
   } catch {
     return {};
   }
 }
 
 function readLifecycle(value: unknown): StreamLifecycle | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const state = states.find((each) => each === Reflect.get(value, 'state'));
+  if (!isRecord(value)) return null;
+  const state = states.find((each) => each === value['state']);
   if (state === undefined) return null;
-  const successor: unknown = Reflect.get(value, 'successor');
-  const message: unknown = Reflect.get(value, 'message');
+  const { successor, message } = value;
   return {
     state,
     successor: typeof successor === 'string' && isStreamName(successor) ? successor : null,

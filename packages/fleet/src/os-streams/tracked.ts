@@ -1,5 +1,6 @@
 // The stream that a pool is on, in the annotations of the pool. Anybody may have written there: what is not whole is not used.
 import { osStreamAnnotation, osStreamImagesAnnotation } from '@slipway/api/names';
+import { isRecord } from '@slipway/base/json';
 import { isStreamName } from './available.ts';
 import type { PoolStream, StreamImages, TrackedStream } from './facts.ts';
 import { trackedBy } from './pool-stream.ts';
@@ -48,9 +49,8 @@ function imagesIn(text: string | undefined): StreamImages | null {
 
 /** An OS before streams may have come without extensions: '' then. */
 function readImages(value: unknown): StreamImages | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const osImage: unknown = Reflect.get(value, 'osImage');
-  const osExtensionsImage: unknown = Reflect.get(value, 'osExtensionsImage');
+  if (!isRecord(value)) return null;
+  const { osImage, osExtensionsImage } = value;
   return isImage(osImage) && osImage !== '' && isImage(osExtensionsImage) ? { osImage, osExtensionsImage } : null;
 }
 

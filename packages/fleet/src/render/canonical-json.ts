@@ -1,19 +1,20 @@
 // JSON in the one form of RFC 8785, so that equal data has equal bytes and so an equal hash. JavaScript's own way to write
 // strings and numbers is the one the RFC prescribes; what is left is the order of the keys.
+import { isRecord, type JsonRecord } from '@slipway/base/json';
 
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return writeList(value);
-  if (typeof value === 'object' && value !== null) return writeObject(value);
+  if (isRecord(value)) return writeObject(value);
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`JSON cannot hold the number ${value}`);
   const text = JSON.stringify(value);
   if (text === undefined) throw new TypeError(`JSON cannot hold a value of type ${typeof value}`);
   return text;
 }
 
-function writeObject(value: object): string {
+function writeObject(value: JsonRecord): string {
   let text = '';
   for (const name of Object.keys(value).sort()) {
-    const field: unknown = Reflect.get(value, name);
+    const field = value[name];
     // As for JSON.stringify, a field without a value is none.
     if (field === undefined) continue;
     text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(field)}`;

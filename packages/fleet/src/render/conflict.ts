@@ -1,4 +1,5 @@
 // MachineConfigs that are valid one by one and not together: who brought what collides.
+import { isRecord } from '@slipway/base/json';
 import { validate, type Provenance } from '@slipway/ignition';
 import type { RenderedIgnition } from './ignition.ts';
 import type { RenderInput } from './input.ts';
@@ -141,13 +142,11 @@ function fieldFor(
 
 function listIn(config: RenderedIgnition, { section, list }: Item): unknown[] {
   const lists: unknown = Reflect.get(config, section);
-  const items: unknown = typeof lists === 'object' && lists !== null ? Reflect.get(lists, list) : undefined;
+  const items = isRecord(lists) ? lists[list] : undefined;
   return Array.isArray(items) ? items : [];
 }
 
 function keyOf(item: unknown): unknown {
-  if (typeof item !== 'object' || item === null) return item;
-  return ['path', 'name', 'device']
-    .map((field): unknown => Reflect.get(item, field))
-    .find((key) => typeof key === 'string');
+  if (!isRecord(item)) return item;
+  return ['path', 'name', 'device'].map((field) => item[field]).find((key) => typeof key === 'string');
 }

@@ -1,4 +1,5 @@
 // The Ignition config of one MachineConfig, of whatever spec version, read, checked and brought to the rendered version.
+import { isRecord } from '@slipway/base/json';
 import { isOfVersion, maskUrl, parse, translate, validate, type AnyConfig, type ConfigOf } from '@slipway/ignition';
 import { whyModeRefused } from './file-mode.ts';
 import { fieldOfConfig, firstProblems, problemAt, problemsIn, type RenderProblem } from './problem.ts';
@@ -41,8 +42,7 @@ function refuse(problems: readonly RenderProblem[]): IgnitionRead {
 
 /** A MachineConfig may be about kernel arguments or the OS alone. */
 function isNothing(raw: unknown): boolean {
-  if (raw === undefined || raw === null) return true;
-  return typeof raw === 'object' && !Array.isArray(raw) && Object.keys(raw).length === 0;
+  return raw === undefined || raw === null || (isRecord(raw) && Object.keys(raw).length === 0);
 }
 
 function modeProblems(object: string, config: AnyConfig): RenderProblem[] {

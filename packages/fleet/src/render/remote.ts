@@ -1,5 +1,6 @@
 // Where an Ignition config refers to content that lives elsewhere.
 import type { MachineConfig } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
 import { formatPath } from '@slipway/ignition';
 
 export interface RemoteReference {
@@ -28,8 +29,8 @@ export function remoteReferences(config: unknown): RemoteReference[] {
   const visit = (value: unknown, toConfig: boolean): void => {
     if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index += 1) descend(index, value[index], toConfig);
-    } else if (typeof value === 'object' && value !== null) {
-      for (const name of Object.keys(value)) visitField(name, Reflect.get(value, name), toConfig);
+    } else if (isRecord(value)) {
+      for (const name of Object.keys(value)) visitField(name, value[name], toConfig);
     }
   };
 

@@ -1,4 +1,5 @@
 // The MachineConfigs that a rendered config was made from, as its annotation has them, and what changed among them.
+import { isRecord } from '@slipway/base/json';
 
 export interface RenderedFrom {
   readonly name: string;
@@ -26,14 +27,10 @@ export function readRenderedFrom(annotation: string | undefined): RenderedFrom[]
 }
 
 const isSource = (each: unknown): each is RenderedFrom =>
-  typeof each === 'object' &&
-  each !== null &&
-  'name' in each &&
-  typeof each.name === 'string' &&
-  'generation' in each &&
-  typeof each.generation === 'number' &&
-  'digest' in each &&
-  typeof each.digest === 'string';
+  isRecord(each) &&
+  typeof each['name'] === 'string' &&
+  typeof each['generation'] === 'number' &&
+  typeof each['digest'] === 'string';
 
 /** In the order of their names. */
 export function sourceChanges(before: readonly RenderedFrom[], after: readonly RenderedFrom[]): SourceChange[] {

@@ -1,4 +1,5 @@
 // What a rollout is decided on: a pool, its nodes and what was remembered, at one moment, as plain data.
+import type { rolloutErrors } from '../errors.ts';
 import type { RolloutPolicy } from './policy.ts';
 
 /** What a node's daemon says of it; null: it has said nothing yet. */
@@ -62,7 +63,7 @@ export interface RolloutRequest {
   /** Control-plane nodes of other pools that are out of service or on their way. */
   readonly otherControlPlaneOut: readonly string[];
   /** The machines of other pools: one that failed and was then moved to another pool has failed all the same. */
-  readonly elsewhere?: readonly NodeFacts[];
+  readonly elsewhere: readonly NodeFacts[];
   /** Where the controller that asks runs; null: not known. */
   readonly ownNode: string | null;
 }
@@ -121,4 +122,10 @@ export interface RolloutRecord {
   /** How many went at a time. */
   readonly capacity: number;
   readonly why: string;
+}
+
+/** Something of a pool that cannot be used as it is. The message names it and the way out. */
+export interface RolloutProblem {
+  readonly code: keyof typeof rolloutErrors;
+  readonly message: string;
 }

@@ -3,9 +3,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chooseNodes } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
-import { AFTER_FAILURE } from './target-reason.ts';
-import { afterwards, MINUTE, NEW, NEXT, NOW, OLD, sampleNode, samplePool, sampleState } from './sample.ts';
-import { isUnavailable } from './standing.ts';
+import { isUnavailable } from './node-state.ts';
+import { AFTER_FAILURE } from './read-facts.ts';
+import { afterwards, MINUTE, NEW, NEXT, NOW, OLD, sampleNode, samplePool, sampleState } from './testing/sample.ts';
 
 const config = fc.constantFrom(OLD, NEW, NEXT);
 
@@ -81,6 +81,7 @@ const request: fc.Arbitrary<RolloutRequest> = fc.record({
   nodes: fc.array(node, { maxLength: 12 }).map((all) => all.map((facts, index) => sampleNode(`n${index}`, facts))),
   stopped: fc.constantFrom(null, null, null, 'holidays'),
   otherControlPlaneOut: fc.constantFrom([], [], ['other-1']),
+  elsewhere: fc.constant([]),
   ownNode: fc.constantFrom(null, 'n1'),
 });
 
@@ -215,6 +216,7 @@ describe('for every pool', () => {
             nodes,
             stopped: null,
             otherControlPlaneOut: [],
+            elsewhere: [],
             ownNode: null,
           };
           for (let step = 0; step < 400; step += 1) {

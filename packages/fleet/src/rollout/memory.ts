@@ -1,4 +1,5 @@
 // What a pool remembers of its rollouts, as JSON in its annotations. Anybody may have written there: what is not whole is not used.
+import { isRecord, type JsonRecord } from '@slipway/base/json';
 import type { Hold, RolloutRecord, RolloutState } from './facts.ts';
 
 const MAX_STATE = 16 * 1024;
@@ -39,15 +40,15 @@ function parsed<T>(text: string, read: (value: unknown) => T): T | null {
 }
 
 class Fields {
-  readonly #value: object;
+  readonly #value: JsonRecord;
 
   constructor(value: unknown) {
-    if (typeof value !== 'object' || value === null) throw damaged;
+    if (!isRecord(value)) throw damaged;
     this.#value = value;
   }
 
   get(name: string): unknown {
-    return Reflect.get(this.#value, name);
+    return this.#value[name];
   }
 
   text(name: string): string {

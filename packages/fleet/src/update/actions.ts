@@ -2,14 +2,32 @@
 import type { NodeAction, Cause } from './update-plan.ts';
 
 export function combineActions(causes: readonly Pick<Cause, 'actions'>[]): NodeAction[] {
-  const wanted = causes.flatMap(({ actions }) => actions);
-  const has = (type: NodeAction['type']) => wanted.some((action) => action.type === type);
-  // After it everything is started anew.
-  if (has('Reboot')) return [{ type: 'Reboot' }];
-  const restarted = new Set(wanted.flatMap((action) => (action.type === 'Restart' ? [action.unit] : [])));
+  let [drains, reloadsSystemd] = [false, false];
+  const restarted = new Set<string>();
+  for (const action of causes.flatMap(({ actions }) => actions)) {
+    switch (action.type) {
+      case 'Reboot':
+        // After it everything is started anew.
+        return [action];
+      case 'Drain':
+        drains = true;
+        break;
+      case 'DaemonReload':
+        reloadsSystemd = true;
+        break;
+      case 'Restart':
+        restarted.add(action.unit);
+        break;
+      case 'Reload':
+        // Of every unit, below.
+        break;
+      default:
+        action satisfies never;
+    }
+  }
   return [
-    ...(has('Drain') ? [{ type: 'Drain' } as const] : []),
-    ...(has('DaemonReload') ? [{ type: 'DaemonReload' } as const] : []),
+    ...(drains ? [{ type: 'Drain' } as const] : []),
+    ...(reloadsSystemd ? [{ type: 'DaemonReload' } as const] : []),
     ...orderUnits(causes.map(unitsIn)).map((unit) => {
       // A unit that is restarted reads everything that a reload would let it read.
       return { type: restarted.has(unit) ? 'Restart' : 'Reload', unit } as const;
@@ -17,8 +35,18 @@ export function combineActions(causes: readonly Pick<Cause, 'actions'>[]): NodeA
   ];
 }
 
-export function needsDrain(actions: readonly NodeAction[]): boolean {
-  return actions.some(({ type }) => type === 'Drain' || type === 'Reboot');
+export const needsDrain = (actions: readonly NodeAction[]): boolean => actions.some(takesPodsAway);
+
+function takesPodsAway({ type }: NodeAction): boolean {
+  switch (type) {
+    case 'Drain':
+    case 'Reboot':
+      return true;
+    case 'DaemonReload':
+    case 'Reload':
+    case 'Restart':
+      return false;
+  }
 }
 
 function unitsIn({ actions }: Pick<Cause, 'actions'>): string[] {

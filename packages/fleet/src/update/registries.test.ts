@@ -45,6 +45,11 @@ describe('more than mirrors changes', () => {
     ['by another setting', quay, `short-name-mode = "enforcing"\n${quay}`],
     ['when two registries speak of the same images', quay, quay + quay],
     ['when the new file is no TOML', quay, '[[registry'],
+    [
+      'by a mirror that is a list',
+      registry('q', 'mirror-by-digest-only = true'),
+      registry('q', 'mirror-by-digest-only = true\nmirror = [["m"]]'),
+    ],
     ['when it has another shape than expected', quay, 'registry = "quay.io"\n'],
   ])('%s', (_, before, after) => expect(addsMirrorsOnly(bytes(before), bytes(after))).toBe(false));
 

@@ -1,5 +1,6 @@
 // Whether a change of /etc/containers/registries.conf only adds mirrors that are asked by digest. By digest every mirror
 // gives the same image, so pods that start on a node with the new file and on one with the old get the same: no drain.
+import { isRecord } from '@slipway/base/json';
 import { parse } from 'smol-toml';
 import { canonicalJson } from '../render/canonical-json.ts';
 
@@ -93,8 +94,8 @@ function tablesOrTexts(table: Table, name: string): readonly unknown[] {
 
 function tablesIn(table: Table, name: string): readonly Table[] {
   return tablesOrTexts(table, name).map((each) => {
-    if (typeof each !== 'object' || each === null) throw new TypeError(`${name} holds what is no table`);
-    return Object.fromEntries(Object.entries(each));
+    if (!isRecord(each)) throw new TypeError(`${name} holds what is no table`);
+    return each;
   });
 }
 

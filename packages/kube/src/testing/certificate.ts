@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import type { ClientCertificate } from '../credentials.ts';
+import type { ClientCertificate } from '../client/credentials.ts';
 
 const ed25519 = Buffer.from('300506032b6570', 'hex');
 const commonName = Buffer.from('0603550403', 'hex');

@@ -1,9 +1,7 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { fixedCredentials } from '../credentials.ts';
-import type { Credentials } from '../credentials.ts';
-import type { ClusterAccess } from '../kubeconfig.ts';
+import { type Credentials, fixedCredentials } from '../client/credentials.ts';
+import type { ClusterAccess } from '../client/access.ts';
 
 /** One request as the server saw it. */
 export interface Seen {

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
+import type { RegistryClock } from '../asking.ts';
 
 /** Time that passes only by waiting, and then at once. */
-export interface TestClock extends Clock {
+export interface TestClock extends RegistryClock {
   readonly slept: number[];
   advance(ms: number): void;
 }
@@ -11,12 +11,12 @@ export function createTestClock(start = Date.UTC(2026, 0, 1)): TestClock {
   const slept: number[] = [];
   return {
     slept,
-    now: () => now,
+    wallNow: () => now,
     advance(ms) {
       now += ms;
     },
     async sleep(ms, signal) {
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       slept.push(ms);
       now += ms;
     },

@@ -1,6 +1,6 @@
 // The boot images that something which makes machines has had, as plain data. `-o json` gives exactly this.
 import { type BootImageHistory, bootImagesOfHistoryAnnotation } from '@slipway/api';
-import { decodeKeptImages, findKeptImage, type KeptImage, type MachineResource } from '@slipway/controllers';
+import { decodeKeptImages, findKeptImage, type KeptImage, type MachineResource } from '@slipway/fleet/boot-images';
 
 export interface HistoryReport {
   readonly resource: MachineResource;

@@ -7,7 +7,8 @@ import {
   type MachineSet,
   machineSets,
 } from '@slipway/api';
-import { canaryLabel, type MachineResource } from '@slipway/controllers';
+import { canaryLabel } from '@slipway/controllers';
+import type { MachineResource } from '@slipway/fleet/boot-images';
 import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 
 export interface MachineNamespaces {

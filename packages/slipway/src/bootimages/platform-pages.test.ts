@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bootImagePlatforms } from '@slipway/api';
-import { platforms } from '@slipway/controllers';
+import { platforms } from '@slipway/fleet/boot-images';
 import { expect, it } from 'vitest';
 
 const docs = join(import.meta.dirname, '../../../../docs');

@@ -20,7 +20,7 @@ import {
   readGolden,
   regionOf,
   stampKeys,
-} from '@slipway/controllers';
+} from '@slipway/fleet/boot-images';
 import type { Client } from '@slipway/kube';
 import { findWhereKnown } from '../cluster-view/find-where-known.ts';
 import { version } from '../version.ts';

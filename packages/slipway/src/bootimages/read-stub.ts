@@ -1,6 +1,7 @@
 // The Secrets with user data that machines are started with. Nothing here writes.
 import { secrets } from '@slipway/api';
-import { type MachineResource, readStubFacts, stubSecretOf, type StubReading, userDataOf } from '@slipway/controllers';
+import { readStubFacts, stubSecretOf, userDataOf } from '@slipway/controllers';
+import type { MachineResource, StubReading } from '@slipway/fleet/boot-images';
 import { type Client, isKubeError } from '@slipway/kube';
 
 type LoadedSecret = ReturnType<typeof stubSecretOf>;

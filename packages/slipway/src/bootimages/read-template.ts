@@ -1,19 +1,16 @@
 // The infrastructure templates that machines of Cluster API are made from. Nothing here writes.
+import { findTemplate, type InfrastructureTemplate, type StoredTemplate, templatesOf } from '@slipway/controllers';
 import {
   type ClusterApiContext,
   type ClusterApiMachines,
-  findTemplate,
   infrastructureGroup,
-  type InfrastructureTemplate,
   type MachineReading,
   type MachineResource,
   readTemplate,
   referenceOf,
-  type StoredTemplate,
   templateKind,
   templateQuestion,
-  templatesOf,
-} from '@slipway/controllers';
+} from '@slipway/fleet/boot-images';
 import type { Client, Resource } from '@slipway/kube';
 
 const crds: Resource = {

@@ -8,7 +8,7 @@ import {
   type MachineResource,
   type PatchStep,
   withKeptImage,
-} from '@slipway/controllers';
+} from '@slipway/fleet/boot-images';
 import { CommandError } from '../errors.ts';
 import { resourceWords } from './resource-words.ts';
 

@@ -1,20 +1,19 @@
 // How an earlier boot image is set again, in each of the two machine APIs. Reads, and writes nothing yet.
 import { isDeepStrictEqual } from 'node:util';
 import { clusterApiMachineSets, machineDeployments, machineSets } from '@slipway/api';
+import { machineTemplate, makeClone } from '@slipway/controllers';
 import {
-  type ClusterApiMachines,
   cloneTemplate,
+  type ClusterApiMachines,
   isJsonObject,
   type JsonObject,
   type KeptImage,
   type MachineResource,
-  machineTemplate,
-  makeClone,
-  patchSteps,
   type PatchStep,
+  patchSteps,
   providerSpecPointer,
   replacementNote,
-} from '@slipway/controllers';
+} from '@slipway/fleet/boot-images';
 import type { Client, KubeObject, Stored } from '@slipway/kube';
 import { CommandError } from '../errors.ts';
 import { defaultNamespace } from '../namespace.ts';

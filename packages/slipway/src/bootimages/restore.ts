@@ -1,16 +1,16 @@
 import { bootImageHoldAnnotation, clusterApiMachineSets, machineDeployments, machineSets } from '@slipway/api';
-import type { MachineResource, PatchStep } from '@slipway/controllers';
+import type { MachineResource, PatchStep } from '@slipway/fleet/boot-images';
 import { type Client, createClient, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { type ClusterOptions, connect } from '../connect.ts';
 import { CommandError } from '../errors.ts';
 import { type Io, write } from '../ignition/io.ts';
 import { safeText } from '../terminal/safe-text.ts';
-import { readHistories } from './history.ts';
 import { keptImagesOf } from './history-report.ts';
+import { readHistories } from './history.ts';
 import { allResources, type MachineNamespaces, readMachines } from './machine-resources.ts';
 import { resourceWords } from './resource-words.ts';
-import { planRestore, type RestorePlan } from './restore-plan.ts';
 import { releaseSteps } from './restoration.ts';
+import { planRestore, type RestorePlan } from './restore-plan.ts';
 import { theOne } from './which-resource.ts';
 
 export interface RestoreOptions extends ClusterOptions, MachineNamespaces {

@@ -9,9 +9,9 @@ import {
   resourceFacts,
   type ResourceFacts,
   type StubReading,
-} from '@slipway/controllers';
+} from '@slipway/fleet/boot-images';
+import { type BootImageEntry, entryOf } from '@slipway/fleet/reports';
 import type { Client, Stored } from '@slipway/kube';
-import { type BootImageEntry, entryOf } from './bootimages-report.ts';
 import { type Machines, ofClusterApi, ofMachineApi } from './machine-resources.ts';
 import type { ReadCluster } from './read-cluster.ts';
 import { createStubReader } from './read-stub.ts';

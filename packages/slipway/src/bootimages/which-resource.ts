@@ -1,5 +1,5 @@
 // Which of the resources that make machines somebody means by a name.
-import type { MachineResource } from '@slipway/controllers';
+import type { MachineResource } from '@slipway/fleet/boot-images';
 import { CommandError } from '../errors.ts';
 import { resourceWords } from './resource-words.ts';
 

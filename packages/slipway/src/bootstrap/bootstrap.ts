@@ -1,28 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import {
-  firstBootOptions,
-  issueServing,
-  makeAuthority,
-  nextTokens,
-  serverAddress,
-  withoutExpired,
-} from '@slipway/controllers';
 import { join } from 'node:path';
-import type { ProvisioningToken } from '@slipway/fleet';
+import { firstBootOptions, issueServing, makeAuthority, serverAddress, withoutExpired } from '@slipway/controllers';
+import { nextTokens, type ProvisioningToken } from '@slipway/fleet';
 import { CommandError } from '../errors.ts';
 import { type Io, write } from '../ignition/io.ts';
 import type { ManifestOptions } from '../manifests/manifest-options.ts';
-import { type CodedProblem, ProblemList, tellProblems } from '../problem-list.ts';
+import { readManifests } from '../manifests/read-manifests.ts';
+import { type CodedProblem, ProblemList } from '@slipway/fleet';
+import { tellProblems } from '../tell-problems.ts';
 import type { RegistryFlags } from '../registry-options.ts';
 import { findPool } from '../render/find-pool.ts';
-import { readManifests } from '../manifests/read-manifests.ts';
 import { type OfflineFleet, offlineFleetOf, type Rendering } from '../render/render-offline.ts';
 import { sayRendering } from '../render/say-fleet.ts';
 import { version } from '../version.ts';
 import { filesOf, isBuiltIn, stubFile } from './bundle.ts';
+import { dayZeroStreams } from './day-zero-streams.ts';
 import { readKept } from './keep-from.ts';
 import { readNodeAccess } from './node-access.ts';
-import { dayZeroStreams } from './day-zero-streams.ts';
 import { refuseFull, writeDirectory } from './write-directory.ts';
 
 export interface BootstrapOptions extends ManifestOptions, RegistryFlags {

@@ -2,14 +2,7 @@
 // are started with, and the objects for the cluster that comes to be.
 import { builtInLabel, machineConfigs, machineConfigPools, secrets } from '@slipway/api';
 import type { MachineConfig, MachineConfigPool, ObjectMeta, OSImageStream, Secret } from '@slipway/api';
-import {
-  type Authority,
-  authorityData,
-  bundleOf,
-  managedByLabel,
-  type ServingCertificate,
-  servingData,
-} from '@slipway/controllers';
+import { type Authority, authorityData, bundleOf, type ServingCertificate, servingData } from '@slipway/controllers';
 import {
   type JoiningNode,
   type PoolStream,
@@ -17,6 +10,7 @@ import {
   serverSecrets,
   stubOf,
   trackedAnnotations,
+  managedByLabel,
 } from '@slipway/fleet';
 import { apiVersionOf } from '@slipway/kube';
 import { toJson, toYaml } from '../manifests/manifest-text.ts';

@@ -1,12 +1,12 @@
 // The OS image streams of a release, for machines that start before there is a cluster.
-import { osImageStreams } from '@slipway/api';
-import type { OSImageStream } from '@slipway/api';
-import { discoverStreams, nextStreamObject, pairOf, readSources, type StreamSources } from '@slipway/controllers';
+import { type OSImageStream, osImageStreams } from '@slipway/api';
+import { readSources } from '@slipway/controllers';
 import { type Streams, streamsOf } from '@slipway/fleet';
+import { discoverStreams, nextStreamObject, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
 import { apiVersionOf } from '@slipway/kube';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import { openRegistry } from '../open-registry.ts';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 import { readSmallFile } from '../read-small-file.ts';
 import { osImageStreamName } from '../streams/read-streams.ts';
 import type { BootstrapOptions } from './bootstrap.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isRecord } from '@slipway/base/json';
 import { type Authority, authorityFields, readAuthority, validityOf } from '@slipway/controllers';
 import { type ProvisioningToken, readTokens } from '@slipway/fleet';
 import { CommandError } from '../errors.ts';
 import { readYaml } from '../ignition/manifest-yaml.ts';
-import { isPlain } from '../manifests/documents.ts';
 import { reasonOf } from '../manifests/find-files.ts';
 import { authorityManifest } from './bundle.ts';
 import { bootstrapPaths } from '@slipway/server';
@@ -38,7 +38,7 @@ export async function readKept(directory: string, now: Date): Promise<Kept> {
 
 function authorityIn(text: string): Record<string, string> {
   const value = readYaml(authorityManifest, text);
-  const data = isPlain(value) && isPlain(value['data']) ? value['data'] : {};
+  const data = isRecord(value) && isRecord(value['data']) ? value['data'] : {};
   return Object.fromEntries(
     authorityFields.flatMap((field) => {
       const encoded = data[field];
@@ -55,7 +55,7 @@ function tokensIn(text: string): Map<string, ProvisioningToken[]> | undefined {
   } catch {
     return undefined;
   }
-  if (!isPlain(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   for (const [pool, each] of Object.entries(value)) {
     const read = readTokens(JSON.stringify(each));
     if (read === undefined) return undefined;

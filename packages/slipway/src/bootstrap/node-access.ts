@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { isRecord } from '@slipway/base/json';
 import type { JoiningNode } from '@slipway/fleet';
 import { loadKubeconfig } from '@slipway/kube';
 import { CommandError } from '../errors.ts';
 import { InputError } from '../ignition/input-error.ts';
 import { readYaml } from '../ignition/manifest-yaml.ts';
-import { isPlain } from '../manifests/documents.ts';
 import { reasonOf } from '../manifests/find-files.ts';
 
 /** Both travel inside every config that is served. */
@@ -39,7 +39,7 @@ function checkKubeconfig(file: string, text: string): void {
   const expected = 'expected a kubeconfig with clusters and users';
   try {
     const value = readYaml(file, text);
-    if (isPlain(value) && Array.isArray(value['clusters']) && Array.isArray(value['users'])) return;
+    if (isRecord(value) && Array.isArray(value['clusters']) && Array.isArray(value['users'])) return;
   } catch (failure) {
     if (!(failure instanceof InputError)) throw failure;
   }

@@ -1,14 +1,8 @@
 // Whether a part of Slipway runs in a cluster, as the cluster says it. Nothing here writes.
 import { clusterVersions, featureGates } from '@slipway/api';
-import { type FeatureGateName, resolveFeatureGates } from '@slipway/fleet';
+import { type FeatureGateName, type GateFinding, resolveFeatureGates } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
 import { findWhereKnown } from './find-where-known.ts';
-
-export interface GateFinding {
-  readonly isOn: boolean;
-  /** Who says so, in words. */
-  readonly because: string;
-}
 
 /** Null: the cluster has no FeatureGate, so it is for its controllers' flags to say. */
 export async function readGate(client: Client, name: FeatureGateName): Promise<GateFinding | null> {

@@ -4,7 +4,8 @@ import { CommandError } from '../errors.ts';
 import { type Io, write } from '../ignition/io.ts';
 import { STDIN } from '../manifests/find-files.ts';
 import { toJson } from '../manifests/manifest-text.ts';
-import { ProblemList, tellProblems } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
+import { tellProblems } from '../tell-problems.ts';
 import { readSide, type SideOptions } from './side.ts';
 
 export interface DiffOptions extends SideOptions {

@@ -2,14 +2,15 @@
 import { stat } from 'node:fs/promises';
 import { machineConfigKind, machineConfigs, renderedPrefix, validate } from '@slipway/api';
 import type { MachineConfig } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
 import type { ClusterOptions } from '../connect.ts';
 import { CommandError } from '../errors.ts';
-import { documentsOf, isPlain, type ManifestDocument, readText } from '../manifests/documents.ts';
+import { documentsOf, type ManifestDocument, readText } from '../manifests/documents.ts';
 import { reasonOf, STDIN } from '../manifests/find-files.ts';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import type { RenderOptions } from '../manifests/manifest-options.ts';
 import { manifestsIn, readManifests } from '../manifests/read-manifests.ts';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 import { findPool } from '../render/find-pool.ts';
 import { offlineFleetOf } from '../render/render-offline.ts';
 
@@ -69,9 +70,9 @@ async function fromCluster(name: string, options: SideOptions): Promise<Side> {
 /** The one MachineConfig or Ignition config that a file holds. */
 function asItIs(documents: readonly ManifestDocument[]): Side | undefined {
   const [document, ...others] = documents;
-  if (document === undefined || others.length > 0 || !isPlain(document.value)) return undefined;
+  if (document === undefined || others.length > 0 || !isRecord(document.value)) return undefined;
   const { place, value } = document;
-  if (value['kind'] === undefined && isPlain(value['ignition'])) return { title: place, spec: { config: value } };
+  if (value['kind'] === undefined && isRecord(value['ignition'])) return { title: place, spec: { config: value } };
   if (value['kind'] !== machineConfigKind.kind) return undefined;
   const checked = validate(machineConfigKind, value);
   if (!checked.ok) {

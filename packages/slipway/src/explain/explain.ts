@@ -3,7 +3,7 @@ import { CommandError } from '../errors.ts';
 import { type Io, write } from '../ignition/io.ts';
 import type { ManifestOptions } from '../manifests/manifest-options.ts';
 import { toJson } from '../manifests/manifest-text.ts';
-import { tellProblems } from '../problem-list.ts';
+import { tellProblems } from '../tell-problems.ts';
 import { findPool } from '../render/find-pool.ts';
 import { offlineFleet, type Rendering } from '../render/render-offline.ts';
 import { sayRendering } from '../render/say-fleet.ts';

@@ -1,4 +1,5 @@
 // `slipway ignition batch`: one question a line in, one answer a line out, in the same order.
+import { isRecord } from '@slipway/base/json';
 import { hasErrors, parse, type Report, type SpecVersion, translate, validate } from '@slipway/ignition';
 import { isSpec3, mergeAll, type NamedConfig } from './combine.ts';
 import { type Io, write } from './io.ts';
@@ -31,7 +32,7 @@ export function answerLine(line: string): Answer {
   } catch {
     return refuse(null, 'the line is not JSON');
   }
-  const id = typeof value === 'object' && value !== null && 'id' in value ? (value.id ?? null) : null;
+  const id = isRecord(value) ? (value['id'] ?? null) : null;
   const question = readQuestion(value);
   if (typeof question === 'string') return refuse(id, question);
   try {

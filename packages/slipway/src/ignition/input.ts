@@ -1,4 +1,5 @@
 // FILE arguments: an Ignition config in JSON, or a MachineConfig in YAML or JSON, from a file or from stdin.
+import { isRecord } from '@slipway/base/json';
 import {
   type AnyConfig,
   hasErrors,
@@ -56,12 +57,12 @@ function tryJson(text: string): unknown {
 }
 
 function isManifest(value: unknown): value is { kind?: unknown; metadata?: unknown; spec?: unknown } {
-  return typeof value === 'object' && value !== null && 'apiVersion' in value && 'kind' in value;
+  return isRecord(value) && 'apiVersion' in value && 'kind' in value;
 }
 
 function manifestName(manifest: { metadata?: unknown }): string {
   const { metadata } = manifest;
-  const name = typeof metadata === 'object' && metadata !== null && 'name' in metadata ? metadata.name : undefined;
+  const name = isRecord(metadata) ? metadata['name'] : undefined;
   return typeof name === 'string' ? name : 'without a name';
 }
 
@@ -70,7 +71,7 @@ function configIn(name: string, manifest: { kind?: unknown; spec?: unknown }): o
   if (kind !== 'MachineConfig') {
     throw new InputError(`${name} is a ${String(kind)}; expected an Ignition config or a MachineConfig`);
   }
-  const config = typeof spec === 'object' && spec !== null && 'config' in spec ? spec.config : undefined;
+  const config = isRecord(spec) ? spec['config'] : undefined;
   if (typeof config !== 'object' || config === null) {
     throw new InputError(`${name}: the MachineConfig has no spec.config to look at`);
   }

@@ -1,4 +1,5 @@
 // A line of a batch, understood or not.
+import { isRecord } from '@slipway/base/json';
 import { isSpecVersion, type SpecVersion } from '@slipway/ignition';
 import { DEFAULT_TARGET, isSpec3 } from './combine.ts';
 
@@ -27,7 +28,7 @@ export function readQuestion(value: unknown): Question | string {
 }
 
 function readObject(value: unknown): Partial<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  if (isRecord(value)) return value;
   throw new NotUnderstood('the line is not a JSON object');
 }
 

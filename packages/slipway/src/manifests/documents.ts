@@ -1,5 +1,6 @@
 // The documents of manifest files: JSON or YAML, several in one file, lists taken apart.
 import { createReadStream } from 'node:fs';
+import { isRecord } from '@slipway/base/json';
 import { CommandError } from '../errors.ts';
 import { InputError } from '../ignition/input-error.ts';
 import { readYamlDocuments } from '../ignition/manifest-yaml.ts';
@@ -75,16 +76,12 @@ function valuesOf(name: string, text: string): unknown[] {
 /** `kind: List` of kubectl, and the lists of one kind that the API itself gives, whose items carry no kind. */
 function takeApart(document: ManifestDocument): ManifestDocument[] {
   const { place, value } = document;
-  if (!isPlain(value)) return [document];
+  if (!isRecord(value)) return [document];
   const { apiVersion, kind, items } = value;
   if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return [document];
   const header = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };
   return items.map((item: unknown, index) => ({
     place: `${place}, item ${index + 1}`,
-    value: isPlain(item) ? { ...header, ...item } : item,
+    value: isRecord(item) ? { ...header, ...item } : item,
   }));
-}
-
-export function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -9,7 +9,8 @@ import {
   validate,
 } from '@slipway/api';
 import type { Kind, MachineConfig, MachineConfigPool, OSImageStream, Problem } from '@slipway/api';
-import { isPlain, type ManifestDocument } from './documents.ts';
+import { isRecord } from '@slipway/base/json';
+import type { ManifestDocument } from './documents.ts';
 
 /** The images that the platform brings. */
 export interface OsImages {
@@ -81,7 +82,7 @@ class Collector {
   }
 
   #isOsImages(value: unknown): boolean {
-    const metadata = isPlain(value) && isPlain(value['metadata']) ? value['metadata'] : {};
+    const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
     const { name, namespace } = metadata;
     return name === osImagesConfigMap && (namespace === undefined || namespace === this.#namespace);
   }
@@ -91,7 +92,7 @@ class Collector {
       this.problems.push(twice(place, `ConfigMap ${osImagesConfigMap}`, this.#osImages.place));
       return;
     }
-    const data = isPlain(value) && isPlain(value['data']) ? value['data'] : {};
+    const data = isRecord(value) && isRecord(value['data']) ? value['data'] : {};
     const images: OsImages = {};
     for (const [key, field] of [
       ['baseOSContainerImage', 'osImageURL'],
@@ -115,7 +116,7 @@ interface Header {
 
 /** Which kind of object it says to be; `no kind` where it says nothing. */
 export function headerOf(value: unknown): Header {
-  const { apiVersion, kind } = isPlain(value) ? value : {};
+  const { apiVersion, kind } = isRecord(value) ? value : {};
   const group = typeof apiVersion === 'string' && apiVersion.includes('/') ? (apiVersion.split('/', 1)[0] ?? '') : '';
   return { group, kind: typeof kind === 'string' && kind !== '' ? kind : 'no kind' };
 }
@@ -148,7 +149,7 @@ class Shelf<T extends { metadata: { name: string } }> {
   }
 
   #say(place: string, value: unknown, { path, message }: Problem): string {
-    const metadata = isPlain(value) && isPlain(value['metadata']) ? value['metadata'] : {};
+    const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
     const name = typeof metadata['name'] === 'string' ? ` ${metadata['name']}` : '';
     return [place, `${this.#kind.kind}${name}`, ...(path === '' ? [] : [path]), message].join(': ');
   }
@@ -156,17 +157,17 @@ class Shelf<T extends { metadata: { name: string } }> {
 
 /** Labels choose and annotations decide; kube-apiserver takes nothing but text there. */
 function metadataProblems(value: unknown): Problem[] {
-  const metadata = isPlain(value) && isPlain(value['metadata']) ? value['metadata'] : {};
+  const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
   return ['labels', 'annotations'].flatMap((field) => {
     const texts = metadata[field];
     if (texts === undefined || texts === null) return [];
     const path = `metadata.${field}`;
-    if (!isPlain(texts)) return [{ path, message: 'must be a map of names to text' }];
+    if (!isRecord(texts)) return [{ path, message: 'must be a map of names to text' }];
     return Object.entries(texts)
       .filter(([, text]) => typeof text !== 'string')
       .map(([name, text]) => ({
         path: `${path}[${JSON.stringify(name)}]`,
-        message: `must be text, not ${isPlain(text) || Array.isArray(text) ? 'an object or a list' : String(text)}; write it in quotes`,
+        message: `must be text, not ${isRecord(text) || Array.isArray(text) ? 'an object or a list' : String(text)}; write it in quotes`,
       }));
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 import { readImageList } from './image-list.ts';
 
 const image = (name: string, digit = 'a'): string => `registry.example.com/shop/${name}@sha256:${digit.repeat(64)}`;

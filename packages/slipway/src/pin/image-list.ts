@@ -1,6 +1,6 @@
 // The images that somebody wrote down to be pinned: one by digest a line, what follows a # is for people.
 import { pinnedImageSetKind, validate } from '@slipway/api';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 
 /** As many as one PinnedImageSet may have. */
 export const MOST_IMAGES = 500;

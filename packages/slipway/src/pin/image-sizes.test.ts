@@ -1,6 +1,6 @@
 import { type Layer, RegistryError } from '@slipway/registry';
 import { describe, expect, it } from 'vitest';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 import { imageSizes } from './image-sizes.ts';
 
 const found = (digest: string): Layer[] => [{ digest, mediaType: '', size: 1 }];

@@ -1,7 +1,7 @@
 // Asks the registry for every image before any machine does: how large it is, and whether it is there at all.
 import { isRegistryError, type Registry } from '@slipway/registry';
 import type { SizedImage } from '@slipway/fleet';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 
 /** Images that are asked about at once; the client of the registry has a limit of its own for each host. */
 const AT_ONCE = 8;

@@ -3,7 +3,7 @@ import { silentProgress, terminalProgress } from '@slipway/tools/controlplane';
 import { CommandError } from '../errors.ts';
 import type { Io } from '../ignition/io.ts';
 import { openRegistry } from '../open-registry.ts';
-import { tellProblems } from '../problem-list.ts';
+import { tellProblems } from '../tell-problems.ts';
 import { readSmallFile } from '../read-small-file.ts';
 import { isTerminal } from '../terminal/paint.ts';
 import { readImageList } from './image-list.ts';

@@ -1,15 +1,26 @@
 // What making the PinnedImageSets of a list of images means for a pool and each of its machines.
 import type { MachineConfigPool, PinnedImageSet } from '@slipway/api';
-import { bytesOf, holds, isMember, MOST_SETS, type PinNode, type SizedImage, takesSet } from '@slipway/fleet';
+import {
+  bytesOf,
+  diskBytesFor,
+  type GateFinding,
+  holds,
+  isMember,
+  MOST_SETS,
+  type NodeFit,
+  nodeFit,
+  type PinNode,
+  pinNodeOf,
+  progressOf,
+  type SizedImage,
+  takesSet,
+} from '@slipway/fleet';
+import type { PinsNow } from '@slipway/fleet/reports';
 import type { Stored } from '@slipway/kube';
-import type { GateFinding } from '../cluster-view/read-gate.ts';
 import { CommandError } from '../errors.ts';
 import { labelsMatching } from './matching-labels.ts';
 import { leftOver, type NewSet, newSets } from './new-sets.ts';
-import { diskBytesFor, type NodeFit, nodeFit } from './node-fit.ts';
-import { pinNodeOf, progressOf } from './node-pins.ts';
 import type { PinPlan } from './pin-plan.ts';
-import type { PinsNow } from './pins-now.ts';
 
 export interface WantedImages {
   readonly source: PinPlan['source'];

@@ -1,7 +1,8 @@
 // All images of a release: itself, and every one that its payload names, those of the OS among them.
-import { imageReferencesPath, MOST_REFERENCES_BYTES, readImageReferences } from '@slipway/controllers';
+import { MAX_REFERENCES_BYTES } from '@slipway/fleet/stream-discovery';
+import { imageReferencesPath, readImageReferences } from '@slipway/fleet/stream-discovery';
 import type { Registry } from '@slipway/registry';
-import { ProblemList } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
 import { imageProblem } from './image-list.ts';
 
 export interface ReleaseImages {
@@ -19,7 +20,7 @@ export async function releaseImages(
 ): Promise<ReleaseImages> {
   // By the digest that the registry gives: a tag may mean another image when the machines pull it.
   const { reference: release } = await registry.inspect(asked);
-  const content = await registry.readFile(release, imageReferencesPath, { maxBytes: MOST_REFERENCES_BYTES });
+  const content = await registry.readFile(release, imageReferencesPath, { maxBytes: MAX_REFERENCES_BYTES });
   if (content === null) {
     throw refused([`${release}: expected /${imageReferencesPath} in it, found none: it is no release image`]);
   }

@@ -1,7 +1,7 @@
 import { silentProgress, terminalProgress } from '@slipway/tools/controlplane';
 import type { Io } from '../ignition/io.ts';
 import { openRegistry } from '../open-registry.ts';
-import { tellProblems } from '../problem-list.ts';
+import { tellProblems } from '../tell-problems.ts';
 import type { RegistryFlags } from '../registry-options.ts';
 import { isTerminal } from '../terminal/paint.ts';
 import { imageSizes } from './image-sizes.ts';

@@ -1,9 +1,10 @@
 // Nodes, pods, budgets and rendered configs out of a dump of a cluster, as `kubectl get -o json` writes it.
 import { nodes, podDisruptionBudgets, pods, renderedPrefix } from '@slipway/api';
 import type { MachineConfig, Node, Pod, PodDisruptionBudget } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
 import type { PlannedConfig } from '@slipway/fleet';
 import type { Stored } from '@slipway/kube';
-import { isPlain, type ManifestDocument } from '../manifests/documents.ts';
+import type { ManifestDocument } from '../manifests/documents.ts';
 import { headerOf } from '../manifests/fleet-manifests.ts';
 
 export interface Dump {
@@ -52,7 +53,7 @@ const isListOf =
   (isIt: (value: unknown) => boolean) =>
   (value: unknown): boolean =>
     Array.isArray(value) && value.every((each: unknown) => isIt(each));
-const isTextMap = (value: unknown): boolean => isPlain(value) && Object.values(value).every(isText);
+const isTextMap = (value: unknown): boolean => isRecord(value) && Object.values(value).every(isText);
 
 type Checks = Readonly<Record<string, (value: unknown) => boolean>>;
 
@@ -60,7 +61,7 @@ type Checks = Readonly<Record<string, (value: unknown) => boolean>>;
 const isObject =
   (checks: Checks) =>
   (value: unknown): boolean =>
-    isPlain(value) && Object.entries(checks).every(([field, isIt]) => isIt(value[field]));
+    isRecord(value) && Object.entries(checks).every(([field, isIt]) => isIt(value[field]));
 
 const metadata = isObject({
   name: isText,
@@ -76,8 +77,8 @@ const metadata = isObject({
 const conditions = isAbsentOr(isListOf(isObject({ type: isText, status: isText })));
 const node = isObject({
   metadata,
-  spec: isAbsentOr(isPlain),
-  status: isAbsentOr(isObject({ conditions, nodeInfo: isAbsentOr(isPlain) })),
+  spec: isAbsentOr(isRecord),
+  status: isAbsentOr(isObject({ conditions, nodeInfo: isAbsentOr(isRecord) })),
 });
 const pod = isObject({
   metadata,
@@ -89,7 +90,7 @@ const selector = isObject({ matchLabels: isAbsentOr(isTextMap), matchExpressions
 const budget = isObject({
   metadata,
   spec: isAbsentOr(isObject({ selector: isAbsentOr(selector) })),
-  status: isAbsentOr(isPlain),
+  status: isAbsentOr(isRecord),
 });
 
 const isNode = (value: unknown): value is Node => node(value);

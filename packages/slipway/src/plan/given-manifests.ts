@@ -2,15 +2,16 @@
 import {
   machineConfigKind,
   machineConfigPoolKind,
+  type MachineConfiguration,
   machineConfigurationKind,
   renderedPrefix,
   validate,
 } from '@slipway/api';
-import type { MachineConfiguration } from '@slipway/api';
-import { isPlain, type ManifestDocument } from '../manifests/documents.ts';
+import { isRecord } from '@slipway/base/json';
+import { type CodedProblem, ProblemList } from '@slipway/fleet';
+import type { AppliedManifests } from '@slipway/fleet/plan';
+import type { ManifestDocument } from '../manifests/documents.ts';
 import { collectManifests, headerOf } from '../manifests/fleet-manifests.ts';
-import { type CodedProblem, ProblemList } from '../problem-list.ts';
-import type { AppliedManifests } from './apply-manifests.ts';
 
 const CLUSTER = 'cluster';
 const PLANNED = [machineConfigKind, machineConfigPoolKind, machineConfigurationKind];
@@ -61,7 +62,7 @@ function refusalOf({ place, value }: ManifestDocument): CodedProblem[] {
 }
 
 function nameIn(value: unknown): string {
-  const metadata = isPlain(value) && isPlain(value['metadata']) ? value['metadata'] : {};
+  const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
   return typeof metadata['name'] === 'string' ? metadata['name'] : '';
 }
 

@@ -1,38 +1,41 @@
 // A fleet out of a cluster. Nothing here writes.
 import {
+  type ConfigMap,
   configMaps,
   generatedByAnnotation,
+  type MachineConfig,
+  type MachineConfigPool,
   machineConfigPools,
   machineConfigs,
   machineConfigurations,
+  type Node,
   nodes,
+  type PodDisruptionBudget,
   podDisruptionBudgets,
-  poolLabel,
   pods,
+  poolLabel,
   renderedPrefix,
   targetConfigAnnotation,
 } from '@slipway/api';
-import type { ConfigMap, MachineConfig, MachineConfigPool, Node, PodDisruptionBudget } from '@slipway/api';
 import {
   builtInMachineConfigs,
   nodeFactsOf,
   type OSImages,
   type PlannedConfig,
+  runningIn,
   type Streams,
   streamsOf,
 } from '@slipway/fleet';
+import { type EvictedPod, evictedPod, type FleetState, type Machines } from '@slipway/fleet/plan';
+import { slimNode } from '@slipway/fleet/reports';
 import { type Client, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
-import { slimNode } from '../cluster-view/fleet-now.ts';
 import { notInstalled } from '../cluster-view/read-fleet.ts';
 import { readGate } from '../cluster-view/read-gate.ts';
 import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
 import type { RenderOptions } from '../manifests/manifest-options.ts';
 import { findOsImageStream } from '../streams/read-streams.ts';
-import { runningIn } from '../streams/running-os.ts';
 import { version } from '../version.ts';
 import { controllerNode } from './controller-node.ts';
-import { type EvictedPod, evictedPod } from './evictions.ts';
-import type { FleetState, Machines } from './fleet-state.ts';
 import type { Progress } from './progress.ts';
 
 export interface ClusterFleet {

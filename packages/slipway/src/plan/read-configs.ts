@@ -1,12 +1,11 @@
 // MachineConfigs made ready to merge, with their remote content: from what the cluster has stored, or fetched into memory.
-import { secrets } from '@slipway/api';
-import type { MachineConfig, Secret } from '@slipway/api';
+import { type MachineConfig, type Secret, secrets } from '@slipway/api';
 import { remoteContentLabel } from '@slipway/controllers/remote-content-index';
 import { loadSnapshot, snapshotStateOf } from '@slipway/controllers/snapshot';
 import { needsRemoteContent, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
+import type { FleetState, ReadConfigs, ReadResult } from '@slipway/fleet/plan';
 import { type Client, isKubeError } from '@slipway/kube';
-import type { ReadMachineConfig, ReadResult } from '../render/remote-content.ts';
-import type { FleetState, ReadConfigs } from './fleet-state.ts';
+import type { ReadMachineConfig } from '../render/remote-content.ts';
 import type { Progress } from './progress.ts';
 
 /** Every MachineConfig that a pool of one of the states selects. */

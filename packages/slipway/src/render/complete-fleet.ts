@@ -1,10 +1,7 @@
 // What a controller would have beside the users' manifests: the default pools, the operator's own MachineConfigs, OS images.
-import { renderedPrefix } from '@slipway/api';
-import type { MachineConfig, MachineConfigPool } from '@slipway/api';
-import { missingPools } from '@slipway/controllers/missing-pools';
-import { builtInMachineConfigs, type Streams, streamsOf } from '@slipway/fleet';
-import type { FleetManifests, OsImages } from '../manifests/fleet-manifests.ts';
-import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
+import { type MachineConfig, type MachineConfigPool, renderedPrefix } from '@slipway/api';
+import { builtInMachineConfigs, missingPools, type Streams, streamsOf } from '@slipway/fleet';
+import { type FleetManifests, type OsImages, osImagesConfigMap } from '../manifests/fleet-manifests.ts';
 
 export interface FleetOptions {
   osImages: OsImages;

@@ -1,13 +1,10 @@
 // Remote content as the controller takes it: whole, into the MachineConfig that names it, before anything is merged.
 import type { MachineConfig } from '@slipway/api';
-import { needsRemoteContent, readMachineConfig } from '@slipway/fleet';
-import type { RenderInput } from '@slipway/fleet';
+import { type CodedProblem, needsRemoteContent, readMachineConfig } from '@slipway/fleet';
+import type { ReadResult } from '@slipway/fleet/plan';
 import { isAddressRange, parse, resolve, type ResolveOptions } from '@slipway/ignition';
 import { CommandError } from '../errors.ts';
 import type { RemoteOptions } from '../manifests/manifest-options.ts';
-import type { CodedProblem } from '../problem-list.ts';
-
-export type ReadResult = { ok: true; input: RenderInput } | { ok: false; problems: readonly CodedProblem[] };
 
 export type ReadMachineConfig = (machineConfig: MachineConfig) => Promise<ReadResult>;
 

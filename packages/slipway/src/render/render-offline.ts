@@ -1,21 +1,23 @@
 // A pool's rendered config without a cluster: what the render controller does, by the same functions.
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import {
+  type CodedProblem,
+  osImagesOfPool,
   type PoolStream,
+  ProblemList,
   renderPool,
   type RenderResult,
   selectMachineConfigs,
   selectorProblems,
   type Streams,
 } from '@slipway/fleet';
+import type { ReadResult } from '@slipway/fleet/plan';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import type { ManifestOptions, RenderOptions } from '../manifests/manifest-options.ts';
 import { readManifests } from '../manifests/read-manifests.ts';
-import { type CodedProblem, ProblemList } from '../problem-list.ts';
 import { version } from '../version.ts';
-import { osImagesOfPool } from '../streams/os-images-of-pool.ts';
 import { completeFleet, type Fleet } from './complete-fleet.ts';
-import { machineConfigReader, type ReadMachineConfig, type ReadResult } from './remote-content.ts';
+import { machineConfigReader, type ReadMachineConfig } from './remote-content.ts';
 import { sayFleet } from './say-fleet.ts';
 
 export type Rendering = Extract<RenderResult, { ok: true }> & {

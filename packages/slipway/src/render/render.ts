@@ -1,7 +1,7 @@
 import { type Io, write } from '../ignition/io.ts';
 import type { ManifestOptions } from '../manifests/manifest-options.ts';
 import { toJson, toYaml } from '../manifests/manifest-text.ts';
-import { tellProblems } from '../problem-list.ts';
+import { tellProblems } from '../tell-problems.ts';
 import { version } from '../version.ts';
 import type { renderForms } from './command.ts';
 import { findPool } from './find-pool.ts';

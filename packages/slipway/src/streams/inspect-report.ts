@@ -1,6 +1,6 @@
 // The OS image streams of a release, as plain data. `-o json` gives exactly this.
-import type { Discovery, StreamNote } from '@slipway/controllers';
 import { defaultStreamOf, type ReportedProblem, type StreamLifecycle } from '@slipway/fleet';
+import type { Discovery, StreamNote } from '@slipway/fleet/stream-discovery';
 import type { InspectedImage } from '@slipway/registry';
 
 export interface InspectReport {

@@ -1,11 +1,13 @@
-import { discoverStreams, readSources, type StreamSources } from '@slipway/controllers';
+import { readSources } from '@slipway/controllers';
+import { discoverStreams, type StreamSources } from '@slipway/fleet/stream-discovery';
 import type { InspectedImage, Registry } from '@slipway/registry';
-import { silentProgress, terminalProgress, type Progress } from '@slipway/tools/controlplane';
+import { type Progress, silentProgress, terminalProgress } from '@slipway/tools/controlplane';
 import { CommandError } from '../errors.ts';
 import { type Io, write } from '../ignition/io.ts';
 import { toJson } from '../manifests/manifest-text.ts';
 import { openRegistry } from '../open-registry.ts';
-import { ProblemList, tellProblems } from '../problem-list.ts';
+import { ProblemList } from '@slipway/fleet';
+import { tellProblems } from '../tell-problems.ts';
 import { readSmallFile } from '../read-small-file.ts';
 import type { RegistryFlags } from '../registry-options.ts';
 import { isTerminal, paintFor, widthOf } from '../terminal/paint.ts';

@@ -1,12 +1,16 @@
 // Everything there is to say about one node, as plain data.
 import { targetReasonAnnotation } from '@slipway/api';
-import { type NodeFacts, type NodePhase, parseTargetReason, type RolloutDecision } from '@slipway/fleet';
-import type { DecidedFleet, DecidedPool } from '../cluster-view/decide-fleet.ts';
-import type { FleetNow } from '../cluster-view/fleet-now.ts';
+import {
+  type DecidedFleet,
+  type DecidedPool,
+  type NodeFacts,
+  type NodePhase,
+  parseTargetReason,
+  type RolloutDecision,
+} from '@slipway/fleet';
+import { type FleetNow, nodeStepOf, noStep, wayOut } from '@slipway/fleet/reports';
 import { CommandError } from '../errors.ts';
 import { nearNames } from '../explain/near-names.ts';
-import { nodeStepOf, noStep } from '../status/node-step.ts';
-import { wayOut } from './way-out.ts';
 
 export type WhyReport = WhyInPool | WhyOutside;
 

@@ -1,5 +1,5 @@
 import { createClient } from '@slipway/kube';
-import { decideFleet } from '../cluster-view/decide-fleet.ts';
+import { decideFleet } from '@slipway/fleet';
 import { readFleet } from '../cluster-view/read-fleet.ts';
 import { type ClusterOptions, connect } from '../connect.ts';
 import { type Io, write } from '../ignition/io.ts';

@@ -1,14 +1,12 @@
 // One machine with a new image, made before a MachineSet gets it: a copy of the set with one replica. All that is to be
 // remembered is on the two sets.
-import { createHash } from 'node:crypto';
-import { machineSets } from '@slipway/api';
-import type { MachineSet } from '@slipway/api';
+import { type MachineSet, machineSets } from '@slipway/api';
+import { sha256 } from '@slipway/base/hash';
 import { canonicalJson } from '@slipway/fleet';
+import { annotationSteps, type JsonObject } from '@slipway/fleet/boot-images';
 import { type Context, isKubeError, type Stored } from '@slipway/kube';
 import { canaryLabel } from '../boot-image-reads.ts';
 import { fieldManager } from '../options.ts';
-import { annotationSteps } from '../patch-steps.ts';
-import type { JsonObject } from '../verdict.ts';
 import { CANARY_MS, type CanaryFacts, type CanaryStep, type FoundCanary, nextCanaryStep } from './next-canary-step.ts';
 
 /** On a canary: a digest of the spec that it tries. On a MachineSet: of the spec whose canary has failed; removed, it is tried again. */
@@ -81,7 +79,7 @@ const canaryOf = ({ metadata }: Machines, { read }: Context): Machines | undefin
 export function canaryName(name: string): string {
   const end = '-canary';
   if (name.length + end.length <= LONGEST_NAME) return name + end;
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const hash = sha256(name).slice(0, 8);
   return `${name.slice(0, LONGEST_NAME - end.length - hash.length - 1)}-${hash}${end}`;
 }
 
@@ -97,8 +95,7 @@ const foundOf = (found: Machines, set: Machines): FoundCanary => ({
   isGoing: found.metadata.deletionTimestamp !== undefined,
 });
 
-const digestOf = (spec: JsonObject): string =>
-  createHash('sha256').update(canonicalJson(spec)).digest('hex').slice(0, 32);
+const digestOf = (spec: JsonObject): string => sha256(canonicalJson(spec)).slice(0, 32);
 
 async function make(set: Machines, providerSpec: JsonObject, { client, log }: Context): Promise<void> {
   const canary = canaryFor(set, providerSpec);

@@ -32,6 +32,7 @@ import {
   releasePayloadImageAnnotation,
   secrets,
 } from '@slipway/api';
+import { type MachineManager, type ResourceVerdict, templateKind, templateKindNames } from '@slipway/fleet/boot-images';
 import {
   type Client,
   createClient,
@@ -53,11 +54,8 @@ import { startControlPlane } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
 import { upgradeableController } from '../../os-streams/upgradeable.ts';
 import { bootImagesControllers } from '../controllers.ts';
-import { templateKind, templateKindNames } from '../cluster-api/template-kinds.ts';
-import type { MachineManager } from '../facts.ts';
 import { templatesOf } from '../infrastructure-templates.ts';
 import { createVerdictBoard } from '../verdict-board.ts';
-import type { ResourceVerdict } from '../verdict.ts';
 import { type AuditedWrite, settledWritesOf } from './audit.ts';
 
 export const places = {

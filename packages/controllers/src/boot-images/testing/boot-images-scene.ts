@@ -1,11 +1,15 @@
 // What the tests of boot images begin with: a cluster whose release has newer images than its machines.
-import { clusterApiMachineSets, machineSets } from '@slipway/api';
-import type { ClusterApiMachineSet, MachineDeployment, MachineSet } from '@slipway/api';
+import {
+  type ClusterApiMachineSet,
+  clusterApiMachineSets,
+  type MachineDeployment,
+  type MachineSet,
+  machineSets,
+} from '@slipway/api';
+import { installer3, type JsonObject, type MachineManager, managedStub } from '@slipway/fleet/boot-images';
+import { bootImagesData, keptOfOlderRelease } from '@slipway/fleet/boot-images/testing';
 import type { KubeObject, Stored } from '@slipway/kube';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import type { MachineManager } from '../facts.ts';
-import { installer3, managedStub } from '../stub/testing/stubs.ts';
-import type { JsonObject } from '../verdict.ts';
 import {
   type BootImagesCluster,
   places,
@@ -14,8 +18,6 @@ import {
   startBootImagesCluster,
   until,
 } from './boot-images-cluster.ts';
-import { keptOfOlderRelease } from './image-cases.ts';
-import { bootImagesData } from './stream-metadata.ts';
 
 export let cluster: BootImagesCluster;
 const running: Running[] = [];

@@ -1,7 +1,6 @@
-import type { Drive } from '../host-step.ts';
-import { inOneLine } from './fault.ts';
-import { IronicError } from './ironic-error.ts';
-import type { KnownNode } from './ironic.ts';
+import { isRecord } from '@slipway/base/json';
+import type { Drive, KnownNode } from '@slipway/fleet/hosts';
+import { inOneLine, IronicError } from './ironic-error.ts';
 
 /** What is asked of a node: no more, since driver_info is nobody's business. */
 export const nodeFields = [
@@ -97,9 +96,6 @@ function recordOf(value: unknown, what: string, asked: string): Fields {
   if (!isRecord(value)) throw unexpected(what, 'an object', value, asked);
   return value;
 }
-
-const isRecord = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** By its kind, never its content. */
 function unexpected(field: string, expected: string, found: unknown, asked: string): IronicError {

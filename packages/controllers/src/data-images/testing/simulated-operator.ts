@@ -1,7 +1,6 @@
 // A simulation of the operator that Slipway runs beside: it registers the host, and powers it as spec.online and the reboot
 // annotations say. Of DataImages it knows nothing.
-import type { HostSeen } from '../host-step.ts';
-import { isPlain } from '../reboot-requests.ts';
+import { type HostSeen, isPlain } from '@slipway/fleet/hosts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
 export function runOperator(world: SimulatedWorld): void {

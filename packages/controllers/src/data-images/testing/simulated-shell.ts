@@ -1,10 +1,20 @@
 // A simulation of the shell: it carries out steps on a simulated world, one write or call at a time, and can be killed
 // between any two. The laws that are about single steps are kept here.
-import { afterCall } from '../after-call.ts';
-import { dataImageStatus } from '../data-image-status.ts';
-import type { DriveMemory, HostFacts, HostMemory, HostSeen, HostStep, StepOptions } from '../host-step.ts';
-import { nextHostStep, stepWithoutHost } from '../next-host-step.ts';
-import { isOwn, isPlain, ownRebootKey } from '../reboot-requests.ts';
+import {
+  afterCall,
+  dataImageStatus,
+  type DriveMemory,
+  type HostFacts,
+  type HostMemory,
+  type HostSeen,
+  type HostStep,
+  isOwn,
+  isPlain,
+  nextHostStep,
+  ownRebootKey,
+  type StepOptions,
+  stepWithoutHost,
+} from '@slipway/fleet/hosts';
 import type { Answer, SimulatedIronic } from './simulated-ironic.ts';
 import type { Seen, SimulatedWorld, Stored } from './simulated-world.ts';
 

@@ -3,6 +3,7 @@
 import {
   type Change,
   type ControllerDef,
+  createWriter,
   isKubeError,
   type Key,
   keyOf,
@@ -87,7 +88,8 @@ function startController(def: ControllerDef, options: ProcessOptions, life: Abor
     const client = createMemoryClient(api, wire, [ownedBy(def)]);
     const now = (): Date => new Date(time.now());
     try {
-      const context = { read, client, events: silent, log, signal, unsure: unsure.has(key), now };
+      const write = createWriter(client, { fieldManager: `slipway-${def.name}` });
+      const context = { read, client, write, events: silent, log, signal, unsure: unsure.has(key), now };
       const next = await def.reconcile(key, context);
       unsure.delete(key);
       return next;

@@ -1,14 +1,12 @@
 // What patches make of an object. Parts that do not change are shared with the object they come from.
+import { isRecord } from '@slipway/base/json';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** RFC 7396: null takes a field away, objects are merged, everything else is replaced whole. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isFields(patch)) return patch;
-  const fields: Record<string, unknown> = isFields(target) ? { ...target } : {};
+  if (!isRecord(patch)) return patch;
+  const fields: Record<string, unknown> = isRecord(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete fields[name];
     else fields[name] = mergePatch(fields[name], value);
@@ -40,7 +38,7 @@ function readOperation(operation: object): { op: string; path: string; value: un
 function change(target: unknown, [step, ...rest]: readonly string[], op: string, value: unknown): unknown {
   if (step === undefined) return op === 'remove' ? undefined : value;
   if (Array.isArray(target)) return changeItem(target, step, rest, op, value);
-  if (!isFields(target)) return undefined;
+  if (!isRecord(target)) return undefined;
   if (rest.length === 0) return changeField(target, step, op, value);
   const changed = change(target[step], rest, op, value);
   return changed === undefined ? undefined : { ...target, [step]: changed };

@@ -1,4 +1,5 @@
 // The selectors of lists and watches, as far as clients of ours use them.
+import { isRecord } from '@slipway/base/json';
 import type { KubeObject } from '@slipway/kube';
 
 export interface Selection {
@@ -29,8 +30,6 @@ function matchesField(requirement: string, object: KubeObject): boolean {
   const parsed = /^([\w.]+?)(!?=)=?(.*)$/.exec(requirement);
   if (parsed === null) throw new Error(`the field selector ${requirement} is of a sort that is not simulated`);
   const [, field = '', operator, value] = parsed;
-  const found = field
-    .split('.')
-    .reduce<unknown>((at, name) => (typeof at === 'object' && at !== null ? Reflect.get(at, name) : undefined), object);
+  const found = field.split('.').reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), object);
   return ((found ?? '') === value) === (operator === '=');
 }

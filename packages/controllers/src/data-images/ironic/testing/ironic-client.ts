@@ -1,7 +1,7 @@
+import type { Ironic, IronicOptions } from '@slipway/fleet/hosts';
 import { expect } from 'vitest';
 import { createIronic } from '../client.ts';
 import { IronicError } from '../ironic-error.ts';
-import type { Ironic, IronicOptions } from '../ironic.ts';
 import { type Fault, type MisbehavingIronic, startMisbehavingIronic } from './misbehaving-ironic.ts';
 
 export interface TestClient extends Ironic, AsyncDisposable {

@@ -17,7 +17,7 @@ export type Fault = (seen: Seen, response: ServerResponse) => boolean;
 
 /**
  * Not an Ironic: a server that answers what one would say of a node that is fine, until a test tells it to fail in a way that
- * a healthy one cannot be brought to. What the client does with a real Ironic is in e2e/data-images.e2e.test.ts.
+ * a healthy one cannot be brought to. What the client does with a real Ironic is in e2e/data-images.cluster.test.ts.
  */
 export interface MisbehavingIronic extends AsyncDisposable {
   readonly url: string;

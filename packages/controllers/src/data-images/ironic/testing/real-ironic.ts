@@ -1,18 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Ironic, type KnownNode, nodeNameOf, type WantedNode } from '@slipway/fleet/hosts';
 import {
-  startFaultProxy,
-  startIronic,
-  startIsoServer,
-  startRedfishEmulator,
   type EmulatedSystem,
   type FaultProxy,
   type IsoServer,
   type RunningEmulator,
   type RunningIronic,
+  startFaultProxy,
+  startIronic,
+  startIsoServer,
+  startRedfishEmulator,
 } from '@slipway/tools/ironic';
 import { createIronic } from '../client.ts';
-import { nodeNameOf } from '../ironic.ts';
-import type { Ironic, KnownNode, WantedNode } from '../ironic.ts';
 
 const PATIENCE_MS = 50_000;
 const POLL_MS = 200;

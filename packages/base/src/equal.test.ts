@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isEqual } from './equal.ts';
+
+describe('isEqual', () => {
+  it.each([
+    [{ a: 1, b: [1, { c: null }] }, { b: [1, { c: null }], a: 1 }, true],
+    [{ a: 1 }, { a: 1, b: undefined }, true],
+    [{ a: undefined }, {}, true],
+    [{ a: undefined }, { b: undefined }, true],
+    [{ a: undefined }, { a: null }, false],
+    [{}, [], false],
+    [[1, 2], [2, 1], false],
+    [[1], [1, undefined], false],
+    [{ a: 1 }, null, false],
+    ['1', 1, false],
+  ])('%j and %j: %s', (a, b, same) => {
+    expect(isEqual(a, b)).toBe(same);
+    expect(isEqual(b, a)).toBe(same);
+  });
+
+  it('agrees with Node about everything that JSON can hold', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+        expect(isEqual(a, b)).toBe(isDeepStrictEqual(a, b));
+        expect(isEqual(a, structuredClone(a))).toBe(true);
+      }),
+    );
+  });
+});

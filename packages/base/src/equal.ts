@@ -1,0 +1,13 @@
+import { isRecord } from './json.ts';
+
+/** Whether two values are the same as JSON: the order of keys does not count, and a key that is undefined is one that is not there. */
+export function isEqual(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, at) => isEqual(item, b[at]));
+  if (!isRecord(a) || !isRecord(b)) return false;
+  const keys = keysOf(a);
+  return keys.length === keysOf(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
+}
+
+const keysOf = (record: Record<string, unknown>): string[] =>
+  Object.keys(record).filter((key) => record[key] !== undefined);

@@ -1,0 +1,85 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createDeadline, parseRetryAfter, readBounded, throwIfStopped } from './exchange.ts';
+
+async function* chunks(...sizes: number[]): AsyncGenerator<Uint8Array> {
+  for (const size of sizes) yield new Uint8Array(size).fill(120);
+}
+
+describe('a bounded body', () => {
+  it.each<[number[], number | null]>([
+    [[], 0],
+    [[3, 7], 10],
+    [[3, 8], null],
+    [[11], null],
+  ])('chunks of %j: %s', async (sizes, expected) => {
+    expect((await readBounded(chunks(...sizes), 10))?.length ?? null).toBe(expected);
+  });
+
+  it('is read no further than its limit', async () => {
+    let read = 0;
+    let isEnded = false;
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) {
+          read += 4;
+          yield new Uint8Array(4);
+        }
+      } finally {
+        isEnded = true;
+      }
+    }
+    expect(await readBounded(endless(), 10)).toBeNull();
+    expect([read, isEnded]).toEqual([12, true]);
+  });
+
+  it('throws what goes wrong on the way', async () => {
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield new Uint8Array(1);
+      throw new Error('cut');
+    }
+    await expect(readBounded(broken(), 10)).rejects.toThrow('cut');
+  });
+});
+
+describe('a deadline', () => {
+  it('passes', async () => {
+    const deadline = createDeadline(1);
+    await expect(wait(10_000, undefined, { signal: deadline.signal })).rejects.toThrow('aborted');
+    expect(deadline.passed()).toBe(true);
+    expect(deadline.signal.reason).toMatchObject({ name: 'TimeoutError' });
+    expect(() => throwIfStopped(deadline.signal)).not.toThrow();
+  });
+
+  it('is not passed where the caller stopped it', () => {
+    const stop = new AbortController();
+    const deadline = createDeadline(60_000, stop.signal);
+    expect(() => throwIfStopped(deadline.signal)).not.toThrow();
+    stop.abort(new Error('stop'));
+    expect([deadline.signal.aborted, deadline.passed()]).toEqual([true, false]);
+    expect(() => throwIfStopped(deadline.signal)).toThrow('stop');
+    deadline.cancel();
+  });
+
+  it('does not pass any more once it is cancelled', async () => {
+    const deadline = createDeadline(1);
+    deadline.cancel();
+    await wait(20);
+    expect(deadline.signal.aborted).toBe(false);
+  });
+});
+
+describe('Retry-After', () => {
+  const now = Date.UTC(2026, 0, 1);
+  it.each<[string | string[] | undefined, number | undefined]>([
+    ['7', 7000],
+    [['7', '9'], 7000],
+    [' 0 ', 0],
+    ['Thu, 01 Jan 2026 00:00:09 GMT', 9000],
+    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
+    ['soon', undefined],
+    ['', undefined],
+    ['1'.repeat(200), undefined],
+    [undefined, undefined],
+  ])('%s', (header, expected) => expect(parseRetryAfter(header, now)).toBe(expected));
+});

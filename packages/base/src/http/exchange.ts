@@ -1,0 +1,50 @@
+// The limits of one exchange: time, size, and when the server wants to be asked again.
+
+/** All of a body, or null where it is longer. What goes wrong on the way is thrown as it is. */
+export async function readBounded(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    // Leaving the loop ends the connection.
+    if (size > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+export interface Deadline {
+  /** The caller's, or that the time is over. */
+  readonly signal: AbortSignal;
+  passed(): boolean;
+  /** To be called at the end, however it ends. */
+  cancel(): void;
+}
+
+/** The time limit of a whole attempt: bytes that trickle in do not extend it. */
+export function createDeadline(ms: number, signal?: AbortSignal): Deadline {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(new DOMException('the time limit has passed', 'TimeoutError')), ms);
+  return {
+    signal: signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]),
+    passed: () => limit.signal.aborted,
+    cancel: () => clearTimeout(timer),
+  };
+}
+
+/** Throws where the caller has stopped it. That the time is over is a failure of the host, and is no stop. */
+export function throwIfStopped(signal: AbortSignal): void {
+  const isLate = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+  if (!isLate) signal.throwIfAborted();
+}
+
+const MAX_HEADER = 100;
+
+/** A Retry-After header, seconds or a date, as milliseconds from `wallNow`. */
+export function parseRetryAfter(header: string | readonly string[] | undefined, wallNow: number): number | undefined {
+  const text = (typeof header === 'string' ? header : header?.[0])?.trim();
+  if (text === undefined || text === '' || text.length > MAX_HEADER) return undefined;
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - wallNow);
+}

@@ -1,0 +1,69 @@
+import { secrets } from '@slipway/api';
+import type { Secret } from '@slipway/api';
+import { MANAGED_BY_SLIPWAY, managedByLabel } from '@slipway/fleet';
+import type { Client, Name, Stored } from '@slipway/kube';
+
+/** A Secret as we want it; `data` in plain text. */
+export interface WantedSecret {
+  name: Name & { namespace: string };
+  /** Only at creation: it can never change, and whoever reads the data does not ask. */
+  type: string;
+  data: Readonly<Record<string, string>>;
+  labels?: Readonly<Record<string, string>>;
+  annotations?: Readonly<Record<string, string>>;
+}
+
+/** Makes it so, and writes nothing where it is so already. What others have put into labels and annotations stays. */
+export async function putSecret(
+  client: Client,
+  existing: Stored<Secret> | undefined,
+  wanted: WantedSecret,
+  fieldManager: string,
+): Promise<Stored<Secret>> {
+  const data = Object.fromEntries(Object.entries(wanted.data).map(([key, text]) => [key, encode(text)]));
+  const labels = { ...wanted.labels, [managedByLabel]: MANAGED_BY_SLIPWAY };
+  const { annotations = {} } = wanted;
+  if (existing === undefined) {
+    const metadata = { ...wanted.name, labels, annotations };
+    return client.create(secrets, { metadata, type: wanted.type, data }, { fieldManager });
+  }
+  const { metadata } = existing;
+  const isSo =
+    sameKeys(existing.data ?? {}, data) &&
+    holds(existing.data, data) &&
+    holds(metadata.labels, labels) &&
+    holds(metadata.annotations, annotations);
+  if (isSo) return existing;
+  const gone = Object.keys(existing.data ?? {}).filter((key) => !(key in data));
+  const body = {
+    metadata: { labels, annotations },
+    data: { ...Object.fromEntries(gone.map((key) => [key, null])), ...data },
+  };
+  const { resourceVersion, uid } = metadata;
+  return client.patch(secrets, wanted.name, { type: 'merge', body }, { resourceVersion, uid }, { fieldManager });
+}
+
+export const deleteSecret = (client: Client, { metadata }: Stored<Secret>): Promise<void> =>
+  client.delete(secrets, metadata, { uid: metadata.uid, resourceVersion: metadata.resourceVersion });
+
+const holds = (all: Readonly<Record<string, string>> = {}, some: Readonly<Record<string, string>>): boolean =>
+  Object.entries(some).every(([key, value]) => all[key] === value);
+
+const sameKeys = (a: object, b: object): boolean => Object.keys(a).length === Object.keys(b).length;
+
+const encode = (text: string): string => Buffer.from(text).toString('base64');
+
+/** The plain text of one key; undefined where there is none. */
+export function textIn(secret: Secret, key: string): string | undefined {
+  const value = secret.data?.[key];
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
+}
+
+/** Only the keys that are asked for and there. */
+export const textsIn = <K extends string>(secret: Secret, keys: readonly K[]): Partial<Record<K, string>> =>
+  Object.fromEntries(
+    keys.flatMap((key) => {
+      const text = textIn(secret, key);
+      return text === undefined ? [] : [[key, text]];
+    }),
+  ) as Partial<Record<K, string>>;

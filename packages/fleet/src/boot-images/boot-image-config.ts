@@ -1,0 +1,177 @@
+// What boot images a payload ships: the ConfigMap that comes with it, parsed once. What is below an architecture is read by
+// the rules of the platforms, each its own part.
+import { isEqual } from '@slipway/base/equal';
+import { fieldAt, isJsonObject, objectAt, shown, textAt } from './json-path.ts';
+import { osMajor } from './os-version.ts';
+import type { Architecture, BootImageCode, Json, JsonObject } from './verdict.ts';
+
+export const bootImagesName = 'coreos-bootimages';
+/** What the ConfigMap of a payload of today has is 300 kB; the API server takes one MiB. */
+export const MOST_BYTES = 4 * 1024 * 1024;
+const MOST_STREAMS = 50;
+const DEEPEST = 32;
+
+const versionStampKey = 'MCOVersionHash';
+const releaseStampKey = 'MCOReleaseImageVersion';
+
+/** The part of a ConfigMap that is read. */
+export interface ConfigMapData {
+  readonly data?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface BootImageConfig {
+  /** Stream metadata by name of the stream; '' is a stream without a name. */
+  readonly streams: ReadonlyMap<string, JsonObject>;
+  /** Stream metadata for machines that follow no stream; null: there is none. */
+  readonly defaultStream: JsonObject | null;
+  /** The name under which the default stream is also among the streams; '': it is not. Never what it calls itself: that is stale. */
+  readonly defaultName: string;
+  /** Of the payload, such as 4.22.0; '': it does not say. */
+  readonly releaseVersion: string;
+  /** Who has said that the ConfigMap may be followed; '' where nobody has. */
+  readonly stamp: { readonly version: string; readonly releaseVersion: string };
+}
+
+export interface ConfigProblem {
+  readonly ok: false;
+  readonly code: BootImageCode;
+  readonly message: string;
+}
+
+export type ReadBootImageConfig = { readonly ok: true; readonly config: BootImageConfig } | ConfigProblem;
+
+export type StreamImages =
+  | { readonly ok: true; readonly stream: string; readonly images: JsonObject }
+  | (ConfigProblem & { readonly code: 'SLW_BOOT_IMAGES_STREAM' | 'SLW_BOOT_IMAGES_ARCH' });
+
+const wayOut = 'It comes with the release payload: put it back as the payload has it.';
+
+class Refused extends Error {}
+
+/** Null: there is no such ConfigMap. */
+export function parseBootImageConfig(configMap: ConfigMapData | null): ReadBootImageConfig {
+  if (configMap === null) {
+    return {
+      ok: false,
+      code: 'SLW_BOOT_IMAGES_MISSING',
+      message: `ConfigMap ${bootImagesName}: expected the boot images of the release, found no such ConfigMap. ${wayOut}`,
+    };
+  }
+  try {
+    return { ok: true, config: read(configMap.data ?? {}) };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const message = `ConfigMap ${bootImagesName}: ${error.message}. ${wayOut}`;
+    return { ok: false, code: 'SLW_BOOT_IMAGES_INVALID', message };
+  }
+}
+
+/**
+ * What an OS image stream has for an architecture. Null in place of a stream: machines that follow none. A stream asked for
+ * by name is never answered with another one: a ConfigMap that has only one, without a name, is taken for the stream whose
+ * name ends in the major version of its OS.
+ */
+export function imagesOf(config: BootImageConfig, stream: string | null, architecture: Architecture): StreamImages {
+  const found = stream === null ? config.defaultStream : streamNamed(config, stream);
+  if (found === null) return noStream(config, stream);
+  const name = stream ?? config.defaultName;
+  const images = fieldAt(found, 'architectures', architecture);
+  if (isJsonObject(images)) return { ok: true, stream: name, images };
+  const all = Object.keys(architecturesOf(found)).join(', ');
+  return {
+    ok: false,
+    code: 'SLW_BOOT_IMAGES_ARCH',
+    message: `ConfigMap ${bootImagesName}: ${streamText(name)} has no boot images for ${architecture}, only for: ${all || 'none'}. Machines of this architecture need a release that ships them.`,
+  };
+}
+
+function streamNamed(config: BootImageConfig, name: string): JsonObject | null {
+  const named = config.streams.get(name);
+  if (named !== undefined) return named;
+  const only = config.streams.size === 0 ? config.defaultStream : unnamed(config.streams);
+  const major = /-(\d+)$/.exec(name)?.[1];
+  return only !== null && major !== undefined && majorOf(only) === Number(major) ? only : null;
+}
+
+const unnamed = (streams: ReadonlyMap<string, JsonObject>): JsonObject | null =>
+  streams.size === 1 ? (streams.get('') ?? null) : null;
+
+/** Every artifact of a stream is of the same build; marketplace images are not. */
+function majorOf(stream: JsonObject): number | null {
+  const artifacts = Object.values(architecturesOf(stream)).flatMap((images) =>
+    Object.values(objectAt(images, 'artifacts')),
+  );
+  return osMajor(artifacts.map((artifact) => textAt(artifact, 'release')).find((release) => release !== '') ?? '');
+}
+
+function noStream(config: BootImageConfig, stream: string | null): StreamImages {
+  const all = [...config.streams.keys()].map((name) => name || '(without a name)').join(', ');
+  return {
+    ok: false,
+    code: 'SLW_BOOT_IMAGES_STREAM',
+    message: `ConfigMap ${bootImagesName}: ${streamText(stream ?? '')} is not there, only: ${all || 'none'}. Let the machines follow one of these, or wait for a release that has it.`,
+  };
+}
+
+const streamText = (name: string): string => (name === '' ? 'the default stream' : `stream ${name}`);
+
+const architecturesOf = (stream: JsonObject): JsonObject => objectAt(stream, 'architectures');
+
+function read(data: Readonly<Record<string, string>>): BootImageConfig {
+  const bytes = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value), 0);
+  if (bytes > MOST_BYTES) throw new Refused(`expected at most ${MOST_BYTES} bytes, found ${bytes}`);
+  const text = (key: string): string => data[key]?.trim() ?? '';
+  return {
+    ...readStreams(data),
+    releaseVersion: text('releaseVersion'),
+    stamp: { version: text(versionStampKey), releaseVersion: text(releaseStampKey) },
+  };
+}
+
+function readStreams({
+  stream,
+  streams: all,
+}: Readonly<Record<string, string>>): Pick<BootImageConfig, 'streams' | 'defaultStream' | 'defaultName'> {
+  if (stream === undefined && all === undefined) {
+    throw new Refused('expected data.stream or data.streams, found neither');
+  }
+  const streams = all === undefined ? new Map<string, JsonObject>() : streamsAt(all);
+  const defaultStream = stream === undefined ? unnamed(streams) : streamAt('data.stream', stream);
+  const named = [...streams].find(([, each]) => isEqual(each, defaultStream));
+  return { streams, defaultStream, defaultName: named?.[0] ?? '' };
+}
+
+function streamsAt(text: string): Map<string, JsonObject> {
+  const entries = Object.entries(objectOf('data.streams', text));
+  if (entries.length > MOST_STREAMS) {
+    throw new Refused(`data.streams: expected at most ${MOST_STREAMS} streams, found ${entries.length}`);
+  }
+  return new Map(entries.map(([name, stream]) => [name, checked(`data.streams["${name.slice(0, 63)}"]`, stream)]));
+}
+
+const streamAt = (path: string, text: string): JsonObject => checked(path, objectOf(path, text));
+
+function checked(path: string, stream: Json | undefined): JsonObject {
+  const architectures = fieldAt(stream, 'architectures');
+  if (!isJsonObject(stream) || !isJsonObject(architectures)) {
+    throw new Refused(`${path}.architectures: expected an object by architecture, found ${shown(architectures)}`);
+  }
+  return stream;
+}
+
+function objectOf(path: string, text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Refused(`${path}: expected stream metadata in JSON, found ${String(error).slice(0, 200)}`);
+  }
+  if (!isJsonObject(value)) throw new Refused(`${path}: expected an object, found ${text.slice(0, 80)}`);
+  if (isDeeper(value, DEEPEST)) throw new Refused(`${path}: expected at most ${DEEPEST} levels, found more`);
+  return value;
+}
+
+const isDeeper = (value: Json, most: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (most === 0 || Object.values(value).some((field: Json) => isDeeper(field, most - 1)));

@@ -1,0 +1,162 @@
+// What becomes of the user data of something that makes machines.
+import { isEqual } from '@slipway/base/equal';
+import { managedByLabel } from '../../kube-object.ts';
+import type { StubReading } from '../facts.ts';
+import type { BootImageCode, MachineResource } from '../verdict.ts';
+import { classifyStub, type StubClass } from './classify-stub.ts';
+import { type CopiedStub, managedCopy, serverOrigin } from './managed-copy.ts';
+import {
+  copyOfAnnotation,
+  isNameTooLong,
+  managedStubName,
+  type StubNames,
+  type StubSecret,
+  stubText,
+  withStub,
+} from './stub-secret.ts';
+
+export interface StubFacts {
+  readonly api: MachineResource['api'];
+  readonly namespace: string;
+  /** The name that the machines' user data is referred to by; '' where there is none. */
+  readonly reference: string;
+  /** By stubNames. */
+  readonly names: StubNames;
+  /** Each null where there is no such Secret. `managed` has the name managedStubName(stubRole(original, else copy)). */
+  readonly original: StubSecret | null;
+  readonly copy: StubSecret | null;
+  readonly managed: StubSecret | null;
+}
+
+/** Our copy of a customised stub, as it shall be. */
+export interface WantedCopy {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+interface Target {
+  /** The name to refer to. */
+  readonly wanted: string;
+  /** For people; '' where there is nothing to say. */
+  readonly why: string;
+  /** An image that reads the stub of today (spec 2) may not be able to read that one. */
+  readonly needsNewImage: boolean;
+}
+
+export type StubStep =
+  | ({ readonly type: 'keep' } & Target)
+  | ({ readonly type: 'point' } & Target)
+  /** First the copy is written, then it is referred to, where it is not already. */
+  | ({ readonly type: 'copy'; readonly copy: WantedCopy } & Target)
+  | {
+      readonly type: 'failed';
+      readonly code: Extract<BootImageCode, 'SLW_BOOT_IMAGES_STUB'>;
+      readonly message: string;
+    };
+
+/** As the decision about a resource takes it. */
+export const stubReading = (current: string, step: StubStep): StubReading =>
+  step.type === 'failed'
+    ? { ok: false, current, message: step.message }
+    : { ok: true, current, wanted: step.wanted, note: step.why, needsNewImage: step.needsNewImage };
+
+/** The pool that a stub is of, as far as its text says; null where it says none. */
+export function stubRole(secret: StubSecret | null, api: MachineResource['api']): string | null {
+  const stub = secret === null ? null : stubText(secret, api);
+  if (stub?.ok !== true) return null;
+  // With the managed stub of that pool it can be told later whether the server is ours.
+  const known = [classifyStub(stub.text), classifyStub(stub.text, 'any')].find(({ type }) => type !== 'unusable');
+  return known === undefined || known.type === 'unusable' ? null : known.role;
+}
+
+export function nextStubStep(facts: StubFacts): StubStep {
+  const { reference, api } = facts;
+  // Machines without user data are somebody's own idea.
+  if (reference === '') return { type: 'keep', wanted: '', why: '', needsNewImage: false };
+  const source = sourceOf(facts);
+  if (source === null)
+    return failed(
+      `Secret ${at(facts, reference)}: expected user data, found no such Secret. Make it, or refer to another`,
+    );
+  const text = stubText(source.secret, api);
+  if (!text.ok) return failed(`Secret ${at(facts, source.name)}: ${text.reason}`);
+  const ours = managedText(facts);
+  const found = classifyStub(text.text, ours === null ? null : serverOrigin(ours));
+  if (found.type === 'unusable') return failed(`Secret ${at(facts, source.name)}: ${found.reason}`);
+  if (ours === null) return failed(noManaged(facts, found.role));
+  const needsNewImage = reference === source.name && found.config.ignition.version.startsWith('2.');
+  return isToCopy(facts, found)
+    ? copied(facts, source, managedCopy(text.text, ours), needsNewImage)
+    : pointed(facts, found.role, needsNewImage);
+}
+
+function managedText({ managed, api }: StubFacts): string | null {
+  const text = managed === null ? null : stubText(managed, api);
+  return text?.ok === true ? text.text : null;
+}
+
+/** Additions to the managed stub itself do not last: whoever keeps it puts it back. */
+const isToCopy = ({ reference }: StubFacts, { type, role }: Exclude<StubClass, { type: 'unusable' }>): boolean =>
+  type === 'customised' && reference !== managedStubName(role);
+
+interface Source {
+  readonly name: string;
+  readonly secret: StubSecret;
+}
+
+/** A copy whose original is gone is its own original: nothing of what it says may be lost. */
+function sourceOf({ reference, names, original, copy }: StubFacts): Source | null {
+  if (original !== null) return { name: names.original, secret: original };
+  const isIt = copy !== null && reference === names.copy && isOurs(copy, names);
+  return isIt ? { name: names.copy, secret: copy } : null;
+}
+
+const isOurs = ({ labels, annotations }: StubSecret, { original }: StubNames): boolean =>
+  labels[managedByLabel] === 'slipway' && annotations[copyOfAnnotation] === original;
+
+function pointed({ reference }: StubFacts, role: string, needsNewImage: boolean): StubStep {
+  const wanted = managedStubName(role);
+  if (reference === wanted) return { type: 'keep', wanted, why: '', needsNewImage: false };
+  const why = `user data ${reference} holds nothing but the way to the server: ${wanted} does the same and is kept current`;
+  return { type: 'point', wanted, why, needsNewImage };
+}
+
+function copied(facts: StubFacts, source: Source, made: CopiedStub, needsNewImage: boolean): StubStep {
+  const { names, copy } = facts;
+  const place = `Secret ${at(facts, source.name)}`;
+  if (copy !== null && !isOurs(copy, names)) return failed(notOurs(facts));
+  if (isNameTooLong(names.copy))
+    return failed(`${place}: its name is too long for a copy of it: expected at most 245 characters`);
+  if (!made.ok) return failed(`${place} is customised and cannot be kept current: ${made.reason}`);
+  const data = withStub(source.secret, made.text);
+  const why = `user data ${names.original} is customised: ${names.copy} is a copy of it, with the address, CA and token of now`;
+  const target = { wanted: names.copy, why, needsNewImage };
+  if (copy === null || !isEqual({ ...copy.data }, data))
+    return { type: 'copy', ...target, copy: wantedCopy(names, source.secret, data) };
+  return { type: facts.reference === names.copy ? 'keep' : 'point', ...target };
+}
+
+const wantedCopy = ({ copy, original }: StubNames, source: StubSecret, data: WantedCopy['data']): WantedCopy => ({
+  name: copy,
+  type: source.type,
+  labels: { ...clusterLabels(source), [managedByLabel]: 'slipway' },
+  annotations: { [copyOfAnnotation]: original },
+  data,
+});
+
+/** Providers of Cluster API look for Secrets by such labels. Others could make a tool take the copy for its own. */
+const clusterLabels = ({ labels }: StubSecret): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).filter(([name]) => /^([a-z0-9-]+\.)*cluster\.x-k8s\.io\//.test(name)));
+
+const at = ({ namespace }: StubFacts, name: string): string => `${namespace}/${name}`;
+
+const failed = (message: string): StubStep => ({ type: 'failed', code: 'SLW_BOOT_IMAGES_STUB', message });
+
+const noManaged = (facts: StubFacts, role: string): string =>
+  `Secret ${at(facts, managedStubName(role))}: expected the managed stub of pool ${role}, found ${facts.managed === null ? 'no such Secret' : 'no stub in it'}. It is there when MachineConfigPool ${role} is and the address of the machine config server is known`;
+
+const notOurs = (facts: StubFacts): string =>
+  `Secret ${at(facts, facts.names.copy)}: expected our copy of the customised stub ${facts.names.original}, found somebody else's. Give it another name`;

@@ -1,0 +1,5 @@
+export { awsSpec, gcpSpec } from './provider-specs.ts';
+export { bootImagesData, olderStream, rhel9, streamMetadata } from './stream-metadata.ts';
+export { machineTemplateOf, type TemplateCase, templateCases, templateRegion } from './machine-templates.ts';
+export type { ImageCase } from './cases/image-case.ts';
+export { imageCases, keptOfOlderRelease } from './image-cases.ts';

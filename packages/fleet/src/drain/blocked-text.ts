@@ -1,0 +1,90 @@
+// What a drain waits for, in words: which pod, whose it is, what keeps it, and the way out.
+import type { PodDisruptionBudget } from '@slipway/api';
+import type { PodFacts } from './pods.ts';
+
+export interface Obstacle {
+  readonly pod: Pick<PodFacts, 'namespace' | 'name'>;
+  /** Such as `Deployment web`; '' where nobody makes a new one. */
+  readonly owner: string;
+  readonly why: ObstacleReason;
+}
+
+export type ObstacleReason =
+  | { readonly type: 'budgets'; readonly budgets: readonly PodDisruptionBudget[] }
+  /** For another reason than a budget, or a budget that is not known here: the API server's words. */
+  | { readonly type: 'refused'; readonly message: string }
+  /** `since`: when its time to end was over, in milliseconds. */
+  | { readonly type: 'stuck'; readonly since: number; readonly finalizers: readonly string[] };
+
+const MAX_BYTES = 1024;
+const MAX_MESSAGE = 300;
+
+/** '' where nothing is in the way. The same obstacles give the same text, in whatever order; `more` are not named. */
+export function blockedText(obstacles: readonly Obstacle[], more = 0): string {
+  if (obstacles.length === 0) return '';
+  const count = obstacles.length + more;
+  const named = obstacles.map(sentence).sort();
+  let text = count === 1 ? 'The drain waits for 1 pod.' : `The drain waits for ${count} pods.`;
+  for (const [index, each] of named.entries()) {
+    const rest = count - index - 1;
+    const next = `${text} ${each}`;
+    if (index > 0 && Buffer.byteLength(next + andMore(rest)) > MAX_BYTES) return text + andMore(rest + 1);
+    text = next;
+  }
+  return cut(text + andMore(more), MAX_BYTES);
+}
+
+const andMore = (count: number): string => (count === 0 ? '' : ` And ${count} more.`);
+
+function sentence({ pod, owner, why }: Obstacle): string {
+  const who = `Pod ${pod.namespace}/${pod.name}${owner === '' ? '' : ` of ${owner}`}`;
+  switch (why.type) {
+    case 'budgets':
+      return `${who}: ${budgetClause(why.budgets)}.`;
+    case 'refused':
+      return `${who} cannot be evicted: ${cut(why.message, MAX_MESSAGE)}.`;
+    case 'stuck':
+      return `${who} should have ended at ${new Date(why.since).toISOString()}: ${stuckClause(why.finalizers)}.`;
+  }
+}
+
+function budgetClause(budgets: readonly PodDisruptionBudget[]): string {
+  const [budget] = budgets;
+  if (budget === undefined) return 'a PodDisruptionBudget keeps it';
+  if (budgets.length > 1) {
+    const names = budgets.map(({ metadata }) => metadata.name).join(' and ');
+    return `the PodDisruptionBudgets ${names} both select it, and Kubernetes evicts no pod of two budgets; change the selector of one of them`;
+  }
+  const name = `PodDisruptionBudget ${budget.metadata.name}`;
+  if (!isCounted(budget)) {
+    return `${name} was changed and its status is older; see whether kube-controller-manager runs`;
+  }
+  const never = neverAllows(budget.spec ?? {});
+  if (never !== '') return `${name} never lets one go (${never}); change it, or delete the pod`;
+  const { desiredHealthy = 0, currentHealthy = 0 } = budget.status ?? {};
+  return (
+    `${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy}; ` +
+    'have more of them healthy, change the budget, or delete the pod'
+  );
+}
+
+const isCounted = ({ metadata, status }: PodDisruptionBudget): boolean =>
+  (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+
+/** More pods do not help where a budget wants all of them. */
+function neverAllows({ minAvailable, maxUnavailable }: NonNullable<PodDisruptionBudget['spec']>): string {
+  if (maxUnavailable === 0 || maxUnavailable === '0%') return `maxUnavailable: ${maxUnavailable}`;
+  return minAvailable === '100%' ? 'minAvailable: 100%' : '';
+}
+
+const stuckClause = (finalizers: readonly string[]): string =>
+  finalizers.length === 0
+    ? 'the kubelet of the node has not confirmed it; see whether it runs'
+    : `its finalizers ${cut(finalizers.join(', '), MAX_MESSAGE)} keep it; see who should remove them`;
+
+function cut(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
+  const head = Buffer.from(text).subarray(0, bytes - 3);
+  // A character that was cut in two is a replacement character at the end.
+  return `${head.toString('utf8').replace(/\uFFFD$/, '')}…`;
+}

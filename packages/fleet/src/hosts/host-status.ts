@@ -1,0 +1,113 @@
+// status of a BareMetalHost that is ours, in the words that its users know.
+import type { BareMetalHost } from '@slipway/api';
+import type { HostFacts, HostStep, Why } from './host-step.ts';
+import { annotationOf } from './memory.ts';
+import { isOffAskedFor } from './next-host-step.ts';
+
+type Status = NonNullable<BareMetalHost['status']>;
+type ErrorType = NonNullable<Status['errorType']>;
+
+export interface HostFindings extends Pick<Status, 'operationalStatus' | 'poweredOn' | 'errorMessage' | 'errorCount'> {
+  /** Undefined: nothing is wrong. */
+  readonly errorType: ErrorType | undefined;
+  readonly provisioning: { readonly ID: string; readonly state: string };
+  /** Whether the credentials that Ironic was last sent are those of now, and whether the BMC has taken them. */
+  readonly credentials: 'not tried' | 'tried' | 'good';
+}
+
+const settled = 'externally provisioned';
+
+export function hostStatus(facts: HostFacts, step: HostStep): HostFindings {
+  const { host, node } = facts;
+  const problem = problemOf(facts, step);
+  return {
+    operationalStatus: operationalStatusOf(facts, problem),
+    poweredOn: poweredOnOf(facts),
+    errorType: problem?.type,
+    errorMessage: problem?.message ?? '',
+    errorCount: problem === null ? 0 : Math.max(1, host.memory?.failures ?? 0),
+    provisioning: { ID: node?.uuid ?? '', state: stateOf(facts) },
+    credentials: credentialsOf(facts),
+  };
+}
+
+function operationalStatusOf({ host }: HostFacts, problem: Problem | null): Status['operationalStatus'] {
+  if (host.isDetached) return 'detached';
+  return problem === null ? 'OK' : 'error';
+}
+
+/** While Ironic does not know it, as it was. */
+function poweredOnOf({ host, node }: HostFacts): boolean {
+  if (node?.powerState === 'power on') return true;
+  return node?.powerState === 'power off' ? false : host.poweredOn;
+}
+
+function stateOf({ host, node }: HostFacts): string {
+  if (host.isDeleting) return 'deleting';
+  // Once there it stays there, whatever becomes of Ironic's own memory.
+  return node?.provisionState === 'active' || host.state === settled ? settled : 'registering';
+}
+
+interface Problem {
+  readonly type: ErrorType;
+  readonly message: string;
+}
+
+function problemOf(facts: HostFacts, step: HostStep): Problem | null {
+  const { host, node } = facts;
+  if (host.isDetached || host.isDeleting) return null;
+  if (!host.bmc.ok) return { type: registrationError(facts), message: `${host.bmc.message} [${host.bmc.code}]` };
+  if (host.memory !== null && host.memory.failures > 0) {
+    const type = node?.provisionState === 'active' ? 'power management error' : registrationError(facts);
+    return { type, message: host.memory.message };
+  }
+  return refusalOf(facts) ?? problemOfStep(facts, step);
+}
+
+function problemOfStep(facts: HostFacts, step: HostStep): Problem | null {
+  const why = step.type === 'wait' ? problemOfWait[step.why] : undefined;
+  return why === undefined ? null : { type: why.type, message: why.message(facts) };
+}
+
+/** Ironic's own reboot would not do: nobody could change the drive in it, and asked for twice it reboots twice. */
+function refusalOf(facts: HostFacts): Problem | null {
+  const { host, node } = facts;
+  if (!host.isPowerOffDisabled || !isOffAskedFor(facts) || node?.powerState !== 'power on') return null;
+  const asked = host.online
+    ? `annotation ${host.reboots.map(annotationOf).join(', ')} asks for a reboot`
+    : 'spec.online is false';
+  const message = `the host is left on: ${asked}, but spec.disablePowerOff is true; power cycle it by hand, or take back either of the two [SLW_BMC_POWER_OFF_DISABLED]`;
+  return { type: 'power management error', message };
+}
+
+const registrationError = ({ host }: HostFacts): ErrorType =>
+  host.state === settled ? 'provisioned registration error' : 'registration error';
+
+const problemOfWait: Readonly<
+  Partial<Record<Why, { readonly type: ErrorType; readonly message: (facts: HostFacts) => string }>>
+> = {
+  maintenance: {
+    type: 'power management error',
+    message: ({ node }) =>
+      `node ${node?.uuid} is in maintenance in Ironic, and nothing is done with it${because(node?.lastError)}; whoever put it there ends it, after a power failure Ironic does so by itself [SLW_IRONIC_MAINTENANCE]`,
+  },
+  'node state': {
+    type: 'registration error',
+    message: ({ node }) =>
+      `node ${node?.uuid} in Ironic: expected enroll, manageable or active, found ${node?.provisionState}${because(node?.lastError)}; something else works with it: bring it to manageable or delete it there [SLW_IRONIC_NODE_STATE]`,
+  },
+  'power unknown': {
+    type: 'power management error',
+    message: ({ node }) =>
+      `Ironic does not know whether the host is on, found ${node?.powerState ?? 'nothing'}${because(node?.lastError)}; look at its BMC [SLW_IRONIC_POWER_UNKNOWN]`,
+  },
+};
+
+const because = (lastError: string | null | undefined): string =>
+  lastError === null || lastError === undefined ? '' : `: ${lastError}`;
+
+function credentialsOf({ host, node }: HostFacts): HostFindings['credentials'] {
+  if (node === null || !host.bmc.ok || node.sentDigest !== host.bmc.digest) return 'not tried';
+  const isTaken = ['manageable', 'adopting', 'active'].includes(node.provisionState);
+  return isTaken && (host.memory?.failures ?? 0) === 0 ? 'good' : 'tried';
+}

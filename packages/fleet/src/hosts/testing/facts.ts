@@ -1,0 +1,85 @@
+// Facts for tables: a host at rest, with what a row changes.
+import type { DataImageSeen, DriveMemory, HostFacts, HostMemory, HostSeen, IronicNode } from '../host-step.ts';
+import { emptyDrive, nothingAsked } from '../memory.ts';
+
+export const now = 1_000_000_000;
+export const isoA = 'http://iso.example/a.iso';
+export const isoB = 'http://iso.example/b.iso';
+/** What Ironic calls its own copy of either. */
+export const published = 'http://ironic.example/cdrom-node-1.iso';
+
+const aHost = (changes: Partial<HostSeen> = {}): HostSeen => ({
+  namespace: 'metal',
+  name: 'worker-0',
+  uid: 'uid-1',
+  isDeleting: false,
+  deletingSince: 0,
+  hasFinalizer: true,
+  online: true,
+  isPowerOffDisabled: false,
+  externallyProvisioned: true,
+  state: 'externally provisioned',
+  poweredOn: true,
+  isPaused: false,
+  isDetached: false,
+  isDeletionDelayed: false,
+  reboots: [],
+  bmc: { ok: true, driver: 'redfish', digest: 'now', nonBootableISOImage: true },
+  isForeign: false,
+  memory: null,
+  ...changes,
+});
+
+export const aNode = (changes: Partial<IronicNode> = {}): IronicNode => ({
+  uuid: 'node-1',
+  provisionState: 'active',
+  targetProvisionState: null,
+  powerState: 'power on',
+  targetPowerState: null,
+  reservation: null,
+  lastError: null,
+  maintenance: false,
+  sentDigest: 'now',
+  ...changes,
+});
+
+export const off = { powerState: 'power off' } as const;
+
+export const anImage = (changes: Partial<DataImageSeen> = {}): DataImageSeen => ({
+  url: isoA,
+  immediate: false,
+  isDeleting: false,
+  hasFinalizer: true,
+  hasOwner: true,
+  attachedUrl: null,
+  errorCount: 0,
+  memory: null,
+  bootAnywayAfter: null,
+  ...changes,
+});
+
+export const drive = (changes: Partial<DriveMemory> = {}): DriveMemory => ({ ...emptyDrive(isoA), ...changes });
+export const attachedA = drive({ isAttached: true, reported: published, node: 'node-1' });
+export const asked = (changes: Partial<HostMemory>): HostMemory => ({ ...nothingAsked, ...changes });
+
+export const empty = { inserted: false, image: '' };
+export const ours = { inserted: true, image: published };
+export const foreign = { inserted: true, image: 'http://somebody.example/tool.iso' };
+
+export interface Given {
+  readonly host?: Partial<HostSeen>;
+  /** Null: Ironic does not know it. */
+  readonly node?: Partial<IronicNode> | null;
+  readonly image?: Partial<DataImageSeen>;
+  readonly drive?: HostFacts['drive'];
+  readonly driveProblem?: string;
+}
+
+export const factsOf = ({ host, node, image, drive: seen = null, driveProblem }: Given): HostFacts => ({
+  host: aHost(host),
+  node: node === null ? null : aNode(node),
+  drive: seen,
+  driveProblem: driveProblem ?? null,
+  dataImage: image === undefined ? null : anImage(image),
+  now,
+});

@@ -1,0 +1,205 @@
+import type { OSImageStream } from '@slipway/api';
+import { describe, expect, it } from 'vitest';
+import { discoverStreams, type SourceReading } from './discover-streams.ts';
+import {
+  isMadeFrom,
+  isSaidByUs,
+  joinUpgradeable,
+  nextStreamObject,
+  type StreamObjectInput,
+} from './next-stream-object.ts';
+import { configMap, pair, release } from './testing/readings.ts';
+
+const rhel9 = pair('rhel9-coreos', 'rhel-9');
+const rhel10 = pair('rhel10-coreos', 'rhel-10');
+const both = [...rhel9, ...rhel10];
+const failing: SourceReading = { name: 'release image', ok: false, problem: 'the registry does not answer' };
+const own = 'slipway.dev/default-stream';
+const sources = 'slipway.dev/stream-sources';
+
+function next(current: StreamObjectInput['current'], readings: readonly SourceReading[] | null) {
+  const discovery = readings === null ? null : discoverStreams(readings);
+  return nextStreamObject({ current, discovery, sourcesDigest: 'digest', releaseImage: 'quay.io/release@sha256:1' });
+}
+
+/** As it is after these readings, with an own default in its spec where one is given. */
+function objectAfter(readings: readonly SourceReading[], override?: string): OSImageStream {
+  const made = next(undefined, readings);
+  if (made.type !== 'write') throw new Error('nothing was made');
+  const { spec, status, annotations } = made.wanted;
+  const kept = Object.entries(annotations).filter((entry): entry is [string, string] => entry[1] !== null);
+  return {
+    metadata: { name: 'cluster', annotations: Object.fromEntries(kept) },
+    spec: { defaultStream: override ?? spec.defaultStream },
+    status,
+  };
+}
+
+const wantedOf = (result: ReturnType<typeof next>) => (result.type === 'write' ? result.wanted : undefined);
+const codesOf = ({ problems }: ReturnType<typeof next>) => problems.map(({ code }) => code);
+
+describe('the OSImageStream', () => {
+  it('is made with the streams, their lives, the default of the platform, and what it was made from', () => {
+    const deprecated = pair('rhel9-coreos', 'rhel-9', { 'io.openshift.os.stream-lifecycle': 'deprecated' });
+    expect(next(undefined, [release([...deprecated, ...rhel10])])).toMatchObject({
+      type: 'write',
+      problems: [],
+      wanted: {
+        spec: { defaultStream: 'rhel-9' },
+        status: { defaultStream: 'rhel-9', availableStreams: [{ name: 'rhel-10' }, { name: 'rhel-9' }] },
+        annotations: {
+          [own]: 'rhel-9',
+          [sources]: 'digest',
+          'slipway.dev/stream-lifecycle': '{"rhel-9":{"state":"deprecated","successor":null,"message":null}}',
+          'machineconfiguration.openshift.io/release-payload-image': 'quay.io/release@sha256:1',
+        },
+      },
+    });
+  });
+
+  it('follows a new default of the platform, where nobody else has set one', () => {
+    const before = objectAfter([release(both, '4.22.0')]);
+    expect(wantedOf(next(before, [release(both, '5.0.0')]))).toMatchObject({
+      spec: { defaultStream: 'rhel-10' },
+      status: { defaultStream: 'rhel-10' },
+      annotations: { [own]: 'rhel-10' },
+    });
+  });
+
+  it('keeps the default that somebody else has set, for as long as it is there', () => {
+    const before = objectAfter([release(both, '4.22.0')], 'rhel-10');
+    expect(wantedOf(next(before, [release(both, '4.23.0')]))).toMatchObject({
+      spec: { defaultStream: 'rhel-10' },
+      status: { defaultStream: 'rhel-10' },
+      annotations: { [own]: 'rhel-9' },
+    });
+    const gone = next(before, [release(rhel9, '4.23.0')]);
+    expect(wantedOf(gone)).toMatchObject({ spec: { defaultStream: 'rhel-10' }, status: { defaultStream: 'rhel-9' } });
+    expect(gone.problems).toEqual([
+      {
+        code: 'SLW_STREAM_DEFAULT_GONE',
+        message: expect.stringContaining('no stream rhel-10: expected one of rhel-9'),
+      },
+    ]);
+  });
+
+  it('has the default under the name that the payload has for it', () => {
+    const before = objectAfter([release(both, '4.22.0')], 'rhel10-coreos');
+    expect(wantedOf(next(before, [release(both)]))).toMatchObject({
+      spec: { defaultStream: 'rhel10-coreos' },
+      status: { defaultStream: 'rhel-10' },
+    });
+    const renamed = pair('rhel9-coreos', 'rhel9-coreos');
+    expect(wantedOf(next(undefined, [release(renamed)]))).toMatchObject({
+      spec: { defaultStream: 'rhel9-coreos' },
+      status: { defaultStream: 'rhel9-coreos' },
+    });
+  });
+
+  it('is not made, and not changed, where the default of the platform is missing', () => {
+    const before = objectAfter([release(both, '4.22.0')]);
+    for (const current of [undefined, before]) {
+      const result = next(current, [release(rhel9, '5.0.0')]);
+      expect(result).toEqual({
+        type: 'leave',
+        problems: [
+          { code: 'SLW_STREAM_NO_DEFAULT', message: expect.stringMatching(/rhel-10.*the sources have rhel-9/) },
+        ],
+      });
+    }
+  });
+});
+
+describe('a source that fails', () => {
+  it('leaves the last good one whole', () => {
+    const before = objectAfter([release(both)]);
+    const result = next(before, [configMap('cm', { 'io.openshift.os.streamclass': 'rhel-9' }), failing]);
+    expect(wantedOf(result)).toEqual({ spec: before.spec, status: before.status, annotations: {} });
+    expect(codesOf(result)).toEqual(['SLW_STREAM_SOURCE_FAILED']);
+  });
+
+  it('where there is none yet, leaves the others to make one, which is not yet the last word', () => {
+    const result = next(undefined, [configMap('cm', { 'io.openshift.os.streamclass': 'rhel-9' }), failing]);
+    expect(wantedOf(result)).toMatchObject({
+      status: { availableStreams: [{ name: 'rhel-9' }] },
+      annotations: { [sources]: null },
+    });
+    expect(codesOf(result)).toEqual(['SLW_STREAM_SOURCE_FAILED']);
+    const made = objectAfter([configMap('cm', { 'io.openshift.os.streamclass': 'rhel-9' }), failing]);
+    expect(isMadeFrom(made, 'digest')).toBe(false);
+    expect(wantedOf(next(made, [release(both)]))).toMatchObject({
+      status: { availableStreams: [{ name: 'rhel-10' }, { name: 'rhel-9' }] },
+      annotations: { [sources]: 'digest' },
+    });
+  });
+
+  it('and nothing else makes none', () => {
+    expect(next(undefined, [failing])).toMatchObject({ type: 'leave' });
+  });
+});
+
+describe('while the sources are the same', () => {
+  it('all stays as it is', () => {
+    const before = objectAfter([release(both)]);
+    expect(isMadeFrom(before, 'digest')).toBe(true);
+    expect(isMadeFrom(before, 'another')).toBe(false);
+    expect(next(before, null)).toEqual({
+      type: 'write',
+      wanted: { spec: before.spec, status: before.status, annotations: {} },
+      problems: [],
+    });
+  });
+
+  it('only the default changes, when somebody sets another, and comes back when it is set back', () => {
+    const before = objectAfter([release(both)]);
+    const chosen = wantedOf(next({ ...before, spec: { defaultStream: 'rhel-10' } }, null));
+    expect(chosen).toMatchObject({ spec: { defaultStream: 'rhel-10' }, status: { defaultStream: 'rhel-10' } });
+    const back = { ...before, status: { ...before.status, ...chosen?.status } } as OSImageStream;
+    expect(wantedOf(next(back, null))).toMatchObject({ status: { defaultStream: 'rhel-9' } });
+  });
+
+  it('one that was made and not filled in is not done', () => {
+    const { metadata, spec } = objectAfter([release(both)]);
+    expect(isMadeFrom({ metadata, spec }, 'digest')).toBe(false);
+  });
+});
+
+const fine = { status: 'True', reason: 'AsExpected', message: '' } as const;
+const held = { status: 'False', reason: 'DeprecatedOSStreamInUse', message: 'pool worker is on rhel-9' } as const;
+
+describe('whether the cluster may be upgraded', () => {
+  it.each([
+    ['nothing holds it', fine, null, fine],
+    ['streams hold it', held, null, held],
+    ['boot images hold it', fine, 'too old', { status: 'False', reason: 'BootImageSkew', message: 'too old' }],
+    [
+      'both hold it: both are named',
+      held,
+      'too old',
+      {
+        status: 'False',
+        reason: 'DeprecatedOSStreamInUse::BootImageSkew',
+        message: 'pool worker is on rhel-9\ntoo old',
+      },
+    ],
+  ] as const)('%s', (_, streams, skew, joined) => {
+    expect(joinUpgradeable(streams, skew)).toEqual(joined);
+  });
+
+  it('a long finding does not hide the other', () => {
+    const { message } = joinUpgradeable({ ...held, message: 's'.repeat(9000) }, 'k'.repeat(9000));
+    expect(message.length).toBeLessThanOrEqual(4000);
+    expect(message).toMatch(/^s+…\nk+…$/);
+  });
+
+  it.each([
+    [undefined, false],
+    ['AsExpected', false],
+    ['PoolUpdating', false],
+    ['BootImageSkew', true],
+    ['DeprecatedOSStreamInUse', true],
+    ['DeprecatedOSStreamInUse::BootImageSkew', true],
+  ])('the reason %s is of ours: %s', (reason, isOurs) => {
+    expect(isSaidByUs(reason)).toBe(isOurs);
+  });
+});

@@ -1,0 +1,144 @@
+// What OSImageStream `cluster` shall be: made, brought to what the sources say, or left as it last was.
+import {
+  type OSImageStream,
+  ownDefaultStreamAnnotation,
+  releasePayloadImageAnnotation,
+  streamLifecycleAnnotation,
+  streamSourcesAnnotation,
+} from '@slipway/api';
+import { findStream } from '../os-streams/available.ts';
+import { defaultStreamOf } from '../os-streams/default-stream.ts';
+import type { StreamCondition } from '../os-streams/deprecation.ts';
+import type { Stream } from '../os-streams/facts.ts';
+import { encodeLifecycle } from '../os-streams/lifecycle.ts';
+import type { ReportedProblem } from '../problems.ts';
+import type { Discovery } from './discover-streams.ts';
+
+type Status = NonNullable<OSImageStream['status']>;
+
+export interface StreamObjectInput {
+  /** As it is; undefined: there is none. */
+  readonly current: Pick<OSImageStream, 'metadata' | 'spec' | 'status'> | undefined;
+  /** Null: the sources are those that it was made from, and nobody was asked. */
+  readonly discovery: Discovery | null;
+  /** Of all that the discovery was made from. */
+  readonly sourcesDigest: string;
+  /** Null: there is none. */
+  readonly releaseImage: string | null;
+}
+
+export interface WantedStreamObject {
+  readonly spec: { readonly defaultStream: string };
+  readonly status: Status;
+  /** Null: to be deleted. */
+  readonly annotations: Readonly<Record<string, string | null>>;
+}
+
+export type NextStreamObject =
+  /** Carried out by writing what differs; without a difference nothing is written. */
+  | { readonly type: 'write'; readonly wanted: WantedStreamObject; readonly problems: readonly ReportedProblem[] }
+  /** The last good one stays, or there is none yet. */
+  | { readonly type: 'leave'; readonly problems: readonly ReportedProblem[] };
+
+export function nextStreamObject(input: StreamObjectInput): NextStreamObject {
+  const { current, discovery } = input;
+  if (discovery === null) return withStatus(current, []);
+  const failures = discovery.notes.filter(({ code }) => code === 'SLW_STREAM_SOURCE_FAILED');
+  // What is there was whole; what works now may be less.
+  if (failures.length > 0 && current?.status !== undefined) return withStatus(current, failures);
+  return fromSources(input, discovery, failures);
+}
+
+/** While sources are the same, or fail, only the default can change: its owner sets it. */
+function withStatus(current: StreamObjectInput['current'], problems: readonly ReportedProblem[]): NextStreamObject {
+  if (current?.status === undefined) return { type: 'leave', problems };
+  const { availableStreams, defaultStream } = current.status;
+  const asked = current.spec.defaultStream;
+  const own = current.metadata.annotations?.[ownDefaultStreamAnnotation];
+  const chosen = findStream(availableStreams, asked) ?? findStream(availableStreams, own ?? defaultStream);
+  return {
+    type: 'write',
+    wanted: {
+      spec: current.spec,
+      status: { availableStreams, defaultStream: chosen?.name ?? defaultStream },
+      annotations: {},
+    },
+    problems: [...problems, ...dangling(current, availableStreams)],
+  };
+}
+
+function fromSources(
+  { current, sourcesDigest, releaseImage }: StreamObjectInput,
+  { found, version }: Discovery,
+  failures: readonly ReportedProblem[],
+): NextStreamObject {
+  const available = found.map(({ stream }) => stream);
+  const override = overrideOf(current);
+  const chosen = defaultStreamOf({ version, available, override });
+  if (!chosen.ok) return { type: 'leave', problems: [...failures, chosen.problem] };
+  const isOverride = chosen.because === 'override';
+  const own = isOverride ? (current?.metadata.annotations?.[ownDefaultStreamAnnotation] ?? null) : chosen.name;
+  const lifecycle = new Map(
+    found.flatMap(({ stream, lifecycle }) => (lifecycle === null ? [] : [[stream.name, lifecycle] as const])),
+  );
+  return {
+    type: 'write',
+    wanted: {
+      spec: { defaultStream: override ?? chosen.name },
+      status: { availableStreams: [...available], defaultStream: chosen.name },
+      annotations: {
+        [ownDefaultStreamAnnotation]: own,
+        [streamLifecycleAnnotation]: encodeLifecycle(lifecycle),
+        [releasePayloadImageAnnotation]: releaseImage,
+        // Only what came out of all sources is worth keeping: the others are tried again.
+        [streamSourcesAnnotation]: failures.length > 0 ? null : sourcesDigest,
+      },
+    },
+    problems: [...failures, ...(override === null || isOverride ? [] : dangling(current, available))],
+  };
+}
+
+/** What somebody else has set; null: we did. */
+function overrideOf(current: StreamObjectInput['current']): string | null {
+  const asked = current?.spec.defaultStream;
+  if (asked === undefined || asked === '') return null;
+  return asked === current?.metadata.annotations?.[ownDefaultStreamAnnotation] ? null : asked;
+}
+
+/** Somebody's default that is gone: it stays where it is written, and counts again when it is back. */
+function dangling(current: StreamObjectInput['current'], available: readonly Stream[]): ReportedProblem[] {
+  const override = overrideOf(current);
+  if (override === null || findStream(available, override) !== undefined) return [];
+  const names = available.map(({ name }) => name).join(', ');
+  const message = `OSImageStream cluster, spec.defaultStream: there is no stream ${override}: expected one of ${names}. The default of the platform counts instead. Set one of these`;
+  return [{ code: 'SLW_STREAM_DEFAULT_GONE', message }];
+}
+
+/** Whether it was made from these sources and needs nobody to be asked. */
+export const isMadeFrom = (current: StreamObjectInput['current'], sourcesDigest: string): boolean =>
+  current?.status !== undefined && current.metadata.annotations?.[streamSourcesAnnotation] === sourcesDigest;
+
+// One condition of two findings.
+
+const SKEW = 'BootImageSkew';
+const reasonsOfOurs: ReadonlySet<string> = new Set(['DeprecatedOSStreamInUse', SKEW]);
+const between = '::';
+const LONGEST = 4000;
+
+/** `skew`: why boot images are too old for an upgrade, in words; null where they are not. */
+export function joinUpgradeable(streams: StreamCondition, skew: string | null): StreamCondition {
+  if (skew === null) return streams;
+  if (streams.status === 'True') return { status: 'False', reason: SKEW, message: cut(skew) };
+  return {
+    status: 'False',
+    reason: `${streams.reason}${between}${SKEW}`,
+    // Each gets its half: one that is very long must not hide the other.
+    message: `${cut(streams.message, LONGEST / 2)}\n${cut(skew, LONGEST / 2 - 1)}`,
+  };
+}
+
+/** Whether an upgrade was held by something that we have found. */
+export const isSaidByUs = (reason: string | undefined): boolean =>
+  reason?.split(between).some((each) => reasonsOfOurs.has(each)) === true;
+
+const cut = (text: string, limit = LONGEST): string => (text.length <= limit ? text : `${text.slice(0, limit - 1)}…`);

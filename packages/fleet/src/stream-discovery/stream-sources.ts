@@ -1,0 +1,48 @@
+// What the streams of a cluster are discovered from, before any registry is asked.
+import { sha256 } from '@slipway/base/hash';
+import { canonicalJson } from '../render/canonical-json.ts';
+
+/** Two images that a person or the platform names. Null: not named. */
+export interface ImagePair {
+  readonly osImage: string | null;
+  readonly osExtensionsImage: string | null;
+}
+
+export interface StreamSources {
+  /** Flags of the program. */
+  readonly commandLine: ImagePair | null;
+  readonly configMap: (ImagePair & { readonly version: string | null }) | null;
+  /** A release image, or the list of images out of one. */
+  readonly release: { readonly image: string } | { readonly imageReferences: Uint8Array } | null;
+}
+
+export const noSources: StreamSources = { commandLine: null, configMap: null, release: null };
+
+export const osImagesConfigMap = 'machine-config-osimageurl';
+
+/** Null: it names no image. */
+export function pairOf(osImage: string | undefined, osExtensionsImage: string | undefined): ImagePair | null {
+  const pair = { osImage: textOrNull(osImage), osExtensionsImage: textOrNull(osExtensionsImage) };
+  return pair.osImage === null && pair.osExtensionsImage === null ? null : pair;
+}
+
+/** From ConfigMap machine-config-osimageurl. */
+export function configMapPair(data: Readonly<Record<string, string>> | undefined): StreamSources['configMap'] {
+  const pair = pairOf(data?.['baseOSContainerImage'], data?.['baseOSExtensionsContainerImage']);
+  return pair === null ? null : { ...pair, version: textOrNull(data?.['releaseVersion']) };
+}
+
+const textOrNull = (text: string | undefined): string | null => {
+  const trimmed = text?.trim() ?? '';
+  return trimmed === '' ? null : trimmed;
+};
+
+export const hasSources = ({ commandLine, configMap, release }: StreamSources): boolean =>
+  commandLine !== null || configMap !== null || release !== null;
+
+/** While it is the same, nothing can have come out differently. */
+export function digestOf(sources: StreamSources, controllerVersion: string): string {
+  const { release } = sources;
+  const payload = release !== null && 'imageReferences' in release ? sha256(release.imageReferences) : release;
+  return sha256(canonicalJson({ ...sources, release: payload, controllerVersion }));
+}

@@ -1,0 +1,66 @@
+// Sources as they would be read, in few words.
+import type { SourceImage, SourceReading } from '../discover-streams.ts';
+
+/** An image by a digest that is made of its name, so that it is told apart in a test. */
+export const imageOf = (name: string): string =>
+  `quay.io/openshift/os@sha256:${Buffer.from(name).toString('hex').padEnd(64, '0').slice(0, 64)}`;
+
+interface TagWish {
+  /** On its label; null: none. */
+  readonly stream?: string | null;
+  readonly labels?: Record<string, string>;
+  readonly annotations?: Record<string, string>;
+  readonly image?: string;
+}
+
+/** What a tag of a release is, as its registry says. */
+export function tagged(tag: string, { stream = null, labels, annotations = {}, image }: TagWish = {}): SourceImage {
+  const isExtensions = tag.includes('-extensions');
+  return {
+    tag,
+    role: null,
+    reference: image ?? imageOf(tag),
+    annotations,
+    labels: {
+      ...(labels ?? { [isExtensions ? 'io.openshift.os.extensions' : 'containers.bootc']: 'true' }),
+      ...(stream !== null && { 'io.openshift.os.streamclass': stream }),
+    },
+  };
+}
+
+/** Both tags of a stream. */
+export const pair = (tag: string, stream: string | null, annotations: Record<string, string> = {}): SourceImage[] => [
+  tagged(tag, { stream, annotations }),
+  tagged(`${tag}-extensions`, { stream }),
+];
+
+export const release = (images: readonly SourceImage[], version: string | null = '4.22.0'): SourceReading => ({
+  name: 'release image',
+  ok: true,
+  images,
+  version,
+});
+
+/** The pair of the ConfigMap; labels are on both images. */
+export const configMap = (
+  name: string,
+  labels: Record<string, string> = {},
+  version: string | null = '4.22.0',
+): SourceReading => ({
+  name: 'ConfigMap machine-config-osimageurl',
+  ok: true,
+  version,
+  images: named(name, labels),
+});
+
+export const commandLine = (name: string, labels: Record<string, string> = {}): SourceReading => ({
+  name: 'command line',
+  ok: true,
+  version: null,
+  images: named(name, labels),
+});
+
+const named = (name: string, labels: Record<string, string>): SourceImage[] => [
+  { tag: null, role: 'os', reference: imageOf(name), annotations: {}, labels },
+  { tag: null, role: 'extensions', reference: imageOf(`${name}-extensions`), annotations: {}, labels },
+];

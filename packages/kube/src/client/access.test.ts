@@ -1,0 +1,46 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeScratch } from '../testing/scratch.ts';
+import { inCluster } from './access.ts';
+
+const env = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' };
+
+async function mount(directory: string, files: Record<string, string>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) await writeFile(join(directory, name), content);
+}
+
+describe('the pod’s own service account', () => {
+  it('is the token, CA and namespace that the kubelet has put there', async () => {
+    await using scratch = await makeScratch();
+    await mount(scratch.path, { token: 'abc\n', 'ca.crt': 'CA', namespace: 'here\n' });
+    const access = await inCluster(env, scratch.path);
+    expect(access).toMatchObject({ server: 'https://10.0.0.1:443', ca: 'CA', namespace: 'here' });
+    expect(await access?.credentials.current()).toEqual({ token: 'abc' });
+  });
+
+  it('is reached over IPv6 where the cluster speaks that', async () => {
+    await using scratch = await makeScratch();
+    await mount(scratch.path, { token: 'abc', 'ca.crt': 'CA', namespace: 'here' });
+    const access = await inCluster({ ...env, KUBERNETES_SERVICE_HOST: 'fd00::1' }, scratch.path);
+    expect(access?.server).toBe('https://[fd00::1]:443');
+  });
+
+  it.each<[string, NodeJS.ProcessEnv, Record<string, string>]>([
+    ['outside a pod', {}, { token: 'abc' }],
+    ['in a pod without a token', env, {}],
+  ])('is not there %s', async (_, where, files) => {
+    await using scratch = await makeScratch();
+    await mount(scratch.path, files);
+    expect(await inCluster(where, scratch.path)).toBeUndefined();
+  });
+
+  it('that is mounted by half is said in one line', async () => {
+    await using scratch = await makeScratch();
+    await mount(scratch.path, { token: 'abc', namespace: 'here' });
+    await expect(inCluster(env, scratch.path)).rejects.toMatchObject({
+      code: 'SLW_KUBE_CONFIG_INVALID',
+      message: expect.stringContaining(`${join(scratch.path, 'ca.crt')} cannot be read`),
+    });
+  });
+});

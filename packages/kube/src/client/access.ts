@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { type Credentials, tokenFileCredentials } from './credentials.ts';
+import { KubeError } from './errors.ts';
+import { loadKubeconfig } from './kubeconfig.ts';
+
+/** Everything needed to talk to one cluster. */
+export interface ClusterAccess {
+  /** For messages: where this was read from. */
+  source: string;
+  server: string;
+  /** PEM bundle; undefined means the system's trusted CAs. */
+  ca: string | undefined;
+  tlsServerName: string | undefined;
+  proxy: string | undefined;
+  namespace: string;
+  credentials: Credentials;
+}
+
+export interface AccessOptions {
+  /** Path of a kubeconfig; else $KUBECONFIG, else the pod's own service account, else ~/.kube/config. */
+  kubeconfig?: string | undefined;
+  context?: string | undefined;
+}
+
+export async function findAccess(
+  options: AccessOptions = {},
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<ClusterAccess> {
+  if (options.kubeconfig !== undefined) return loadKubeconfig([options.kubeconfig], options.context);
+  if (env.KUBECONFIG !== undefined && env.KUBECONFIG !== '') {
+    const paths = env.KUBECONFIG.split(delimiter).filter((path) => path !== '' && existsSync(path));
+    if (paths.length === 0) throw missing(`none of the files named by KUBECONFIG (${env.KUBECONFIG}) exists`);
+    return loadKubeconfig(paths, options.context);
+  }
+  const pod = await inCluster(env);
+  if (pod !== undefined) return pod;
+  const usual = join(homedir(), '.kube', 'config');
+  if (!existsSync(usual)) throw missing(`KUBECONFIG is not set, ${usual} does not exist, and this is not a pod`);
+  return loadKubeconfig([usual], options.context);
+}
+
+const missing = (why: string): KubeError =>
+  new KubeError('SLW_KUBE_CONFIG_MISSING', `no cluster to talk to: ${why}. Give --kubeconfig FILE`);
+
+const mount = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** How a pod reaches its own cluster; undefined where this is no pod. The kubelet renews the token file. */
+export async function inCluster(env: NodeJS.ProcessEnv, directory = mount): Promise<ClusterAccess | undefined> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  const tokenPath = join(directory, 'token');
+  if (host === undefined || port === undefined || !existsSync(tokenPath)) return undefined;
+  return {
+    source: `the pod's service account (${directory})`,
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    ca: await mounted(directory, 'ca.crt'),
+    tlsServerName: undefined,
+    proxy: undefined,
+    namespace: (await mounted(directory, 'namespace')).trim(),
+    credentials: tokenFileCredentials(tokenPath),
+  };
+}
+
+async function mounted(directory: string, file: string): Promise<string> {
+  try {
+    return await readFile(join(directory, file), 'utf8');
+  } catch (cause) {
+    const text = `the pod's service account: ${join(directory, file)} cannot be read: ${String(cause)}. Mount ca.crt, namespace and token there, or give --kubeconfig FILE`;
+    throw new KubeError('SLW_KUBE_CONFIG_INVALID', text, { cause });
+  }
+}

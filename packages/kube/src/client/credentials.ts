@@ -1,0 +1,271 @@
+import { spawn } from 'node:child_process';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { KubeError } from './errors.ts';
+
+export interface ClientCertificate {
+  cert: string;
+  key: string;
+}
+
+export interface Identity {
+  token?: string | undefined;
+  certificate?: ClientCertificate | undefined;
+}
+
+/** Who we are towards the API server. Asked before every request, so it must be cheap when nothing has changed. */
+export interface Credentials {
+  current(): Promise<Identity>;
+  /** The server answered 401: get new ones if that is possible. */
+  refresh(): Promise<void>;
+  /** For messages: where these come from, without any secret. */
+  readonly source: string;
+}
+
+export function fixedCredentials(identity: Identity, source: string): Credentials {
+  return { source, current: async () => identity, refresh: async () => {} };
+}
+
+export interface FileOptions {
+  /** How long a file is trusted before its modification time is looked at again. */
+  lookEveryMs?: number | undefined;
+}
+
+const largestFile = 1024 * 1024;
+
+/** A file that somebody else replaces (bound service-account tokens, the kubelet's certificate). */
+function watchedFile(path: string, { lookEveryMs = 10_000 }: FileOptions): { read(): Promise<string>; forget(): void } {
+  let content: string | undefined;
+  let modified = 0;
+  let lookedAt = 0;
+  return {
+    async read() {
+      const now = performance.now();
+      if (content !== undefined && now - lookedAt < lookEveryMs) return content;
+      try {
+        const { mtimeMs, size } = await stat(path);
+        if (size > largestFile) throw new RangeError(`it is ${size} bytes long, expected at most ${largestFile}`);
+        if (content === undefined || mtimeMs !== modified) content = await readFile(path, 'utf8');
+        modified = mtimeMs;
+        lookedAt = now;
+        return content;
+      } catch (cause) {
+        throw new KubeError('SLW_KUBE_CREDENTIALS', `credentials file ${path} cannot be read: ${String(cause)}`, {
+          cause,
+        });
+      }
+    },
+    forget() {
+      content = undefined;
+    },
+  };
+}
+
+export function tokenFileCredentials(path: string, options: FileOptions = {}): Credentials {
+  const file = watchedFile(path, options);
+  return {
+    source: `token file ${path}`,
+    async current() {
+      const token = (await file.read()).trim();
+      if (token === '')
+        throw new KubeError('SLW_KUBE_CREDENTIALS', `token file ${path} is empty: expected a bearer token`);
+      return { token };
+    },
+    async refresh() {
+      file.forget();
+    },
+  };
+}
+
+export function certificateFileCredentials(certPath: string, keyPath: string, options: FileOptions = {}): Credentials {
+  const cert = watchedFile(certPath, options);
+  const key = watchedFile(keyPath, options);
+  let last: ClientCertificate | undefined;
+  return {
+    source: `client certificate ${certPath}`,
+    async current() {
+      const read = { cert: await cert.read(), key: await key.read() };
+      // The same object while nothing changes: the transport keeps its connections as long as it is the same.
+      if (last?.cert === read.cert && last.key === read.key) return { certificate: last };
+      if (belongTogether(read)) last = read;
+      else {
+        // One of two files has been replaced, and the other comes in a moment.
+        forget();
+        if (last === undefined) {
+          const text = `${keyPath}: expected the private key of the certificate in ${certPath}, found another one or none`;
+          throw new KubeError('SLW_KUBE_CREDENTIALS', text);
+        }
+      }
+      return { certificate: last };
+    },
+    async refresh() {
+      forget();
+    },
+  };
+
+  function forget(): void {
+    cert.forget();
+    key.forget();
+  }
+}
+
+export function belongTogether({ cert, key }: ClientCertificate): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}
+
+/** A user may have a token and a client certificate: both are sent, as kubectl does. */
+export function bothCredentials(token: Credentials, certificate: Credentials): Credentials {
+  return {
+    source: `${token.source} and ${certificate.source}`,
+    async current() {
+      return { ...(await token.current()), certificate: (await certificate.current()).certificate };
+    },
+    async refresh() {
+      await Promise.all([token.refresh(), certificate.refresh()]);
+    },
+  };
+}
+
+/** When a JWT says that it ends; undefined where it says nothing or is no JWT. The signature is not looked at. */
+export function tokenExpiry(token: string): Date | undefined {
+  const payload = token.split('.')[1];
+  if (payload === undefined) return undefined;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+    if (typeof claims !== 'object' || claims === null || !('exp' in claims)) return undefined;
+    // Beyond 8.64e15 ms there is no date.
+    return typeof claims.exp === 'number' && Math.abs(claims.exp) <= 8.64e12 ? new Date(claims.exp * 1000) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface ExecPlugin {
+  apiVersion: string;
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+  installHint: string | undefined;
+}
+
+export interface ExecOptions {
+  timeLimitMs?: number | undefined;
+}
+
+const maximumOutput = 1024 * 1024;
+/** Renew this long before the plugin's own end, so that no request is sent with a token about to end. */
+const renewAheadMs = 30_000;
+
+/** Credentials from a client-go credential plugin (kubeconfig `user.exec`). */
+export function execCredentials(plugin: ExecPlugin, { timeLimitMs = 60_000 }: ExecOptions = {}): Credentials {
+  let cached: { identity: Identity; until: number } | undefined;
+  let running: Promise<{ identity: Identity; until: number }> | undefined;
+
+  const renew = async (): Promise<void> => {
+    running ??= run(plugin, timeLimitMs).finally(() => {
+      running = undefined;
+    });
+    cached = await running;
+  };
+
+  return {
+    source: `credential plugin ${plugin.command}`,
+    async current() {
+      if (cached === undefined || Date.now() >= cached.until) await renew();
+      return cached?.identity ?? {};
+    },
+    refresh: renew,
+  };
+}
+
+async function run(plugin: ExecPlugin, timeLimitMs: number): Promise<{ identity: Identity; until: number }> {
+  const info = { apiVersion: plugin.apiVersion, kind: 'ExecCredential', spec: { interactive: false } };
+  const output = await outputOf(plugin, { ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }, timeLimitMs);
+  return parseExecCredential(output, plugin);
+}
+
+function outputOf(plugin: ExecPlugin, env: Record<string, string>, timeLimitMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(plugin.command, plugin.args, {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A process group of its own, so that what the plugin has started itself can be ended with it.
+      detached: true,
+    });
+    let out = '';
+    let complaint = '';
+    const giveUp = (why: string): void => {
+      clearTimeout(limit);
+      reject(failure(plugin, why));
+      // `close` would wait for every process that holds these.
+      child.stdout.destroy();
+      child.stderr.destroy();
+      killGroup(child.pid);
+    };
+    const limit = setTimeout(() => giveUp(`did not answer within ${timeLimitMs / 1000} s`), timeLimitMs);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+      if (out.length > maximumOutput) giveUp(`its answer is longer than ${maximumOutput} bytes`);
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaint = (complaint + text).slice(-2000);
+    });
+    child.on('error', (cause) => giveUp(`cannot be started: ${cause.message}`));
+    child.on('close', (code, signal) => {
+      clearTimeout(limit);
+      if (code === 0) resolve(out);
+      else reject(failure(plugin, `ended with ${signal ?? `exit code ${code}`}: ${lastLine(complaint)}`));
+    });
+  });
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** Reads the plugin's answer. Nothing of it is repeated in an error: it is a secret. */
+export function parseExecCredential(output: string, plugin: ExecPlugin): { identity: Identity; until: number } {
+  const status = statusOf(output);
+  if (status === undefined) throw failure(plugin, 'its answer is not an ExecCredential with a status');
+  const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
+  const certificate: ClientCertificate | undefined =
+    typeof cert === 'string' && typeof key === 'string' ? { cert, key } : undefined;
+  const hasToken = typeof token === 'string' && token !== '';
+  if (!hasToken && certificate === undefined) {
+    throw failure(plugin, 'its answer has neither status.token nor a client certificate');
+  }
+  const end = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : Number.POSITIVE_INFINITY;
+  return {
+    identity: { token: hasToken ? token : undefined, certificate },
+    until: Number.isNaN(end) ? 0 : end - renewAheadMs,
+  };
+}
+
+function statusOf(output: string): Record<string, unknown> | undefined {
+  try {
+    const answer: unknown = JSON.parse(output);
+    if (typeof answer !== 'object' || answer === null || !('status' in answer)) return undefined;
+    return typeof answer.status === 'object' && answer.status !== null ? { ...answer.status } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function failure(plugin: ExecPlugin, what: string): KubeError {
+  const hint = plugin.installHint === undefined ? '' : ` Hint from the kubeconfig: ${plugin.installHint}`;
+  return new KubeError(
+    'SLW_KUBE_CREDENTIALS',
+    `credential plugin ${plugin.command}: ${what}. Run it by hand to see what it needs.${hint}`,
+  );
+}
+
+const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

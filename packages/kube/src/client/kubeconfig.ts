@@ -1,0 +1,308 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { delimiter, dirname, resolve } from 'node:path';
+import { isRecord } from '@slipway/base/json';
+import { parse as parseYaml, YAMLParseError } from 'yaml';
+import type { ClusterAccess } from './access.ts';
+import {
+  belongTogether,
+  bothCredentials,
+  certificateFileCredentials,
+  type Credentials,
+  execCredentials,
+  fixedCredentials,
+  tokenFileCredentials,
+} from './credentials.ts';
+import { KubeError } from './errors.ts';
+
+const largestKubeconfig = 4 * 1024 * 1024;
+
+/** Several files are read as kubectl reads them: the first that names a cluster, user or context wins. */
+export async function loadKubeconfig(paths: readonly string[], context?: string): Promise<ClusterAccess> {
+  const files = await Promise.all(paths.map(readKubeconfigFile));
+  return accessFrom(files, context);
+}
+
+export interface KubeconfigFile {
+  path: string;
+  content: unknown;
+}
+
+async function readKubeconfigFile(path: string): Promise<KubeconfigFile> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new KubeError('SLW_KUBE_CONFIG_MISSING', `kubeconfig ${path} cannot be read: ${String(cause)}`, { cause });
+  }
+  if (text.length > largestKubeconfig) {
+    throw invalid(path, `is ${text.length} bytes long: expected at most ${largestKubeconfig}`);
+  }
+  try {
+    // An empty file among several is one that says nothing.
+    return { path, content: parseYaml(text, { maxAliasCount: 100, logLevel: 'error' }) ?? {} };
+  } catch (error) {
+    throw invalid(path, `expected YAML or JSON, found ${yamlProblem(error)}`);
+  }
+}
+
+/** The parser's own message may quote the file, and the file holds secrets. */
+function yamlProblem(error: unknown): string {
+  if (!(error instanceof YAMLParseError)) return 'an alias (*name) that cannot be resolved';
+  const [start] = error.linePos ?? [];
+  return `a mistake${start === undefined ? '' : ` at line ${start.line}, column ${start.col}`} (${error.code})`;
+}
+
+export function accessFrom(files: readonly KubeconfigFile[], wanted?: string): ClusterAccess {
+  const sources = files.map((file) => ({ path: file.path, root: objectAt(file.path, '', file.content) }));
+  const source = sources.map((file) => file.path).join(delimiter);
+  const contextName = wanted ?? firstString(sources, 'current-context');
+  if (contextName === undefined) {
+    throw invalid(source, 'current-context: expected the name of a context, found nothing. Give --context NAME');
+  }
+  const context = entry(sources, 'contexts', 'context', contextName, source);
+  const cluster = entry(sources, 'clusters', 'cluster', stringField(context, 'cluster'), source);
+  const userName = optionalString(context, 'user');
+  const user = userName === undefined ? undefined : entry(sources, 'users', 'user', userName, source);
+  return {
+    source,
+    server: serverOf(cluster),
+    ca: caOf(cluster),
+    tlsServerName: optionalString(cluster, 'tls-server-name'),
+    proxy: proxyOf(cluster),
+    namespace: optionalString(context, 'namespace') ?? 'default',
+    credentials: user === undefined ? fixedCredentials({}, 'no user (anonymous)') : credentialsOf(user),
+  };
+}
+
+function serverOf(cluster: Entry): string {
+  const server = stringField(cluster, 'server');
+  if (server.includes('@')) throw wrong(cluster, 'server', 'an address without user and password', 'an @ in it');
+  if (!isAddress(server, /^https?:$/)) {
+    throw wrong(cluster, 'server', 'an https:// address', JSON.stringify(server));
+  }
+  const { protocol, hostname } = new URL(server);
+  if (protocol === 'http:' && !isThisMachine(hostname)) {
+    const found = `${JSON.stringify(server)}: without TLS anybody on the way could read the credentials`;
+    throw wrong(cluster, 'server', 'an https:// address, or http:// on this machine', found);
+  }
+  if (cluster.value['insecure-skip-tls-verify'] === true) {
+    throw invalid(
+      cluster.file,
+      `${cluster.at}.insecure-skip-tls-verify: true is refused, because anybody on the way could then read and change what we send. Put the server's CA into certificate-authority-data`,
+    );
+  }
+  return server.replace(/\/+$/, '');
+}
+
+/** `kubectl proxy` serves plain HTTP there, and nobody stands on the way. */
+const isThisMachine = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+
+const isAddress = (text: string, protocols: RegExp): boolean =>
+  URL.canParse(text) && protocols.test(new URL(text).protocol);
+
+/** Not repeated in an error: it may hold a password. */
+function proxyOf(cluster: Entry): string | undefined {
+  const proxy = optionalString(cluster, 'proxy-url');
+  if (proxy === undefined || isAddress(proxy, /^https?:$/)) return proxy;
+  throw wrong(cluster, 'proxy-url', 'an http:// or https:// address', 'something else');
+}
+
+function caOf(cluster: Entry): string | undefined {
+  const data = optionalString(cluster, 'certificate-authority-data');
+  if (data !== undefined) {
+    const pem = pemField(cluster, 'certificate-authority-data', data);
+    return certificateIn(pem, cluster, 'certificate-authority-data', 'base64 of a PEM certificate');
+  }
+  const path = optionalString(cluster, 'certificate-authority');
+  if (path === undefined) return undefined;
+  return certificateIn(caFile(cluster, path), cluster, 'certificate-authority', 'a file with a PEM certificate');
+}
+
+function certificateIn(pem: string, entry: Entry, field: string, expected: string): string {
+  try {
+    void new X509Certificate(pem);
+    return pem;
+  } catch {
+    throw wrong(entry, field, expected, 'something else');
+  }
+}
+
+function caFile(cluster: Entry, path: string): string {
+  const full = beside(cluster.file, path);
+  try {
+    return readFileSync(full, 'utf8');
+  } catch (cause) {
+    throw wrong(
+      cluster,
+      'certificate-authority',
+      'a file with the CA',
+      `${full}, which cannot be read: ${String(cause)}`,
+    );
+  }
+}
+
+interface Source {
+  path: string;
+  root: Record<string, unknown>;
+}
+
+function entry(sources: readonly Source[], list: string, field: string, name: string, source: string): Entry {
+  for (const { path, root } of sources) {
+    const items = listAt({ file: path, at: '', value: root }, list);
+    for (const [index, item] of items.entries()) {
+      const named = objectAt(path, `${list}[${index}]`, item);
+      if (named['name'] !== name) continue;
+      const at = `${list}[${index}].${field}`;
+      return { file: path, at, value: objectAt(path, at, named[field]) };
+    }
+  }
+  const known = sources.flatMap(({ path, root }) =>
+    listAt({ file: path, at: '', value: root }, list).map((item) =>
+      isRecord(item) && 'name' in item ? String(item['name']) : '?',
+    ),
+  );
+  throw invalid(source, `${list}: expected one named ${JSON.stringify(name)}, found ${known.join(', ') || 'none'}`);
+}
+
+function firstString(sources: readonly Source[], field: string): string | undefined {
+  for (const { path, root } of sources) {
+    const value = optionalString({ file: path, at: '', value: root }, field);
+    if (value !== undefined && value !== '') return value;
+  }
+  return undefined;
+}
+
+/** How a `user` of a kubeconfig logs in. */
+function credentialsOf(user: Entry): Credentials {
+  for (const [field, why] of Object.entries(refusedFields)) {
+    if (user.value[field] !== undefined) throw invalid(user.file, `${user.at}.${field}: ${why}`);
+  }
+  const token = tokenOf(user);
+  const certificate = certificateOf(user);
+  if (token !== undefined && certificate !== undefined) return bothCredentials(token, certificate);
+  return token ?? certificate ?? fixedCredentials({}, `no credentials in ${user.file} (anonymous)`);
+}
+
+const goneWay = 'Kubernetes no longer knows this way to log in. Use a token, a client certificate or exec';
+/** To leave these out silently would be to act as somebody else than the user asked for. */
+const impersonation = 'acting as somebody else is not supported. Use a kubeconfig with that identity’s own credentials';
+const refusedFields: Readonly<Record<string, string>> = {
+  'auth-provider': goneWay,
+  username: goneWay,
+  password: goneWay,
+  as: impersonation,
+  'as-uid': impersonation,
+  'as-groups': impersonation,
+  'as-user-extra': impersonation,
+};
+
+function tokenOf(user: Entry): Credentials | undefined {
+  const tokenFile = optionalString(user, 'tokenFile');
+  if (tokenFile !== undefined) return tokenFileCredentials(beside(user.file, tokenFile));
+  const token = optionalString(user, 'token');
+  if (token !== undefined) return fixedCredentials({ token }, `token in ${user.file}`);
+  return user.value['exec'] === undefined || user.value['exec'] === null ? undefined : execOf(user);
+}
+
+function certificateOf(user: Entry): Credentials | undefined {
+  const certData = optionalString(user, 'client-certificate-data');
+  const keyData = optionalString(user, 'client-key-data');
+  if (certData !== undefined && keyData !== undefined) {
+    const certificate = {
+      cert: pemField(user, 'client-certificate-data', certData),
+      key: pemField(user, 'client-key-data', keyData),
+    };
+    if (!belongTogether(certificate)) {
+      throw wrong(user, 'client-key-data', 'the private key of client-certificate-data', 'another one or none');
+    }
+    return fixedCredentials({ certificate }, `client certificate in ${user.file}`);
+  }
+  const cert = optionalString(user, 'client-certificate');
+  const key = optionalString(user, 'client-key');
+  if (cert !== undefined && key !== undefined) {
+    return certificateFileCredentials(beside(user.file, cert), beside(user.file, key));
+  }
+  if ([certData, keyData, cert, key].some((part) => part !== undefined)) {
+    throw invalid(user.file, `${user.at}: expected both a client certificate and its key, in the same form; found one`);
+  }
+  return undefined;
+}
+
+function execOf(user: Entry): Credentials {
+  const value = objectAt(user.file, `${user.at}.exec`, user.value['exec']);
+  const exec: Entry = { file: user.file, at: `${user.at}.exec`, value };
+  if (value['interactiveMode'] === 'Always') {
+    throw invalid(user.file, `${exec.at}.interactiveMode: Always cannot be used here: nobody is there to answer`);
+  }
+  const command = stringField(exec, 'command');
+  return execCredentials({
+    apiVersion: optionalString(exec, 'apiVersion') ?? 'client.authentication.k8s.io/v1',
+    command: command.includes('/') ? beside(user.file, command) : command,
+    args: listAt(exec, 'args').map((arg, index) => stringAt(exec, `args[${index}]`, arg)),
+    env: Object.fromEntries(listAt(exec, 'env').map((item, index) => envOf(exec, item, index))),
+    installHint: optionalString(exec, 'installHint'),
+  });
+}
+
+function envOf(exec: Entry, item: unknown, index: number): [string, string] {
+  const at = `${exec.at}.env[${index}]`;
+  const variable: Entry = { file: exec.file, at, value: objectAt(exec.file, at, item) };
+  return [stringField(variable, 'name'), optionalString(variable, 'value') ?? ''];
+}
+
+/** One entry of clusters, users or contexts, together with the file it stands in (paths in it are relative to that). */
+interface Entry {
+  file: string;
+  at: string;
+  value: Record<string, unknown>;
+}
+
+const beside = (file: string, path: string): string => resolve(dirname(file), path);
+
+function objectAt(file: string, at: string, value: unknown): Record<string, unknown> {
+  if (isRecord(value)) return value;
+  throw wrong({ file, at, value: {} }, '', 'an object', kindOf(value));
+}
+
+function listAt(entry: Entry, field: string): unknown[] {
+  const value = entry.value[field];
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value;
+  throw wrong(entry, field, 'a list', kindOf(value));
+}
+
+function stringAt(entry: Entry, field: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw wrong(entry, field, 'a string', kindOf(value));
+}
+
+const stringField = (entry: Entry, field: string): string => stringAt(entry, field, entry.value[field]);
+
+function optionalString(entry: Entry, field: string): string | undefined {
+  const value = entry.value[field];
+  return value === undefined || value === null || value === '' ? undefined : stringAt(entry, field, value);
+}
+
+function pemField(entry: Entry, field: string, base64: string): string {
+  const pem = Buffer.from(base64, 'base64').toString('utf8');
+  if (pem.includes('-----BEGIN ')) return pem;
+  throw wrong(entry, field, 'base64 of PEM data', 'something else');
+}
+
+const kindOf = (value: unknown): string => {
+  if (value === undefined || value === null) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+};
+
+const wrong = (entry: Entry, field: string, expected: string, found: string): KubeError =>
+  invalid(
+    entry.file,
+    `${[entry.at, field].filter(Boolean).join('.') || 'the file'}: expected ${expected}, found ${found}`,
+  );
+
+const invalid = (file: string, what: string): KubeError =>
+  new KubeError('SLW_KUBE_CONFIG_INVALID', `kubeconfig ${file}: ${what}`);

@@ -1,0 +1,287 @@
+import { KubeError } from './errors.ts';
+import {
+  isStored,
+  isText,
+  type KubeObject,
+  nameKind,
+  pathOf,
+  type Resource,
+  resourceId,
+  type Stored,
+} from './resource.ts';
+import type { Transport } from './transport.ts';
+
+/** Which objects are meant, and how much of each. */
+export interface Scope<T extends KubeObject> {
+  resource: Resource<T>;
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  /** `metadata`: the server sends PartialObjectMetadata, a tenth of the bytes of a Node. */
+  as?: 'full' | 'metadata' | undefined;
+}
+
+export function selectorsOf(scope: Scope<KubeObject>): Record<string, string> {
+  return {
+    ...(scope.labelSelector === undefined ? {} : { labelSelector: scope.labelSelector }),
+    ...(scope.fieldSelector === undefined ? {} : { fieldSelector: scope.fieldSelector }),
+  };
+}
+
+export function acceptOf(scope: Scope<KubeObject>, call: 'list' | 'watch'): string {
+  if (scope.as !== 'metadata') return 'application/json';
+  return `application/json;as=PartialObjectMetadata${call === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`;
+}
+
+/** Whether an object is one of the scope, by the selectors that we use; one of another sort selects nothing here. */
+export function isInScope(scope: Scope<KubeObject>, { metadata }: KubeObject): boolean {
+  const { namespace, labelSelector, fieldSelector } = scope;
+  if (namespace !== undefined && metadata.namespace !== namespace) return false;
+  if (fieldSelector !== undefined && fieldSelector !== `metadata.name=${metadata.name}`) return false;
+  return labelSelector === undefined || labelSelector.split(',').every((each) => hasLabel(metadata.labels ?? {}, each));
+}
+
+/** `label`, `!label` or `label=value`. */
+function hasLabel(labels: Readonly<Record<string, string>>, requirement: string): boolean {
+  const [, not, label = '', value] = /^(!?)([\w./-]+)(?:={1,2}([\w./-]*))?$/.exec(requirement) ?? [];
+  if (label === '') return false;
+  return value === undefined ? label in labels === (not === '') : not === '' && labels[label] === value;
+}
+
+export interface ListCall {
+  signal?: AbortSignal | undefined;
+  /** Objects per request. */
+  pageSize?: number | undefined;
+}
+
+/**
+ * The objects of a scope, in batches as their bytes arrive, and in the end the version to watch from. Memory is
+ * bounded by a batch, not by the list.
+ */
+export async function* listBatches<T extends KubeObject>(
+  transport: Transport,
+  scope: Scope<T>,
+  { signal, pageSize = 5000 }: ListCall,
+): AsyncGenerator<Stored<T>[], string, undefined> {
+  const what = `list ${resourceId(scope.resource)}`;
+  const checked = (items: Stored<T>[]): Stored<T>[] =>
+    items.map((item) => {
+      if (isStored<T>(item)) return nameKind(item, scope.resource);
+      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: an item has no name, UID or version`);
+    });
+  let token = '';
+  for (;;) {
+    const body = await transport.open({
+      method: 'GET',
+      path: pathOf(scope.resource, { namespace: scope.namespace }),
+      query: { limit: String(pageSize), ...selectorsOf(scope), ...(token === '' ? {} : { continue: token }) },
+      accept: acceptOf(scope, 'list'),
+      retry: 'always',
+      silenceMs: 30_000,
+      what,
+      signal,
+    });
+    const reader = createListItemsReader<T>(what);
+    try {
+      for await (const chunk of body) {
+        const items = reader.push(chunk);
+        if (items.length > 0) yield checked(items);
+      }
+    } finally {
+      body.destroy();
+    }
+    const { items, resourceVersion, continueToken } = reader.finish();
+    yield checked(items);
+    if (continueToken === '') return resourceVersion;
+    token = continueToken;
+  }
+}
+
+/** An object of 1.5 MiB (etcd's limit) with every byte escaped, and room to spare. */
+const longestItem = 16 * 1024 * 1024;
+const longestHead = 256 * 1024;
+/** So many bytes are parsed at once: enough to be fast, too few to stop the process for a millisecond. */
+const usualBatch = 128 * 1024;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const closeBracket = 0x5d;
+const comma = 0x2c;
+const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+export interface ListItemsReader<T extends KubeObject> {
+  /** Takes the next bytes and gives the items that are complete with them. */
+  push(chunk: Buffer): Stored<T>[];
+  /** All bytes are in: the last items, and the list's own metadata. */
+  finish(): { items: Stored<T>[]; resourceVersion: string; continueToken: string };
+}
+
+/** Where the object that begins at `start` ends (the index behind its brace); -1 where its end has not come yet. */
+export function endOfObject(data: Buffer, start: number): number {
+  let depth = 0;
+  let inString = false;
+  for (let i = start; i < data.length; i += 1) {
+    const byte = data[i];
+    if (inString) {
+      if (byte === backslash) i += 1;
+      else if (byte === quote) inString = false;
+    } else if (byte === quote) inString = true;
+    else if (byte === openBrace) depth += 1;
+    else if (byte === closeBrace && --depth === 0) return i + 1;
+  }
+  return -1;
+}
+
+/**
+ * Reads a Kubernetes list as it arrives, a few items at a time: a list of 10,000 Nodes is 130 MB, and parsing it in
+ * one piece stops the process for a second and holds all of it in memory.
+ *
+ * A batch ends at the last place that looks like the gap between two items (`},{"metadata":`). The same bytes may stand
+ * inside an item, but then what is before them is no JSON: the parser says so, and the braces of that batch are
+ * counted. Counting them always would take as long again as the parsing.
+ */
+export function createListItemsReader<T extends KubeObject>(what: string, batch = usualBatch): ListItemsReader<T> {
+  /** Everything before the first item; undefined until it is all there. */
+  let head: string | undefined;
+  let parts: Buffer[] = [];
+  let size = 0;
+  let enough = batch;
+  let separator: Buffer | undefined;
+  let done = false;
+
+  const bad = (why: string, cause?: unknown): KubeError =>
+    new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: ${why}`, { cause });
+
+  function keep(rest: Buffer): void {
+    parts = [rest];
+    size = rest.length;
+    // What is left is (part of) an item longer than a batch: looking again at every chunk would copy it each time.
+    enough = Math.min(Math.max(batch, 2 * size), longestItem + 1);
+  }
+
+  /** Nothing before the items can hold the bytes looked for: it is kind, apiVersion and the list's metadata. */
+  function readHead(data: Buffer): Buffer | undefined {
+    const text = data.toString('latin1', 0, longestHead);
+    const start = /"items":\s*\[/.exec(text);
+    if (start === null) {
+      if (data.length > longestHead) throw bad('the answer is not a list');
+      return undefined;
+    }
+    head = text.slice(0, start.index + start[0].length);
+    return data.subarray(head.length);
+  }
+
+  /** `},` and the first key of the first item. */
+  function separatorIn(data: Buffer, start: number): Buffer | undefined {
+    if (separator !== undefined) return separator;
+    const colon = data.indexOf(':', start);
+    if (colon === -1) return undefined;
+    separator = Buffer.concat([Buffer.from('},'), data.subarray(start, colon + 1)]);
+    return separator;
+  }
+
+  /** All items up to the last gap; undefined where no gap is seen, or what looked like one is none. */
+  function itemsToLastGap(data: Buffer, start: number): Found<T> | undefined {
+    const between = separatorIn(data, start);
+    const gap = between === undefined ? -1 : data.lastIndexOf(between);
+    if (gap <= start) return undefined;
+    const items = parse(`[${data.toString('utf8', start, gap + 1)}]`) as Stored<T>[] | undefined;
+    return items === undefined ? undefined : { items, end: gap + 1 };
+  }
+
+  function itemsByBraces(data: Buffer, start: number): Found<T> {
+    const items: Stored<T>[] = [];
+    let at = start;
+    while (data[at] === openBrace) {
+      const end = endOfObject(data, at);
+      if (end === -1) break;
+      const item = parse(data.toString('utf8', at, end)) as Stored<T> | undefined;
+      if (item === undefined) throw bad('an item is not JSON');
+      items.push(item);
+      at = skipGap(data, end);
+    }
+    if (data.length - at > longestItem) throw bad(`an item is longer than ${longestItem} bytes`);
+    return { items, end: at };
+  }
+
+  function readItems(data: Buffer, last: boolean): Stored<T>[] {
+    const start = skipGap(data, 0);
+    const found = (last ? undefined : itemsToLastGap(data, start)) ?? itemsByBraces(data, start);
+    const rest = data.subarray(skipGap(data, found.end));
+    done = rest[0] === closeBracket;
+    if (rest.length > 0 && !done && rest[0] !== openBrace) throw bad('an item is not an object');
+    keep(rest);
+    return found.items;
+  }
+
+  function read(last: boolean): Stored<T>[] {
+    const data = Buffer.concat(parts, size);
+    const items = head === undefined ? readHead(data) : data;
+    if (items !== undefined && !done) return readItems(items, last);
+    if (done && size > longestHead) throw bad('what follows the items is too long');
+    keep(data);
+    return [];
+  }
+
+  return {
+    push(chunk) {
+      parts.push(chunk);
+      size += chunk.length;
+      return size < enough ? [] : read(false);
+    },
+    finish() {
+      const items = read(true);
+      return { items, ...envelope(`${head ?? ''}${Buffer.concat(parts, size).toString('utf8')}`, bad) };
+    },
+  };
+}
+
+interface Found<T extends KubeObject> {
+  items: Stored<T>[];
+  /** Behind the last of them. */
+  end: number;
+}
+
+function skipGap(data: Buffer, start: number): number {
+  let at = start;
+  while (data[at] === comma || isBlank(data[at])) at += 1;
+  return at;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Envelope {
+  items?: unknown;
+  metadata?: { resourceVersion?: unknown; continue?: unknown };
+}
+
+/**
+ * The list without its items. An empty list may come as `"items":null`: then all of it is head. Anything else that is
+ * taken for an empty list would be read as "everything was deleted".
+ */
+function envelope(
+  text: string,
+  bad: (why: string, cause?: unknown) => KubeError,
+): { resourceVersion: string; continueToken: string } {
+  const { items, metadata } = decode(text, bad);
+  const { resourceVersion, continue: token = '' } = metadata ?? {};
+  const empty = items === null || (Array.isArray(items) && items.length === 0);
+  if (!empty || !isText(resourceVersion) || typeof token !== 'string') throw bad('the answer is not a list');
+  return { resourceVersion, continueToken: token };
+}
+
+function decode(text: string, bad: (why: string, cause?: unknown) => KubeError): Envelope {
+  try {
+    return (JSON.parse(text) as Envelope | null) ?? {};
+  } catch (cause) {
+    throw bad('the list ended in the middle', cause);
+  }
+}

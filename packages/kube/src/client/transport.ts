@@ -1,0 +1,333 @@
+import { type Backoff, backoffMs, halfJitter } from '@slipway/base/backoff';
+import { systemClock } from '@slipway/base/clock';
+import { agentDefaults, createDeadline, readBounded } from '@slipway/base/http';
+import { isRecord } from '@slipway/base/json';
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { type ClientCertificate, type Identity, tokenExpiry } from './credentials.ts';
+import { errorOf, isKubeError, KubeError, lostRequestError, type Status } from './errors.ts';
+import type { ClusterAccess } from './access.ts';
+import { createLimiter } from './limiter.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+export interface Request {
+  method: Method;
+  path: string;
+  query?: Record<string, string> | undefined;
+  body?: object | undefined;
+  contentType?: string | undefined;
+  accept?: string | undefined;
+  /** For messages: `get Node worker-1`. */
+  what: string;
+  /**
+   * `always`: reads. `unsent`: only when the server cannot have acted on it (429, 503, no connection).
+   * `never`: the first answer is the answer.
+   */
+  retry: 'always' | 'unsent' | 'never';
+  /** For one attempt, from the first byte sent to the last received; for `open` up to the headers. */
+  timeoutMs?: number | undefined;
+  /** For `open`: how long the stream may be silent before it counts as broken. */
+  silenceMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** Called right before the bytes leave, after every wait; throws to stop. */
+  beforeSend?: (() => void) | undefined;
+  /** In whose name; left out: in our own. */
+  as?: Impersonated | undefined;
+}
+
+export interface Impersonated {
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+/** Bytes as they arrive; what goes wrong on the way is a KubeError. */
+export type Stream = AsyncIterable<Buffer> & { destroy(): unknown };
+
+export interface Transport {
+  readonly server: string;
+  json(request: Request): Promise<unknown>;
+  /** Opens a long answer (a list, a watch). The caller reads and ends it; only the opening is retried. */
+  open(request: Request): Promise<Stream>;
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  userAgent?: string | undefined;
+  maximumInFlight?: number | undefined;
+  /** How long retries may go on for one request. */
+  retryForMs?: number | undefined;
+  /** In bytes; for `json` and for errors. */
+  largestAnswer?: number | undefined;
+  onRetry?: ((why: KubeError) => void) | undefined;
+}
+
+const defaultLargestAnswer = 64 * 1024 * 1024;
+const attemptTimeoutMs = 30_000;
+const retries: Backoff = { firstMs: 100, maxMs: 5000, jitter: halfJitter };
+
+type Body = Dispatcher.ResponseData['body'];
+
+export function createTransport(access: ClusterAccess, options: TransportOptions = {}): Transport {
+  const limiter = createLimiter(options.maximumInFlight);
+  const { retryForMs = 30_000, largestAnswer = defaultLargestAnswer } = options;
+  const base = new URL(access.server);
+  const prefix = base.pathname === '/' ? '' : base.pathname.replace(/\/+$/, '');
+  const dispatchers = new Set<Dispatcher>();
+  let connected: { certificate: ClientCertificate | undefined; dispatcher: Dispatcher } | undefined;
+  let closed = false;
+
+  /** Connections are bound to a client certificate: a new one means new connections. */
+  function dispatcherFor(certificate: ClientCertificate | undefined): Dispatcher {
+    if (connected !== undefined && connected.certificate === certificate) return connected.dispatcher;
+    if (connected !== undefined) void retire(connected.dispatcher);
+    connected = { certificate, dispatcher: connect(access, certificate) };
+    dispatchers.add(connected.dispatcher);
+    return connected.dispatcher;
+  }
+
+  /** Watches on it go on until they end. */
+  async function retire(dispatcher: Dispatcher): Promise<void> {
+    await dispatcher.close().catch(() => {});
+    dispatchers.delete(dispatcher);
+  }
+
+  async function send(request: Request, { bodyTimeout, signal }: { bodyTimeout: number; signal: AbortSignal | null }) {
+    const identity = await access.credentials.current();
+    const headers = headersOf(request, identity, access.credentials.source, options.userAgent);
+    const start: Start = { sent: false, refusal: undefined };
+    try {
+      const answer = await startingWith(dispatcherFor(identity.certificate), request, start).request({
+        origin: base.origin,
+        path: `${prefix}${request.path}${queryOf(request.query)}`,
+        method: request.method,
+        headers,
+        body: request.body === undefined ? null : JSON.stringify(request.body),
+        headersTimeout: request.timeoutMs ?? attemptTimeoutMs,
+        bodyTimeout,
+        signal,
+      });
+      return { answer, identity };
+    } catch (error) {
+      if (start.refusal !== undefined) throw start.refusal.reason;
+      throw lost(error, request, start.sent);
+    }
+  }
+
+  /** What is meant by an error that came instead of an answer, or in the middle of one. */
+  function lost(error: unknown, request: Request, sent: boolean): unknown {
+    if (error instanceof KubeError) return error;
+    if (request.signal?.aborted === true) return request.signal.reason;
+    return lostRequestError(error, {
+      what: request.what,
+      server: access.server,
+      write: request.method !== 'GET',
+      sent,
+    });
+  }
+
+  async function textOf(body: Body, request: Request): Promise<string> {
+    const bytes = await readBounded(body, largestAnswer).catch((error: unknown) => {
+      throw lost(error, request, true);
+    });
+    if (bytes !== null) return bytes.toString('utf8');
+    const text = `${request.what}: the answer is longer than ${largestAnswer} bytes`;
+    throw new KubeError('SLW_KUBE_BAD_ANSWER', text);
+  }
+
+  async function attempt(request: Request): Promise<unknown> {
+    const release = await limiter.acquire(request.signal);
+    const deadline = createDeadline(request.timeoutMs ?? attemptTimeoutMs, request.signal);
+    try {
+      const { answer, identity } = await send(request, { bodyTimeout: 0, signal: deadline.signal });
+      const text = await textOf(answer.body, request);
+      if (answer.statusCode >= 300) throw failureOf(answer, text, request, identity.token);
+      limiter.succeeded();
+      return parseJson(text, request.what);
+    } catch (error) {
+      if (isKubeError(error, 'SLW_KUBE_THROTTLED')) limiter.overloaded(error.retryAfterMs ?? 1000);
+      throw error;
+    } finally {
+      deadline.cancel();
+      release();
+    }
+  }
+
+  /** Sends until there is an answer that another try cannot better, for as long as the request allows. */
+  async function tryUntilAnswered<T>(request: Request, attemptOnce: () => Promise<T>): Promise<T> {
+    const giveUpAt = performance.now() + retryForMs;
+    let refreshed = false;
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await attemptOnce();
+      } catch (error) {
+        if (!(error instanceof KubeError) || closed) throw error;
+        if (error.code === 'SLW_KUBE_UNAUTHORIZED' && !refreshed) {
+          refreshed = true;
+          await access.credentials.refresh();
+          continue;
+        }
+        const delay = retryDelay(error, request.retry, tries);
+        if (delay === undefined || performance.now() + delay > giveUpAt) throw error;
+        options.onRetry?.(error);
+        await systemClock.sleep(delay, request.signal);
+      }
+    }
+  }
+
+  async function openOnce(request: Request): Promise<Stream> {
+    const signal = request.signal ?? null;
+    const { answer, identity } = await send(request, { bodyTimeout: request.silenceMs ?? 0, signal });
+    if (answer.statusCode < 300) return streamOf(answer.body, (error) => lost(error, request, true));
+    throw failureOf(answer, await textOf(answer.body, request), request, identity.token);
+  }
+
+  return {
+    server: access.server,
+    json: (request) => tryUntilAnswered(request, () => attempt(request)),
+    open: (request) => tryUntilAnswered(request, () => openOnce(request)),
+    async close() {
+      closed = true;
+      await Promise.all([...dispatchers].map((dispatcher) => dispatcher.destroy()));
+    },
+  };
+}
+
+interface Start {
+  sent: boolean;
+  /** What `beforeSend` threw. */
+  refusal: { reason: unknown } | undefined;
+}
+
+/** `beforeSend` is asked when the connection stands and the first byte is about to leave: to connect may take long. */
+function startingWith(dispatcher: Dispatcher, request: Request, start: Start): Dispatcher {
+  return dispatcher.compose((dispatch) => (options, handler) => {
+    const begin = handler.onRequestStart?.bind(handler);
+    handler.onRequestStart = (controller, context): void => {
+      try {
+        request.beforeSend?.();
+      } catch (reason) {
+        start.refusal = { reason };
+        throw reason;
+      }
+      start.sent = true;
+      begin?.(controller, context);
+    };
+    return dispatch(options, handler);
+  });
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: the answer is not JSON`, { cause });
+  }
+}
+
+/** Which error an answer means that is none of the 2xx. */
+function failureOf(
+  answer: Dispatcher.ResponseData,
+  text: string,
+  asked: Request,
+  token: string | undefined,
+): KubeError {
+  const after = answer.headers['retry-after'];
+  const error = errorOf({
+    status: answer.statusCode,
+    body: statusIn(text),
+    retryAfter: Array.isArray(after) ? after[0] : after,
+    what: asked.what,
+    write: asked.method !== 'GET',
+  });
+  if (error.code !== 'SLW_KUBE_UNAUTHORIZED' || token === undefined) return error;
+  const end = tokenExpiry(token);
+  if (end === undefined || end.getTime() > Date.now()) return error;
+  const text401 = `${asked.what}: the token expired at ${end.toISOString()}. Log in again, or give a kubeconfig with a valid token`;
+  return new KubeError(error.code, text401, { status: 401, reason: error.reason });
+}
+
+function statusIn(text: string): Status | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isRecord(body) && body['kind'] === 'Status' ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function streamOf(body: Body, explain: (error: unknown) => unknown): Stream {
+  // Who reads gets the error from the iterator. With nobody reading yet, it would end the process.
+  body.on('error', () => {});
+  return {
+    async *[Symbol.asyncIterator]() {
+      try {
+        yield* body;
+      } catch (error) {
+        throw explain(error);
+      }
+    },
+    destroy: () => body.destroy(),
+  };
+}
+
+function connect(access: ClusterAccess, certificate: ClientCertificate | undefined): Dispatcher {
+  const tls = {
+    ...(access.ca === undefined ? {} : { ca: access.ca }),
+    ...(access.tlsServerName === undefined ? {} : { servername: access.tlsServerName }),
+    ...certificate,
+  };
+  // HTTP/1.1: one connection a watch. Over HTTP/2 all watches share one flow-control window, and a slow one stops the rest.
+  const common = { ...agentDefaults, keepAliveTimeout: 30_000 };
+  if (access.proxy !== undefined) return new ProxyAgent({ uri: access.proxy, requestTls: tls, ...common });
+  return new Agent({ ...common, connect: { ...tls, timeout: 10_000, keepAlive: true } });
+}
+
+function headersOf(
+  request: Request,
+  { token }: Identity,
+  source: string,
+  userAgent = 'slipway',
+): Record<string, string | string[]> {
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+    const text = `${source}: expected a bearer token in one line without blanks, found something else`;
+    throw new KubeError('SLW_KUBE_CREDENTIALS', text);
+  }
+  return {
+    accept: request.accept ?? 'application/json',
+    'user-agent': userAgent,
+    ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(request.as && { 'impersonate-user': request.as.user, 'impersonate-group': [...request.as.groups] }),
+  };
+}
+
+const queryOf = (query: Record<string, string> | undefined): string => {
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? '' : `?${text}`;
+};
+
+/** How long to wait before the same request may be sent again; undefined: it may not. */
+export function retryDelay(error: KubeError, retry: Request['retry'], tries: number): number | undefined {
+  if (retry === 'never') return undefined;
+  const backoff = backoffMs(retries, tries + 1);
+  // A write that may have been carried out has a code of its own: none of these.
+  const refused = error.code === 'SLW_KUBE_THROTTLED' || (error.code === 'SLW_KUBE_SERVER' && error.status === 503);
+  if (refused) return Math.max(error.retryAfterMs ?? 0, backoff);
+  const again =
+    error.code === 'SLW_KUBE_UNREACHABLE' ||
+    (retry === 'always' && isKubeError(error, 'SLW_KUBE_SERVER', 'SLW_KUBE_TIMEOUT'));
+  return again ? backoff : undefined;
+}
+
+/**
+ * The same connections in the name of somebody else, for who may impersonate: many identities need no more than one
+ * connection. Who impersonates keeps the transport: closing this one closes nothing.
+ */
+export function impersonating(transport: Transport, as: Impersonated): Transport {
+  return {
+    server: transport.server,
+    json: (request) => transport.json({ ...request, as }),
+    open: (request) => transport.open({ ...request, as }),
+    close: async () => {},
+  };
+}

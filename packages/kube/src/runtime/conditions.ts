@@ -1,0 +1,71 @@
+import { truncate } from '@slipway/base/text';
+
+/** The fields every Kubernetes condition has; kinds of older APIs leave some of the rest out. */
+export interface Condition {
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
+  lastTransitionTime: string;
+  reason?: string;
+  message?: string;
+  observedGeneration?: number;
+}
+
+export type ConditionUpdate = Omit<Condition, 'lastTransitionTime'>;
+
+/** The limits of metav1.Condition: an API server refuses what is longer. */
+const maxMessage = 32_768;
+const maxReason = 1024;
+
+/** The form Kubernetes itself writes: whole seconds, UTC. */
+export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
+
+export const findCondition = <C extends Condition>(list: readonly C[] | undefined, type: string): C | undefined =>
+  list?.find((condition) => condition.type === type);
+
+/**
+ * The list with this condition in it, in its old place or at the end. The same list object where nothing changes,
+ * so that the caller sees that there is nothing to write.
+ */
+export function setCondition(
+  list: readonly Condition[] | undefined,
+  update: ConditionUpdate,
+  now: Date,
+): readonly Condition[] {
+  const wanted = withinLimits(update);
+  const conditions = list ?? [];
+  const place = conditions.findIndex(({ type }) => type === wanted.type);
+  const old = conditions[place];
+  if (old === undefined) return [...conditions, { ...wanted, lastTransitionTime: timestamp(now) }];
+
+  const next: Condition = {
+    ...wanted,
+    lastTransitionTime: old.status === wanted.status ? old.lastTransitionTime : timestamp(now),
+  };
+  // A list without the map rule in its schema can hold a type twice; readers would see either one.
+  const once = conditions.filter(({ type }, at) => at === place || type !== wanted.type);
+  if (once.length === conditions.length && same(old, next)) return conditions;
+  return once.map((condition) => (condition === old ? next : condition));
+}
+
+/** The list without conditions of this type; the same list object where there were none. */
+export function removeCondition(list: readonly Condition[] | undefined, type: string): readonly Condition[] {
+  const conditions = list ?? [];
+  const rest = conditions.filter((condition) => condition.type !== type);
+  return rest.length === conditions.length ? conditions : rest;
+}
+
+function withinLimits(update: ConditionUpdate): ConditionUpdate {
+  const { message, reason } = update;
+  return {
+    ...update,
+    ...(message === undefined ? {} : { message: truncate(message, maxMessage) }),
+    ...(reason === undefined ? {} : { reason: reason.slice(0, maxReason) }),
+  };
+}
+
+const same = (a: Condition, b: Condition): boolean =>
+  a.status === b.status &&
+  a.reason === b.reason &&
+  a.message === b.message &&
+  a.observedGeneration === b.observedGeneration &&
+  a.lastTransitionTime === b.lastTransitionTime;

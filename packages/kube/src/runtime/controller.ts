@@ -1,0 +1,299 @@
+import type { Client, WriteAttempt } from '../client/client.ts';
+import { isKubeError, KubeError } from '../client/errors.ts';
+import { type Key, keyOf, type KubeObject, type Resource, resourceId, type Stored } from '../client/resource.ts';
+import { createThrottle, createWriter } from '../client/writer.ts';
+import type { Informer } from '../watch/informer.ts';
+import type { Change, Store } from '../watch/store.ts';
+import { type Clock, systemClock } from '@slipway/base/clock';
+import type { Context, ControllerDef, Gates, Milliseconds, Next, Read, Source, Which } from './controller-def.ts';
+import type { Recorder } from './events.ts';
+import type { Log } from './log.ts';
+import type { Metrics, ReconcileResult } from './metrics.ts';
+import { createOwnWrites, type OwnWrites } from './own-writes.ts';
+import { createPace, createQueue, type Outcome } from './queue.ts';
+
+export interface ControllerParts {
+  client: Client;
+  informerOf(this: void, source: Source): Informer<KubeObject>;
+  events: Recorder;
+  log: Log;
+  metrics: Metrics;
+  gates?: Gates | undefined;
+  /** What earlier controllers of the same definition wrote, on the same stores; left out: there was none. */
+  ownWrites?: OwnWrites | undefined;
+  clock?: Pick<Clock, 'now' | 'setTimer'> | undefined;
+  /** The time of day. */
+  now?: (() => Date) | undefined;
+}
+
+export interface Controller {
+  /** Call when the informers have synced. */
+  start(): void;
+  /** Takes no more keys; resolves when all runs have ended. They are asked to after `boundMs`. */
+  stop(boundMs: number): Promise<void>;
+  /** At once: no more keys, no more writes. */
+  abort(reason: Error): void;
+  /** Keys whose run has been asked to end one whole time limit ago, and has not. */
+  stuck(): Key[];
+}
+
+const defaultTimeLimitMs = 5 * 60_000;
+
+export function createController(def: ControllerDef, parts: ControllerParts): Controller {
+  const { metrics, events, clock = systemClock, now = () => new Date() } = parts;
+  const { name: controller, timeLimitMs = defaultTimeLimitMs } = def;
+  const log = parts.log.child({ controller });
+  const read = storesOf(def, parts.informerOf);
+  const runs = new Map<Key, { abort: AbortController; since: number; timedOut: boolean }>();
+  const unsure = new Set<Key>();
+  const ownWrites = parts.ownWrites ?? ownWritesOf(def, parts);
+  const pace = createPace({
+    settleMs: (key) => valueFor(def.settleMs, key, read),
+    minIntervalMs: (key) => valueFor(def.minIntervalMs, key, read),
+    clock,
+  });
+  const throttle = createThrottle(clock);
+  /** Keys that wait for the stores to show what was written. */
+  const held = new Set<Key>();
+  const unsubscribe: (() => void)[] = [];
+  const queue = createQueue({ workers: def.workers ?? 1, handle, clock });
+
+  async function handle(key: Key, waitedMs: number): Promise<Outcome> {
+    const runLog = log.child({ key });
+    try {
+      const hold = holdOf(key);
+      if (hold !== undefined) return hold;
+    } catch (error) {
+      return settle(key, verdictOf(error), 0, runLog);
+    }
+    metrics.queueWaitSeconds.observe({ controller }, waitedMs / 1000);
+    const run: Run = { abort: new AbortController(), since: clock.now(), timedOut: false, againMs: Infinity };
+    runs.set(key, run);
+    const cancelLimit = clock.setTimer(timeLimitMs, () => {
+      run.timedOut = true;
+      runLog.error({ timeLimitMs }, 'a reconcile takes longer than its time limit; it is asked to end');
+      run.abort.abort(new Error(`the time limit of ${timeLimitMs} ms has passed`));
+    });
+    let verdict: Verdict;
+    try {
+      verdict = successOf(await def.reconcile(key, contextOf(key, run, runLog)), run.againMs);
+    } catch (error) {
+      verdict = verdictOf(error);
+    }
+    cancelLimit();
+    runs.delete(key);
+    if (run.abort.signal.aborted) verdict = run.timedOut ? timedOut : stopped;
+    return settle(key, verdict, (clock.now() - run.since) / 1000, runLog);
+  }
+
+  function holdOf(key: Key): Outcome | undefined {
+    if (ownWrites.isBehind(key)) {
+      held.add(key);
+      return { type: 'held' };
+    }
+    const afterMs = pace.start(key);
+    return afterMs > 0 ? { type: 'held', afterMs } : undefined;
+  }
+
+  function release(): void {
+    for (const key of held) {
+      if (ownWrites.isBehind(key)) continue;
+      held.delete(key);
+      queue.add(key);
+    }
+  }
+
+  function settle(key: Key, verdict: Verdict, seconds: number, runLog: Log): Outcome {
+    if (verdict.unsure === true) unsure.add(key);
+    else if (verdict.outcome.type !== 'retry') unsure.delete(key);
+    metrics.reconcileSeconds.observe({ controller, result: verdict.result }, seconds);
+    if (verdict.outcome.type === 'retry') metrics.retries.inc({ controller });
+    if (verdict.code !== undefined) metrics.reconcileErrors.inc({ controller, code: verdict.code });
+    if (verdict.level !== undefined) {
+      const text = verdict.result === 'bug' ? 'a reconcile broke; this is a bug' : 'a reconcile failed';
+      runLog[verdict.level]({ err: verdict.error }, `${text}; it is tried again later`);
+    }
+    return verdict.outcome;
+  }
+
+  function contextOf(key: Key, run: Run, runLog: Log): Context {
+    const { signal } = run.abort;
+    const client = parts.client.guarded((attempt) => {
+      assertOwned(def, attempt);
+      signal.throwIfAborted();
+    });
+    const write = createWriter(client, {
+      fieldManager: def.fieldManager ?? `slipway-${def.name}`,
+      onWrite: (landed) => ownWrites.add(key, landed),
+      throttle,
+      onThrottled: (waitMs) => (run.againMs = Math.min(run.againMs, waitMs)),
+    });
+    return { read, client, write, events, log: runLog, signal, unsure: unsure.has(key), now };
+  }
+
+  function enqueue(source: Source, objects: readonly Stored<KubeObject>[], why: 'start' | 'change' | 'gate'): void {
+    const isPaced = why === 'change' && def.settleMs !== undefined && source.settles !== false;
+    for (const object of objects) {
+      try {
+        const keys = source.keysOf === undefined ? [keyOf(object)] : source.keysOf(object, read);
+        for (const key of keys) {
+          if (isPaced) pace.changed(key);
+          queue.add(key, { resync: why === 'start' });
+        }
+      } catch (error) {
+        metrics.reconcileErrors.inc({ controller, code: 'BUG' });
+        log.error({ err: error, object: keyOf(object) }, 'keysOf broke: the change is not seen; this is a bug');
+      }
+    }
+  }
+
+  function enqueueAll(why: 'start' | 'gate'): void {
+    for (const source of def.reads) enqueue(source, [...parts.informerOf(source).store.values()], why);
+    for (const key of def.startsWith ?? []) queue.add(key);
+  }
+
+  function end(): Promise<void> {
+    for (const stopListening of unsubscribe.splice(0)) stopListening();
+    return queue.stop();
+  }
+
+  return {
+    start() {
+      for (const source of def.reads) {
+        const informer = parts.informerOf(source);
+        unsubscribe.push(informer.onChange((change) => enqueue(source, objectsOf(change), 'change')));
+      }
+      // What was there before goes behind what changes now.
+      enqueueAll('start');
+      unsubscribe.push(ownWrites.onSeen(release));
+      if (parts.ownWrites === undefined) unsubscribe.push(ownWrites.close);
+      unsubscribe.push(onTurnedGate(def, parts.gates, () => enqueueAll('gate')));
+      if (def.listen !== undefined) unsubscribe.push(def.listen((key) => queue.add(key)));
+      unsubscribe.push(metrics.observeQueue(controller, () => queue.depth));
+      queue.start();
+    },
+    async stop(boundMs) {
+      const cancel = clock.setTimer(boundMs, () => {
+        for (const { abort } of runs.values()) abort.abort(new Error('the process stops'));
+      });
+      await end();
+      cancel();
+    },
+    abort(reason) {
+      void end();
+      for (const { abort } of runs.values()) abort.abort(reason);
+    },
+    stuck: () => [...runs].filter(([, { since }]) => clock.now() - since > 2 * timeLimitMs).map(([key]) => key),
+  };
+}
+
+interface Run {
+  readonly abort: AbortController;
+  readonly since: number;
+  timedOut: boolean;
+  /** When a write that was left out may be made. */
+  againMs: number;
+}
+
+const valueFor = (value: Milliseconds | undefined, key: Key, read: Read): number =>
+  typeof value === 'function' ? value(key, read) : (value ?? 0);
+
+function ownWritesOf(def: ControllerDef, { informerOf, log, clock = systemClock }: ControllerParts): OwnWrites {
+  const informers = new Map(def.reads.map((source) => [source, informerOf(source)]));
+  return createOwnWrites({
+    informers,
+    of: def.waitsForWritesOf ?? 'key',
+    log: log.child({ controller: def.name }),
+    clock,
+  });
+}
+
+/** Every change of gates is told of, also of those that nobody here asks. */
+function onTurnedGate(
+  { dependsOnGates = [] }: ControllerDef,
+  gates: Gates | undefined,
+  turned: () => void,
+): () => void {
+  if (gates === undefined || dependsOnGates.length === 0) return () => {};
+  const states = (): string => dependsOnGates.map((gate) => String(gates.isOn(gate))).join();
+  let before = states();
+  return gates.onChange(() => {
+    const now = states();
+    if (now !== before) turned();
+    before = now;
+  });
+}
+
+/** What a run came to, and who has to hear of it. */
+export interface Verdict {
+  result: ReconcileResult;
+  outcome: Outcome;
+  level?: 'debug' | 'warn' | 'error';
+  code?: string;
+  error?: unknown;
+  /** A write may have landed, or not. */
+  unsure?: boolean;
+}
+
+function successOf(next: Next, againMs: number): Verdict {
+  const afterMs = Math.min(againMs, next.type === 'again' ? next.afterMs : Infinity);
+  return { result: next.type, outcome: afterMs === Infinity ? { type: 'done' } : { type: 'again', afterMs } };
+}
+const stopped: Verdict = { result: 'stopped', outcome: { type: 'retry' }, unsure: true };
+const timedOut: Verdict = { result: 'timeout', outcome: { type: 'retry' }, code: 'TIMEOUT', unsure: true };
+const ownBugs = ['SLW_KUBE_NOT_OWNED', 'SLW_KUBE_NO_PRECONDITION'] as const;
+
+export function verdictOf(error: unknown): Verdict {
+  // Not `done`: the lease may only be late, and then this process goes on.
+  if (isKubeError(error, 'SLW_KUBE_NOT_LEADER')) {
+    return { result: 'stopped', outcome: { type: 'retry' }, level: 'debug', error };
+  }
+  if (isKubeError(error, 'SLW_KUBE_CONFLICT')) {
+    return { result: 'conflict', outcome: { type: 'retry', atMostMs: 1000 }, level: 'debug', error };
+  }
+  const code = codeOf(error);
+  if (code === undefined || isKubeError(error, ...ownBugs)) {
+    return { result: 'bug', outcome: { type: 'retry' }, level: 'error', code: 'BUG', error };
+  }
+  const atLeastMs = error instanceof KubeError ? error.retryAfterMs : undefined;
+  const unsure = code === 'SLW_KUBE_OUTCOME_UNKNOWN';
+  return { result: 'error', outcome: { type: 'retry', atLeastMs }, level: 'warn', code, error, unsure };
+}
+
+/** Errors with a code of ours, of whatever package, are expected failures; anything else is a bug. */
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' && error.code.startsWith('SLW_') ? error.code : undefined;
+}
+
+const sameResource = (a: Resource, b: Resource): boolean => resourceId(a) === resourceId(b);
+
+function assertOwned(def: ControllerDef, { verb, resource, subresource, name }: WriteAttempt): void {
+  const part = verb === 'evict' ? 'eviction' : subresource;
+  if (def.owns.some((own) => sameResource(own.resource, resource) && own.subresource === part)) return;
+  throw new KubeError(
+    'SLW_KUBE_NOT_OWNED',
+    `controller ${def.name} tried to ${verb} ${resource.kind} ${name.name}: ${resourceId(resource)}${part === undefined ? '' : `/${part}`} is not in its owns. Declare it there, or leave the write to its owner`,
+  );
+}
+
+function storesOf(def: ControllerDef, informerOf: ControllerParts['informerOf']): Read {
+  return <T extends KubeObject>(resource: Resource<T>, which: Which = {}): Store<T> => {
+    const found = def.reads.filter((source) => sameResource(source.resource, resource) && isThis(source, which));
+    const [source] = found;
+    if (source !== undefined && found.length === 1) return informerOf(source).store as Store<T>;
+    const place = which.namespace === undefined ? '' : ` in namespace ${which.namespace}`;
+    const form = which.as === undefined ? '' : ` as ${which.as}`;
+    throw new Error(
+      `controller ${def.name} reads ${resourceId(resource)}${place}${form}: expected one such source in its reads, found ${found.length}`,
+    );
+  };
+}
+
+const isThis = (source: Source, { namespace, as }: Which): boolean =>
+  (namespace === undefined || source.namespace === namespace) && (as === undefined || (source.as ?? 'full') === as);
+
+function objectsOf(change: Change<KubeObject>): readonly Stored<KubeObject>[] {
+  if (change.type === 'updated') return [change.old, change.object];
+  return [change.type === 'added' ? change.object : change.old];
+}

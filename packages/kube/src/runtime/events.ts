@@ -1,0 +1,256 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { truncateBytes } from '@slipway/base/text';
+import type { Client } from '../client/client.ts';
+import { isKubeError } from '../client/errors.ts';
+import { apiVersionOf, keyOf, type KubeObject, type Resource, resourceId } from '../client/resource.ts';
+import { timestamp } from './conditions.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface Happening {
+  type: 'Normal' | 'Warning';
+  /** One word in CamelCase, the same for everything of its sort. */
+  reason: string;
+  message: string;
+}
+
+/** One Event of the API, and how often what it says has happened. */
+export interface Series extends Happening {
+  name: string;
+  count: number;
+  first: number;
+  last: number;
+  /** Stands for messages that differ. */
+  combined: boolean;
+}
+
+/** What we remember of one object. */
+export interface ObjectEvents {
+  readonly series: readonly Series[];
+  /** Writes that are still free, as of `refilledAt`. */
+  readonly tokens: number;
+  readonly refilledAt: number;
+}
+
+export type EventAction = 'create' | 'update' | 'count' | 'drop';
+
+const windowMs = 10 * 60_000;
+const maxSimilar = 10;
+const maxSeries = 40;
+/** A burst for the steps of one update; then one write each 30 s. Counts go on meanwhile and come with the next one. */
+const burst = 25;
+const refillMs = 30_000;
+/** The API allows 1024 bytes in a message, 128 in a reason. */
+const maxMessageBytes = 1024;
+const maxReason = 128;
+const combinedPrefix = 'Several events like this one, the latest: ';
+
+/** What to do about a happening: a new Event, a higher count of an earlier one, only counting, or nothing. */
+export function aggregate(
+  state: ObjectEvents | undefined,
+  happening: Happening,
+  now: number,
+  newName: () => string,
+): { state: ObjectEvents; action: EventAction; series: Series | undefined } {
+  const kept = (state?.series ?? []).filter(({ last }) => now - last < windowMs);
+  const tokens = refill(state, now);
+  const similar = kept.filter(({ reason, type }) => reason === happening.reason && type === happening.type);
+  const message = cut(happening.message);
+  const same = similar.find((each) => each.combined || each.message === message);
+  if (same !== undefined) {
+    const next = again(same, happening, now);
+    const series = kept.map((each) => (each === same ? next : each));
+    return { state: { series, ...spend(tokens, now) }, action: tokens >= 1 ? 'update' : 'count', series: next };
+  }
+  if (tokens < 1) return { state: { series: kept, tokens, refilledAt: now }, action: 'drop', series: undefined };
+  const combined = similar.length >= maxSimilar;
+  const fresh: Series = {
+    type: happening.type,
+    reason: happening.reason,
+    message: combined ? cut(combinedPrefix + message) : message,
+    name: newName(),
+    count: 1,
+    first: now,
+    last: now,
+    combined,
+  };
+  const series = [...kept, fresh].slice(-maxSeries);
+  return { state: { series, ...spend(tokens, now) }, action: 'create', series: fresh };
+}
+
+const refill = (state: ObjectEvents | undefined, now: number): number =>
+  state === undefined ? burst : Math.min(burst, state.tokens + (now - state.refilledAt) / refillMs);
+
+const spend = (tokens: number, now: number): Pick<ObjectEvents, 'tokens' | 'refilledAt'> => ({
+  tokens: tokens >= 1 ? tokens - 1 : tokens,
+  refilledAt: now,
+});
+
+const again = (series: Series, { message }: Happening, now: number): Series => ({
+  ...series,
+  message: series.combined ? cut(combinedPrefix + message) : series.message,
+  count: series.count + 1,
+  last: now,
+});
+
+const cut = (text: string): string => truncateBytes(text, maxMessageBytes);
+
+interface CoreEvent extends KubeObject {
+  metadata: KubeObject['metadata'] & { namespace: string };
+  involvedObject: object;
+  type: string;
+  reason: string;
+  message: string;
+  count: number;
+  firstTimestamp: string;
+  lastTimestamp: string;
+  source: { component: string };
+  reportingComponent: string;
+  reportingInstance: string;
+}
+
+/**
+ * core/v1 with counts, not events.k8s.io/v1 with series: `kubectl get events` shows both, but `kubectl describe`
+ * prints `x5 over 10m` only from the counts.
+ */
+const coreEvents: Resource<CoreEvent> = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
+
+export interface Recorder {
+  /** Never throws and never waits. The resource is told because objects out of a list do not know their kind. */
+  record(resource: Resource, object: KubeObject, happening: Happening): void;
+  /** Waits until everything recorded so far is written, within the bound. */
+  flush(boundMs?: number): Promise<void>;
+}
+
+export interface RecorderOptions {
+  /** Who reports: `slipway-controllers`. */
+  component: string;
+  /** Which of its processes; the host's name by default. */
+  instance?: string | undefined;
+  log: Log;
+  metrics?: Metrics | undefined;
+  now?: (() => number) | undefined;
+}
+
+const maxObjects = 4096;
+const maxPending = 1000;
+
+/** Writes Events in the background. Its client is not fenced: an Event of a former leader harms nobody. */
+export function createRecorder(client: Client, options: RecorderOptions): Recorder {
+  const { component, instance = hostname(), log, metrics, now = Date.now } = options;
+  /** Least lately used first. */
+  const objects = new Map<string, ObjectEvents>();
+  /** By the Event's name: a count that has grown before it was written is written once. */
+  const pending = new Map<string, { event: CoreEvent; isNew: boolean }>();
+  let writer: Promise<void> | undefined;
+
+  function take(resource: Resource, object: KubeObject, happening: Happening): void {
+    const id = `${resourceId(resource)} ${keyOf(object)} ${object.metadata.uid ?? ''}`;
+    const { state, action, series } = aggregate(objects.get(id), happening, now(), () => eventName(object));
+    remember(id, state);
+    if (series === undefined) count('dropped');
+    else enqueue(eventOf(resource, object, series), action);
+  }
+
+  function remember(id: string, state: ObjectEvents): void {
+    objects.delete(id);
+    objects.set(id, state);
+    if (objects.size <= maxObjects) return;
+    const [oldest] = objects.keys();
+    if (oldest !== undefined) objects.delete(oldest);
+  }
+
+  function enqueue(event: CoreEvent, action: EventAction): void {
+    const { name } = event.metadata;
+    const waiting = pending.get(name);
+    if (waiting === undefined && action === 'count') return count('counted');
+    if (waiting === undefined && pending.size >= maxPending) return count('dropped');
+    pending.set(name, { event, isNew: waiting?.isNew ?? action === 'create' });
+    writer ??= writeAll();
+  }
+
+  function eventOf(resource: Resource, { metadata }: KubeObject, series: Series): CoreEvent {
+    const { name, namespace, uid, resourceVersion } = metadata;
+    return {
+      metadata: { name: series.name, namespace: namespace ?? 'default' },
+      involvedObject: {
+        apiVersion: apiVersionOf(resource),
+        kind: resource.kind,
+        name,
+        namespace,
+        uid,
+        resourceVersion,
+      },
+      type: series.type,
+      reason: series.reason.slice(0, maxReason),
+      message: series.message,
+      count: series.count,
+      firstTimestamp: timestamp(new Date(series.first)),
+      lastTimestamp: timestamp(new Date(series.last)),
+      source: { component },
+      reportingComponent: component,
+      reportingInstance: instance,
+    };
+  }
+
+  const count = (result: 'written' | 'counted' | 'dropped' | 'failed'): void => metrics?.events.inc({ result });
+
+  async function writeAll(): Promise<void> {
+    // Lets the reconcile that records go on first.
+    await Promise.resolve();
+    for (const [name, { event, isNew }] of pending) {
+      pending.delete(name);
+      try {
+        await write(event, isNew);
+        count('written');
+      } catch (error) {
+        count('failed');
+        log.debug({ err: error, event: event.reason, object: event.involvedObject }, 'an event was not written');
+      }
+    }
+    writer = undefined;
+  }
+
+  async function write(event: CoreEvent, isNew: boolean): Promise<void> {
+    if (!isNew) {
+      const { message, count: times, lastTimestamp } = event;
+      const body = { message, count: times, lastTimestamp };
+      try {
+        await client.patch(coreEvents, event.metadata, { type: 'merge', body }, {});
+        return;
+      } catch (error) {
+        // The API server forgets events after an hour.
+        if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
+      }
+    }
+    await client.create(coreEvents, event);
+  }
+
+  return {
+    record(resource, object, happening) {
+      try {
+        take(resource, object, happening);
+      } catch (error) {
+        count('failed');
+        log.error({ err: error, reason: happening.reason }, 'an event could not be recorded; this is a bug');
+      }
+    },
+    async flush(boundMs = 5000) {
+      if (writer === undefined) return;
+      let timer: NodeJS.Timeout | undefined;
+      const bound = new Promise<void>((resolve) => (timer = setTimeout(resolve, boundMs)));
+      await Promise.race([writer, bound]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** As people know them: the object's name, a dot, something unique. Names of some kinds are no DNS names. */
+function eventName({ metadata }: KubeObject): string {
+  const base = metadata.name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]/g, '-')
+    .slice(0, 200);
+  return `${base.replaceAll(/^[.-]+|[.-]+$/g, '')}.${randomBytes(8).toString('hex')}`;
+}

@@ -1,0 +1,422 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createClient } from '../client/client.ts';
+import { KubeError } from '../client/errors.ts';
+import type { Resource, Stored } from '../client/resource.ts';
+import type { Request, Transport } from '../client/transport.ts';
+import { anyVersion } from '../client/writer.ts';
+import { type ControllerDef, done, type Gate, type Gates, type Source } from './controller-def.ts';
+import { createRecorder } from './events.ts';
+import { mergeIndexes, shareKey } from './informer-pool.ts';
+import { silentLog } from './log.ts';
+import { createManager, type Manager, type ManagerOptions } from './manager.ts';
+import { createMetrics } from './metrics.ts';
+
+// A loaded machine takes its time; what works takes a moment.
+const patience = { timeout: 10_000, interval: 10 };
+
+const pools: Resource = { group: 'example.io', version: 'v1', kind: 'Pool', plural: 'pools', namespaced: false };
+const nodes: Resource = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false };
+
+/** A server that streams one object of each kind, says that this was all, and then what it is told to `send`. */
+function streamServer() {
+  const open = new Map<string, number>();
+  const senders = new Set<(event: object) => void>();
+  const server = { silent: false, open, opened: 0 };
+  async function* stream(path: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
+    if (!server.silent) {
+      const object = { metadata: { name: 'worker', uid: 'u', resourceVersion: '1' } };
+      yield line({ type: 'ADDED', object });
+      const annotations = { 'k8s.io/initial-events-end': 'true' };
+      yield line({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '2', annotations } } });
+    }
+    try {
+      const aborted = new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', reject));
+      for (;;) {
+        const more = Promise.withResolvers<object>();
+        senders.add(more.resolve);
+        yield line(await Promise.race([more.promise, aborted]));
+      }
+    } finally {
+      open.set(path, (open.get(path) ?? 0) - 1);
+    }
+  }
+  const line = (event: object): Buffer => Buffer.from(`${JSON.stringify(event)}\n`);
+  const transport: Transport = {
+    server: 'memory',
+    json: () => Promise.resolve({}),
+    open: ({ path, signal }) => {
+      open.set(path, (open.get(path) ?? 0) + 1);
+      server.opened += 1;
+      return Promise.resolve(Object.assign(stream(path, signal), { destroy: () => {} }));
+    },
+    close: () => Promise.resolve(),
+  };
+  const send = (event: object): void => {
+    for (const each of senders) each(event);
+    senders.clear();
+  };
+  return { ...server, server, transport, send };
+}
+
+function gatesByHand(on: Set<string>): Gates & { set(gate: string, value: boolean): void } {
+  const listeners = new Set<() => void>();
+  return {
+    isOn: (gate) => on.has(gate),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    set(gate, value) {
+      if (value) on.add(gate);
+      else on.delete(gate);
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+/** A controller that remembers the keys it was given. */
+function remembering(name: string, reads: readonly Source[], more: Partial<ControllerDef> = {}) {
+  const keys: string[] = [];
+  const def: ControllerDef = {
+    name,
+    reads,
+    owns: [],
+    reconcile: (key) => {
+      keys.push(key);
+      return Promise.resolve(done());
+    },
+    ...more,
+  };
+  return { def, keys };
+}
+
+interface Setting {
+  transport: Transport;
+  controllers: ControllerDef[];
+  gates?: Gates;
+  election?: NonNullable<ManagerOptions['election']>;
+}
+
+async function withManager(
+  { transport, controllers, gates, election }: Setting,
+  test: (manager: Manager, metricsText: () => Promise<string>) => Promise<void>,
+): Promise<void> {
+  const [client, log, metrics] = [createClient(transport), silentLog(), createMetrics()];
+  const events = createRecorder(client, { component: 'test', log });
+  const manager = createManager({ client, controllers, events, log, metrics, gates, election, stopBoundMs: 200 });
+  manager.start();
+  try {
+    await test(manager, () => metrics.registry.metrics());
+  } finally {
+    await manager.stop();
+  }
+}
+
+describe('a manager', () => {
+  it('gives controllers that watch the same one watch, and each its keys', async () => {
+    const server = streamServer();
+    const [one, other] = [
+      remembering('one', [{ resource: pools }]),
+      remembering('other', [{ resource: pools }, { resource: nodes, keysOf: () => [] }]),
+    ];
+    await withManager({ ...server, controllers: [one.def, other.def] }, async (manager) => {
+      await vi.waitFor(() => expect([one.keys, other.keys]).toEqual([['worker'], ['worker']]), patience);
+      expect(Object.fromEntries(server.open)).toEqual({ '/apis/example.io/v1/pools': 1, '/api/v1/nodes': 1 });
+      expect(manager.ready()).toEqual({ ok: true, problems: [] });
+      expect(manager.live()).toEqual({ ok: true, problems: [] });
+    });
+    await vi.waitFor(() => expect([...server.open.values()]).toEqual([0, 0]), patience);
+  });
+
+  it('runs nothing before everything watched has been read, and says so', async () => {
+    const server = streamServer();
+    server.server.silent = true;
+    const one = remembering('one', [{ resource: pools }]);
+    await withManager({ ...server, controllers: [one.def] }, async (manager) => {
+      await vi.waitFor(() => expect(server.open.size).toBe(1), patience);
+      expect(manager.ready()).toEqual({ ok: false, problems: ['controller one has not read all it watches'] });
+      expect(one.keys).toEqual([]);
+    });
+  });
+
+  it('starts and stops a controller with its gate, and its watches with it', async () => {
+    const server = streamServer();
+    const gates = gatesByHand(new Set());
+    const [always, gated] = [
+      remembering('always', [{ resource: pools }]),
+      remembering('gated', [{ resource: pools }, { resource: nodes, keysOf: () => [] }], { gate: 'OSStreams' }),
+    ];
+    await withManager({ ...server, controllers: [always.def, gated.def], gates }, async (manager, metricsText) => {
+      await vi.waitFor(() => expect(always.keys).toEqual(['worker']), patience);
+      expect(gated.keys).toEqual([]);
+      expect(manager.ready().ok).toBe(true);
+      expect(await metricsText()).toContain('{subcontroller="gated",state="off",object=""} 1');
+
+      gates.set('OSStreams', true);
+      await vi.waitFor(() => expect(gated.keys).toEqual(['worker']), patience);
+      expect(server.open.get('/api/v1/nodes')).toBe(1);
+      expect(await metricsText()).toContain('{subcontroller="gated",state="running",object=""} 1');
+
+      gates.set('OSStreams', false);
+      await vi.waitFor(() => expect(server.open.get('/api/v1/nodes')).toBe(0), patience);
+      expect(server.open.get('/apis/example.io/v1/pools')).toBe(1);
+
+      gates.set('OSStreams', true);
+      await vi.waitFor(() => expect(gated.keys).toEqual(['worker', 'worker']), patience);
+    });
+  });
+
+  it('a stop lets a run end by itself, and asks it to when the bound has passed', async () => {
+    const server = streamServer();
+    const ends: string[] = [];
+    let started = 0;
+    const reconcile: ControllerDef['reconcile'] = async (_key, { signal }) => {
+      started += 1;
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      ends.push('asked');
+      return done();
+    };
+    const quick: ControllerDef['reconcile'] = async () => {
+      started += 1;
+      await new Promise((resolve) => void setTimeout(resolve, 20));
+      ends.push('by itself');
+      return done();
+    };
+    const controllers = [
+      remembering('slow', [{ resource: pools }], { reconcile }).def,
+      remembering('quick', [{ resource: pools }], { reconcile: quick }).def,
+    ];
+    await withManager({ ...server, controllers }, () => vi.waitFor(() => expect(started).toBe(2), patience));
+    expect(ends).toEqual(['by itself', 'asked']);
+  });
+});
+
+describe('a gate that is off', () => {
+  /** A gated controller that notes when it runs, ends and cleans up. */
+  function gated(whenOff: Gate['whenOff'], more: Partial<ControllerDef> = {}) {
+    return remembering('gated', [{ resource: pools }], {
+      gate: { name: 'Pins', whenOff },
+      owns: [{ resource: pools }],
+      ...more,
+    });
+  }
+
+  it('has a controller clean up at the start, once, and watch nothing', async () => {
+    const server = streamServer();
+    let cleaned = 0;
+    const { def, keys } = gated(() => Promise.resolve(void (cleaned += 1)));
+    const gates = gatesByHand(new Set());
+    await withManager({ ...server, controllers: [def], gates }, async (manager, metricsText) => {
+      await vi.waitFor(() => expect(cleaned).toBe(1), patience);
+      gates.set('Another', true);
+      gates.set('Another', false);
+      await new Promise((resolve) => void setTimeout(resolve, 50));
+      expect([cleaned, keys, server.server.opened]).toEqual([1, [], 0]);
+      expect(manager.ready()).toEqual({ ok: true, problems: [] });
+      expect(await metricsText()).toContain('{subcontroller="gated",state="off",object=""} 1');
+    });
+  });
+
+  it('has it clean up when it is turned off, and after its last run has ended', async () => {
+    const server = streamServer();
+    const log: string[] = [];
+    const runEnds = Promise.withResolvers<void>();
+    const gates = gatesByHand(new Set(['Pins']));
+    const { def } = gated(() => Promise.resolve(void log.push('cleaned up')), {
+      reconcile: async () => {
+        log.push('run');
+        await runEnds.promise;
+        log.push('end of the run');
+        return done();
+      },
+    });
+    await withManager({ ...server, controllers: [def], gates }, async () => {
+      await vi.waitFor(() => expect(log).toEqual(['run']), patience);
+      gates.set('Pins', false);
+      await new Promise((resolve) => void setTimeout(resolve, 20));
+      runEnds.resolve();
+      await vi.waitFor(() => expect(log).toEqual(['run', 'end of the run', 'cleaned up']), patience);
+      gates.set('Pins', true);
+      await vi.waitFor(() => expect(log.slice(3)).toEqual(['run', 'end of the run']), patience);
+      gates.set('Pins', false);
+      await vi.waitFor(() => expect(log.slice(5)).toEqual(['cleaned up']), patience);
+    });
+  });
+
+  it('has it try again until that succeeds, with what it owns and in its own name', async () => {
+    const server = streamServer();
+    const log: unknown[] = [];
+    const requests: Request[] = [];
+    const transport: Transport = {
+      ...server.transport,
+      json: (request) => {
+        requests.push(request);
+        return Promise.resolve({ metadata: { name: 'worker', uid: 'u', resourceVersion: '3' } });
+      },
+    };
+    const { def } = gated(async ({ client, write }) => {
+      log.push('try');
+      if (log.length === 1) throw new KubeError('SLW_KUBE_SERVER', 'down');
+      const pool = await client.get(pools, { name: 'worker' });
+      await write.patch(pools, pool, { metadata: { annotations: { pins: null } } });
+      await write.remove(nodes, anyVersion({ name: 'n' })).catch((error: unknown) => log.push(error));
+    });
+    const gates = gatesByHand(new Set());
+    await withManager({ transport, controllers: [def], gates }, async () => {
+      await vi.waitFor(() => expect(log.length).toBe(3), patience);
+      expect(log.slice(0, 2)).toEqual(['try', 'try']);
+      expect(String(log[2])).toContain('nodes is not in its owns');
+      expect(requests.map(({ method, query }) => [method, query?.['fieldManager']])).toEqual([
+        ['GET', undefined],
+        ['PATCH', 'slipway-gated'],
+      ]);
+    });
+  });
+
+  it.each<[string, Partial<Setting>]>([
+    ['where nobody knows about gates', {}],
+    ['in a process that does not lead', { gates: gatesByHand(new Set()), election: leaseServer(true).election }],
+  ])('has nothing cleaned up %s', async (_promise, setting) => {
+    let cleaned = 0;
+    const { def } = gated(() => Promise.resolve(void (cleaned += 1)));
+    await withManager({ ...streamServer(), controllers: [def], ...setting }, async (manager) => {
+      await vi.waitFor(() => expect(manager.ready().ok).toBe(true), patience);
+      await new Promise((resolve) => void setTimeout(resolve, 50));
+      expect(cleaned).toBe(0);
+    });
+  });
+});
+
+/** A server with one lease that nobody else wants; while it is down, nothing is answered. */
+function leaseServer(isTaken = false) {
+  let lease: Record<string, unknown> | undefined;
+  let version = 0;
+  if (isTaken) {
+    const metadata = { name: 'lock', namespace: 'ns', uid: 'u', resourceVersion: '0' };
+    lease = { metadata, spec: { holderIdentity: 'another', leaseDurationSeconds: 3600 } };
+  }
+  const server = { down: false, holder: () => (lease?.['spec'] as { holderIdentity?: string })?.holderIdentity };
+  const answer = ({ method, body }: Request): unknown => {
+    if (server.down) throw new KubeError('SLW_KUBE_UNREACHABLE', 'down');
+    if (method === 'GET' && lease === undefined) throw new KubeError('SLW_KUBE_NOT_FOUND', 'none');
+    if (method === 'GET') return lease;
+    version += 1;
+    lease = { ...body, metadata: { name: 'lock', namespace: 'ns', uid: 'u', resourceVersion: String(version) } };
+    return lease;
+  };
+  const json = async (request: Request): Promise<unknown> => {
+    await Promise.resolve();
+    return answer(request);
+  };
+  const { transport } = streamServer();
+  const election: NonNullable<ManagerOptions['election']> = {
+    client: createClient({ ...transport, json }),
+    lease: { namespace: 'ns', name: 'lock' },
+    identity: 'me',
+    leaseMs: 1000,
+    renewDeadlineMs: 200,
+    retryMs: 20,
+  };
+  return { server, election };
+}
+
+describe('leadership', () => {
+  it('a lost lease stops every run at once and refuses its writes; one that is back starts anew, never beside the old run', async () => {
+    const { server, election } = leaseServer();
+    const log: string[] = [];
+    const runEnds = Promise.withResolvers<void>();
+    const reconcile: ControllerDef['reconcile'] = async (_key, { signal, client }) => {
+      log.push('run');
+      if (log.length > 1) return done();
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      log.push('asked to end');
+      // Leadership is back before this run is over.
+      await runEnds.promise;
+      const write = client.create(pools, { metadata: { name: 'x' } });
+      await write.catch((error: unknown) => log.push(error instanceof KubeError ? error.code : 'other'));
+      return done();
+    };
+    const { def } = remembering('one', [{ resource: pools }], { reconcile, owns: [{ resource: pools }] });
+    await withManager({ ...streamServer(), controllers: [def], election }, async ({ leadership }) => {
+      await vi.waitFor(() => expect(log).toEqual(['run']), patience);
+      server.down = true;
+      await vi.waitFor(() => expect(log).toEqual(['run', 'asked to end']), patience);
+      expect(leadership?.held).toBe(false);
+      server.down = false;
+      await vi.waitFor(() => expect(leadership?.held).toBe(true), patience);
+      runEnds.resolve();
+      await vi.waitFor(() => expect(log).toEqual(['run', 'asked to end', 'SLW_KUBE_NOT_LEADER', 'run']), patience);
+    });
+    expect(server.holder()).toBe('');
+  });
+
+  it('a leader that was none for a moment still waits for what it wrote before', async () => {
+    const { server, election } = leaseServer();
+    const streams = streamServer();
+    const transport: Transport = {
+      ...streams.transport,
+      json: () => Promise.resolve({ metadata: { name: 'worker', uid: 'u', resourceVersion: '5' } }),
+    };
+    let runs = 0;
+    const reconcile: ControllerDef['reconcile'] = async (_key, { write, read, signal }) => {
+      runs += 1;
+      const pool = read(pools).get('worker');
+      if (pool !== undefined) await write.patch(pools, pool, {});
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return done();
+    };
+    const { def } = remembering('one', [{ resource: pools }], { reconcile, owns: [{ resource: pools }] });
+    await withManager({ transport, controllers: [def], election }, async ({ leadership }) => {
+      await vi.waitFor(() => expect(runs).toBe(1), patience);
+      server.down = true;
+      await vi.waitFor(() => expect(leadership?.held).toBe(false), patience);
+      server.down = false;
+      await vi.waitFor(() => expect(leadership?.held).toBe(true), patience);
+      await new Promise((resolve) => void setTimeout(resolve, 50));
+      expect(runs).toBe(1);
+      streams.send({ type: 'MODIFIED', object: { metadata: { name: 'worker', uid: 'u', resourceVersion: '5' } } });
+      await vi.waitFor(() => expect(runs).toBe(2), patience);
+    });
+  });
+});
+
+describe('sharing', () => {
+  const identify = (thing: object | undefined): number => (thing === undefined ? 0 : 1);
+  const share = (source: Source): string => shareKey(source, identify);
+  const project = (received: Stored<{ metadata: { name: string } }>) => received;
+
+  it.each<[string, Source]>([
+    ['another kind', { resource: nodes }],
+    ['metadata only', { resource: pools, as: 'metadata' }],
+    ['another namespace', { resource: pools, namespace: 'ns' }],
+    ['another selector', { resource: pools, labelSelector: 'a=b' }],
+    ['another projection', { resource: pools, project }],
+  ])('%s is another watch', (_what, source) => {
+    expect(share(source)).not.toBe(share({ resource: pools }));
+  });
+
+  it('the keys and indexes asked for make no other watch; indexes come together', () => {
+    const byName = () => ['a'];
+    const byPool = () => ['b'];
+    const one = { resource: nodes, indexes: { byName }, keysOf: () => [] };
+    const other = { resource: nodes, indexes: { byName, byPool } };
+    expect(share(one)).toBe(share(other));
+    const merged = mergeIndexes(
+      [
+        { name: 'one', reads: [one] },
+        { name: 'other', reads: [other] },
+      ],
+      share,
+    );
+    expect([...merged.values()]).toEqual([{ byName, byPool }]);
+  });
+
+  it('two functions under one name are refused', () => {
+    const reads = (byName: () => string[]): Source[] => [{ resource: nodes, indexes: { byName } }];
+    const clash = [
+      { name: 'one', reads: reads(() => ['a']) },
+      { name: 'other', reads: reads(() => ['b']) },
+    ];
+    expect(() => mergeIndexes(clash, share)).toThrow(/controller other: the index byName of nodes/);
+  });
+});

@@ -1,0 +1,267 @@
+import type { Client } from '../client/client.ts';
+import { KubeError } from '../client/errors.ts';
+import type { KubeObject } from '../client/resource.ts';
+import type { Informer } from '../watch/informer.ts';
+import { systemClock } from '@slipway/base/clock';
+import { type Controller, createController } from './controller.ts';
+import { type ControllerDef, done, type Gate, type Gates, type Source } from './controller-def.ts';
+import type { Recorder } from './events.ts';
+import { createInformerPool } from './informer-pool.ts';
+import { createElection, type ElectionOptions, fence, type Leadership } from './leader.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { createOwnWrites, type OwnWrites } from './own-writes.ts';
+import type { Health } from './probes.ts';
+
+export interface ManagerOptions {
+  client: Client;
+  controllers: readonly ControllerDef[];
+  events: Recorder;
+  log: Log;
+  metrics: Metrics;
+  /** Without gates, a controller that has one is off. */
+  gates?: Gates | undefined;
+  /** Without it, this process always works: for programs of which there is one a node. */
+  election?: Omit<ElectionOptions, 'log'> | undefined;
+  /** How long running reconciles may take to end when the process stops. */
+  stopBoundMs?: number | undefined;
+}
+
+export interface Manager {
+  start(): void;
+  /** Takes no more keys, lets running reconciles end, writes the last events, gives the lease back, closes watches. */
+  stop(): Promise<void>;
+  /** All that is watched has been read once. A stand-by is ready too. */
+  ready(this: void): Health;
+  live(this: void): Health;
+  readonly leadership: Leadership | undefined;
+}
+
+interface Watching {
+  informers: ReadonlyMap<Source, Informer<KubeObject>>;
+  isSynced: boolean;
+  /** Here and not in the controller: a leader that was none for a moment may find its stores behind what it wrote before. */
+  ownWrites: OwnWrites;
+}
+
+/** `cleaning`: the gate is off, and what the controller wrote is taken back. */
+type Work = 'running' | 'cleaning' | 'none';
+
+interface Entry {
+  def: ControllerDef;
+  controller: Controller | undefined;
+  /** What the controller is there for. */
+  work: Work;
+  /** The controller was aborted: it must end, even where leadership has come back meanwhile. */
+  aborted: boolean;
+  watching: Watching | undefined;
+  /** Aborted when something has changed: what is waited for may no longer be wanted. */
+  outdated: AbortController;
+  steps: Promise<void>;
+}
+
+export function createManager(options: ManagerOptions): Manager {
+  const { log, metrics, gates, stopBoundMs = 20_000 } = options;
+  const election = options.election === undefined ? undefined : createElection({ ...options.election, log });
+  const client = election === undefined ? options.client : fence(options.client, election);
+  const informers = createInformerPool(options);
+  const entries = options.controllers.map((def): Entry => ({
+    def,
+    controller: undefined,
+    work: 'none',
+    aborted: false,
+    watching: undefined,
+    outdated: new AbortController(),
+    steps: Promise.resolve(),
+  }));
+  let unsubscribe: (() => void) | undefined;
+  let state: 'new' | 'started' | 'stopping' = 'new';
+
+  const isOn = ({ gate }: ControllerDef): boolean => {
+    if (gate === undefined) return true;
+    return gates?.isOn(typeof gate === 'string' ? gate : gate.name) === true;
+  };
+  const leads = (): boolean => election === undefined || election.held;
+
+  function workFor({ def }: Entry): Work {
+    if (state !== 'started' || !leads()) return 'none';
+    if (isOn(def)) return 'running';
+    // Without gates nobody knows that one was turned off.
+    return gates !== undefined && typeof def.gate === 'object' ? 'cleaning' : 'none';
+  }
+
+  /** One step after the other for each controller, and never one for a state that has passed. */
+  function refresh(entry: Entry): void {
+    entry.outdated.abort();
+    entry.outdated = new AbortController();
+    const { signal } = entry.outdated;
+    entry.steps = entry.steps
+      .then(() => settle(entry, signal))
+      .catch((error: unknown) => {
+        log.error(
+          { err: error, controller: entry.def.name },
+          'a controller could not be started or stopped; this is a bug',
+        );
+      });
+  }
+  const refreshAll = (): void => entries.forEach(refresh);
+
+  async function settle(entry: Entry, outdated: AbortSignal): Promise<void> {
+    const isWanted = (): boolean => state === 'started' && isOn(entry.def);
+    if (entry.aborted || entry.work !== workFor(entry)) await rest(entry);
+    if (!isWanted()) unwatch(entry);
+    const work = workFor(entry);
+    if (work === 'running') await run(entry, outdated);
+    else if (work === 'cleaning') cleanUp(entry);
+    else if (isWanted()) void whenSynced(watch(entry));
+    if (entry.work !== 'running') metrics.setControllerState(entry.def.name, isWanted() ? 'standby' : 'off');
+  }
+
+  function watch(entry: Entry): Watching {
+    entry.watching ??= startWatching(entry.def);
+    return entry.watching;
+  }
+
+  function startWatching({ name, reads, waitsForWritesOf = 'key' }: ControllerDef): Watching {
+    const acquired = new Map(reads.map((source) => [source, informers.acquire(source)]));
+    const ownWrites = createOwnWrites({
+      informers: acquired,
+      of: waitsForWritesOf,
+      log: log.child({ controller: name }),
+      clock: systemClock,
+    });
+    return { informers: acquired, isSynced: false, ownWrites };
+  }
+
+  function unwatch(entry: Entry): void {
+    entry.watching?.ownWrites.close();
+    for (const source of entry.watching?.informers.keys() ?? []) informers.release(source);
+    entry.watching = undefined;
+  }
+
+  async function run(entry: Entry, outdated: AbortSignal): Promise<void> {
+    if (entry.controller !== undefined) return;
+    const { def } = entry;
+    const watching = watch(entry);
+    metrics.setControllerState(def.name, 'syncing');
+    await orAborted(whenSynced(watching), outdated);
+    if (outdated.aborted) return;
+    entry.controller = createController(def, {
+      ...options,
+      client,
+      ownWrites: watching.ownWrites,
+      informerOf: (source) => {
+        const informer = watching.informers.get(source);
+        if (informer === undefined) throw new Error(`controller ${def.name} has no such source`);
+        return informer;
+      },
+    });
+    entry.controller.start();
+    entry.work = 'running';
+    metrics.setControllerState(def.name, 'running');
+    log.info({ controller: def.name }, 'controller started');
+  }
+
+  function cleanUp(entry: Entry): void {
+    const { def } = entry;
+    if (entry.controller !== undefined || typeof def.gate !== 'object') return;
+    entry.controller = createController(cleanerOf(def, def.gate), {
+      ...options,
+      client,
+      informerOf: () => {
+        throw new Error(`controller ${def.name} watches nothing while its gate is off`);
+      },
+    });
+    entry.controller.start();
+    entry.work = 'cleaning';
+    log.info({ controller: def.name, gate: def.gate.name }, 'the gate is off: the controller takes back what it wrote');
+  }
+
+  async function rest(entry: Entry): Promise<void> {
+    if (entry.controller === undefined) return;
+    // Until the last run has ended, a new controller must not start: it could run the same key beside it.
+    await entry.controller.stop(stopBoundMs);
+    entry.controller = undefined;
+    entry.aborted = false;
+    if (entry.work === 'running') log.info({ controller: entry.def.name }, 'controller stopped');
+    entry.work = 'none';
+  }
+
+  function onLeadership(held: boolean): void {
+    const { lease } = options.election ?? {};
+    if (lease !== undefined) metrics.setLeader(`${lease.namespace}/${lease.name}`, held);
+    const reason = new KubeError('SLW_KUBE_NOT_LEADER', 'leadership was lost while this reconcile ran');
+    for (const entry of held ? [] : entries) {
+      entry.controller?.abort(reason);
+      entry.aborted = entry.controller !== undefined;
+    }
+    refreshAll();
+  }
+
+  return {
+    leadership: election,
+    start() {
+      state = 'started';
+      unsubscribe = gates?.onChange(refreshAll);
+      election?.onChange(onLeadership);
+      refreshAll();
+      election?.start();
+    },
+    async stop() {
+      state = 'stopping';
+      unsubscribe?.();
+      refreshAll();
+      // A little more than the bound: runs that were asked to end get the time to.
+      await orAborted(Promise.all(entries.map(({ steps }) => steps)), AbortSignal.timeout(stopBoundMs + 1000));
+      await options.events.flush();
+      await election?.stop();
+      entries.forEach(unwatch);
+      informers.close();
+    },
+    ready() {
+      const waiting = entries.filter(({ def, watching }) => isOn(def) && watching?.isSynced !== true);
+      const problems = waiting.map(({ def, watching }) => {
+        const troubled = [...(watching?.informers.values() ?? [])].find(({ problem }) => problem !== undefined);
+        const why = troubled === undefined ? '' : `: ${String(troubled.problem)}`;
+        return `controller ${def.name} has not read all it watches${why}`;
+      });
+      return { ok: state === 'started' && problems.length === 0, problems };
+    },
+    live() {
+      const problems = entries.flatMap(({ def, controller }) =>
+        (controller?.stuck() ?? []).map((key) => `controller ${def.name}: the reconcile of ${key} does not end`),
+      );
+      return { ok: problems.length === 0, problems };
+    },
+  };
+}
+
+/** A controller of one key that is done when the clean-up has succeeded. */
+function cleanerOf(def: ControllerDef, { whenOff }: Gate): ControllerDef {
+  return {
+    name: def.name,
+    ...(def.fieldManager !== undefined && { fieldManager: def.fieldManager }),
+    ...(def.timeLimitMs !== undefined && { timeLimitMs: def.timeLimitMs }),
+    reads: [],
+    owns: def.owns,
+    startsWith: ['off'],
+    async reconcile(_, context) {
+      await whenOff(context);
+      return done();
+    },
+  };
+}
+
+async function whenSynced(watching: Watching): Promise<void> {
+  await Promise.all([...watching.informers.values()].map((informer) => informer.synced));
+  watching.isSynced = true;
+}
+
+function orAborted(wanted: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => resolve();
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    wanted.then(end, reject).finally(() => signal.removeEventListener('abort', end));
+  });
+}

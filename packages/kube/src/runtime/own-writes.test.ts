@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject, Resource, Stored } from '../client/resource.ts';
+import type { LandedWrite } from '../client/writer.ts';
+import type { Informer } from '../watch/informer.ts';
+import { createStore } from '../watch/store.ts';
+import type { Source } from './controller-def.ts';
+import { createLog } from './log.ts';
+import { createOwnWrites, isSeen } from './own-writes.ts';
+
+const nodes: Resource = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false };
+const pools: Resource = { group: 'example.io', version: 'v1', kind: 'Pool', plural: 'pools', namespaced: false };
+const secrets: Resource = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
+
+const object = (name: string, version: string, more: Partial<KubeObject['metadata']> = {}): Stored<KubeObject> => ({
+  metadata: { name, uid: `uid-${name}`, resourceVersion: version, ...more },
+});
+
+const changed = (resource: Resource, written: Stored<KubeObject>): LandedWrite => ({
+  type: 'changed',
+  resource,
+  object: written,
+});
+const created = (resource: Resource, written: Stored<KubeObject>): LandedWrite => ({
+  type: 'created',
+  resource,
+  object: written,
+});
+
+describe('a write is seen', () => {
+  const viewOf = (version: string | undefined, ...objects: Stored<KubeObject>[]) => {
+    const store = createStore();
+    for (const each of objects) store.put(each);
+    return { store, version };
+  };
+
+  it.each<[string, ReturnType<typeof viewOf>, LandedWrite, boolean]>([
+    [
+      'not in a store with an older version',
+      viewOf('50', object('a', '99')),
+      changed(nodes, object('a', '100')),
+      false,
+    ],
+    ['in a store with that version', viewOf('50', object('a', '100')), changed(nodes, object('a', '100')), true],
+    ['in a store with a later version', viewOf('50', object('a', '101')), changed(nodes, object('a', '100')), true],
+    ['by numbers, not by text', viewOf('50', object('a', '999')), changed(nodes, object('a', '1000')), false],
+    ['where the object is gone', viewOf('50'), changed(nodes, object('a', '100')), true],
+    ['not where a new object has not come', viewOf('50'), created(nodes, object('a', '100')), false],
+    [
+      'not where an older object of that name is there',
+      viewOf('50', object('a', '9')),
+      created(nodes, object('a', '100')),
+      false,
+    ],
+    ['where the watch has passed it', viewOf('100'), created(nodes, object('a', '100')), true],
+    ['by numbers of the watch', viewOf('99'), created(nodes, object('a', '100')), false],
+    ['not while everything is read', viewOf(undefined), created(nodes, object('a', '100')), false],
+  ])('%s', (_promise, view, write, expected) => {
+    expect(isSeen(view, write)).toBe(expected);
+  });
+});
+
+/** Stores that a test fills, on a clock that it moves. */
+function setUp(sources: readonly Source[], of: 'key' | 'all' = 'key') {
+  const timers = new Map<object, { at: number; fire: () => void }>();
+  let now = 0;
+  const clock = {
+    now: () => now,
+    setTimer(ms: number, fire: () => void) {
+      const id = {};
+      timers.set(id, { at: now + ms, fire });
+      return () => timers.delete(id);
+    },
+  };
+  const views = sources.map((source) => {
+    const store = createStore();
+    const followers = new Set<(key: string | undefined) => void>();
+    const state: { problem: unknown; version: string | undefined } = { problem: undefined, version: undefined };
+    const informer: Informer<KubeObject> = {
+      resource: source.resource,
+      store,
+      synced: Promise.resolve(),
+      get problem() {
+        return state.problem;
+      },
+      get version() {
+        return state.version;
+      },
+      start() {},
+      onChange: () => () => {},
+      onProgress(follower) {
+        followers.add(follower);
+        return () => followers.delete(follower);
+      },
+    };
+    const tell = (key: string | undefined): void => {
+      for (const follower of followers) follower(key);
+    };
+    return {
+      informer,
+      state,
+      followers,
+      put(each: Stored<KubeObject>) {
+        store.put(each);
+        tell(each.metadata.namespace === undefined ? each.metadata.name : `ns/${each.metadata.name}`);
+      },
+      passed(version: string) {
+        state.version = version;
+        tell(undefined);
+      },
+    };
+  });
+  const lines: string[] = [];
+  const log = createLog({ pretty: false, write: (line) => lines.push(line) });
+  const informers = new Map(sources.map((source, index) => [source, views[index]?.informer as Informer<KubeObject>]));
+  const ownWrites = createOwnWrites({ informers, of, log, clock });
+  let news = 0;
+  ownWrites.onSeen(() => (news += 1));
+  const [view, other = view] = views;
+  if (view === undefined || other === undefined) throw new Error('a test without sources');
+  return {
+    ownWrites,
+    view,
+    other,
+    lines,
+    timers,
+    news: () => news,
+    advance: (ms: number): void => {
+      now += ms;
+      for (const [id, { at, fire }] of timers) {
+        if (at > now) continue;
+        timers.delete(id);
+        fire();
+      }
+    },
+  };
+}
+
+describe('a key that has written', () => {
+  it('is behind until the store shows it; others are not', () => {
+    const { ownWrites, view, news } = setUp([{ resource: nodes }]);
+    view.put(object('n1', '5'));
+    ownWrites.add('worker', changed(nodes, object('n1', '10')));
+    expect([ownWrites.isBehind('worker'), ownWrites.isBehind('infra')]).toEqual([true, false]);
+    view.put(object('n2', '11'));
+    expect([ownWrites.isBehind('worker'), news()]).toEqual([true, 0]);
+    view.put(object('n1', '10'));
+    expect([ownWrites.isBehind('worker'), news()]).toEqual([false, 1]);
+  });
+
+  it('holds up all keys of a controller that decides on all of them', () => {
+    const { ownWrites, view } = setUp([{ resource: nodes }], 'all');
+    view.put(object('n1', '5'));
+    ownWrites.add('worker', changed(nodes, object('n1', '10')));
+    expect(ownWrites.isBehind('infra')).toBe(true);
+    view.put(object('n1', '10'));
+    expect(ownWrites.isBehind('infra')).toBe(false);
+  });
+
+  it('waits for all that it wrote, of whatever kind', () => {
+    const { ownWrites, view, other } = setUp([{ resource: nodes }, { resource: pools }]);
+    for (const name of ['n1', 'n2']) view.put(object(name, '1'));
+    other.put(object('worker', '2'));
+    for (const name of ['n1', 'n2']) ownWrites.add('worker', changed(nodes, object(name, '10')));
+    ownWrites.add('worker', changed(pools, object('worker', '12')));
+    const steps = [
+      () => view.put(object('n1', '10')),
+      () => other.put(object('worker', '12')),
+      () => view.put(object('n2', '10')),
+    ];
+    expect(steps.map((step) => (step(), ownWrites.isBehind('worker')))).toEqual([true, true, false]);
+  });
+
+  it('waits for the last of several writes of one object', () => {
+    const { ownWrites, view } = setUp([{ resource: nodes }]);
+    view.put(object('n1', '5'));
+    ownWrites.add('a', changed(nodes, object('n1', '10')));
+    ownWrites.add('a', changed(nodes, object('n1', '12')));
+    view.put(object('n1', '10'));
+    expect(ownWrites.isBehind('a')).toBe(true);
+    view.put(object('n1', '12'));
+    expect(ownWrites.isBehind('a')).toBe(false);
+  });
+
+  it('waits for what it created, also where it changed that again at once', () => {
+    const { ownWrites, view } = setUp([{ resource: nodes }]);
+    ownWrites.add('a', created(nodes, object('n1', '10')));
+    ownWrites.add('a', changed(nodes, object('n1', '11')));
+    expect(ownWrites.isBehind('a')).toBe(true);
+    view.put(object('n1', '11'));
+    expect(ownWrites.isBehind('a')).toBe(false);
+  });
+
+  it('is released where a bookmark says that all that was written is there', () => {
+    const { ownWrites, view, news } = setUp([{ resource: nodes }]);
+    ownWrites.add('a', created(nodes, object('n1', '10')));
+    view.passed('9');
+    expect(ownWrites.isBehind('a')).toBe(true);
+    view.passed('10');
+    expect([ownWrites.isBehind('a'), news()]).toEqual([false, 1]);
+  });
+
+  it.each<[string, Source]>([
+    ['of a kind that is not read', { resource: pools }],
+    ['of another namespace', { resource: secrets, namespace: 'elsewhere' }],
+    ['with a name that is not watched', { resource: secrets, fieldSelector: 'metadata.name=another' }],
+    ['with labels that are not watched', { resource: secrets, labelSelector: 'a,!b' }],
+    ['with a selector that only the server knows', { resource: secrets, fieldSelector: 'type=Opaque' }],
+  ])('does not wait for an object %s', (_what, source) => {
+    const { ownWrites, timers } = setUp([source]);
+    const written = object('s', '10', { namespace: 'ns', labels: { a: '', b: '' } });
+    ownWrites.add('a', created(secrets, written));
+    expect([ownWrites.isBehind('a'), timers.size]).toEqual([false, 0]);
+  });
+
+  it('waits for every store that the object belongs into', () => {
+    const { ownWrites, view, other } = setUp([
+      { resource: secrets, namespace: 'ns', labelSelector: 'a=b' },
+      { resource: secrets, as: 'metadata' },
+    ]);
+    const written = object('s', '10', { namespace: 'ns', labels: { a: 'b' } });
+    ownWrites.add('a', created(secrets, written));
+    view.put(written);
+    expect(ownWrites.isBehind('a')).toBe(true);
+    other.put(written);
+    expect(ownWrites.isBehind('a')).toBe(false);
+  });
+
+  it('does not wait where the answer was no object', () => {
+    const { ownWrites } = setUp([{ resource: nodes }]);
+    ownWrites.add('a', created(nodes, {} as Stored<KubeObject>));
+    expect(ownWrites.isBehind('a')).toBe(false);
+  });
+});
+
+describe('a write that never comes back', () => {
+  it('holds its key for three minutes of a watch that works, and is reported', () => {
+    const { ownWrites, lines, advance, news } = setUp([{ resource: nodes }]);
+    ownWrites.add('a', created(nodes, object('n1', '10')));
+    advance(179_999);
+    expect([ownWrites.isBehind('a'), lines.length]).toEqual([true, 0]);
+    advance(1);
+    expect([ownWrites.isBehind('a'), news()]).toEqual([false, 1]);
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { level: 'warn', key: 'a', kind: 'Node', object: 'n1' },
+    ]);
+  });
+
+  it('holds it for as long as the watch is broken', () => {
+    const { ownWrites, view, advance } = setUp([{ resource: nodes }]);
+    view.state.problem = new Error('down');
+    ownWrites.add('a', created(nodes, object('n1', '10')));
+    advance(1_000_000);
+    expect(ownWrites.isBehind('a')).toBe(true);
+    view.state.problem = undefined;
+    advance(180_000);
+    expect(ownWrites.isBehind('a')).toBe(false);
+  });
+
+  it('leaves no timer and no listener behind when nobody watches any more', () => {
+    const { ownWrites, view, timers } = setUp([{ resource: nodes }]);
+    ownWrites.add('a', created(nodes, object('n1', '10')));
+    ownWrites.close();
+    // The answer to a write that was under way.
+    ownWrites.add('a', created(nodes, object('n2', '11')));
+    expect([timers.size, view.followers.size, ownWrites.isBehind('a')]).toEqual([0, 0, false]);
+  });
+});

@@ -1,0 +1,299 @@
+import type { Key } from '../client/resource.ts';
+import { type Backoff, backoffMs, halfJitter } from '@slipway/base/backoff';
+import { type Clock, systemClock } from '@slipway/base/clock';
+
+/** What a run of a key came to; `held`: it may not run yet, and nothing was done. */
+export type Outcome =
+  | { type: 'done' }
+  | { type: 'held'; afterMs?: number }
+  | { type: 'again'; afterMs: number }
+  | { type: 'retry'; atLeastMs?: number | undefined; atMostMs?: number | undefined };
+
+export interface AddOptions {
+  afterMs?: number | undefined;
+  /** Nothing has changed, it is only time to look again: goes behind real changes. */
+  resync?: boolean | undefined;
+}
+
+export interface Queue {
+  add(key: Key, options?: AddOptions): void;
+  start(): void;
+  /** Takes no more keys, drops the waiting ones; resolves when the running ones have finished. */
+  stop(): Promise<void>;
+  /** Keys that are ready and wait for a worker. */
+  readonly depth: number;
+  readonly running: number;
+}
+
+export interface QueueOptions {
+  workers: number;
+  /** Must not reject; if it does, that is a retry. `waitedMs` is how long the key was ready. */
+  handle: (key: Key, waitedMs: number) => Promise<Outcome>;
+  clock?: Pick<Clock, 'now' | 'setTimer'>;
+  random?: () => number;
+}
+
+/** Up to half of the wait is taken off at random, so that keys that failed together part. */
+export const retries: Backoff = { firstMs: 5, maxMs: 300_000, jitter: halfJitter };
+/**
+ * How long a change can be held back by earlier failures of its key. Without any hold, a reconcile that writes
+ * and then fails would be woken by its own write and never back off; with the whole backoff, a fix would wait 5 minutes.
+ */
+const maxHoldMs = 1000;
+/** Of so many keys taken while both lanes wait, one is a re-sync: behind real changes, but never starved. */
+const resyncEvery = 8;
+
+/** First in, first out; a key is in it once. */
+class Lane {
+  readonly #readySince = new Map<Key, number>();
+  // One iterator is kept: it goes on behind what was taken, where a new one would walk over every hole again.
+  #next = this.#readySince.keys();
+
+  get size(): number {
+    return this.#readySince.size;
+  }
+
+  has(key: Key): boolean {
+    return this.#readySince.has(key);
+  }
+
+  push(key: Key, now: number): void {
+    this.#readySince.set(key, now);
+  }
+
+  delete(key: Key): void {
+    this.#readySince.delete(key);
+  }
+
+  shift(): { key: Key; since: number } | undefined {
+    let next = this.#next.next();
+    if (next.done === true) {
+      this.#next = this.#readySince.keys();
+      next = this.#next.next();
+    }
+    if (next.done === true) return undefined;
+    const since = this.#readySince.get(next.value) ?? 0;
+    this.#readySince.delete(next.value);
+    return { key: next.value, since };
+  }
+}
+
+interface Delayed {
+  at: number;
+  resync: boolean;
+  cancel: () => void;
+}
+
+/**
+ * A key waits at most once and is never worked on twice at the same time: what is added while it runs, runs after it.
+ * Of several times for one key, the earliest counts.
+ */
+export function createQueue({ workers, handle, clock = systemClock, random = Math.random }: QueueOptions): Queue {
+  const changes = new Lane();
+  const resyncs = new Lane();
+  const delayed = new Map<Key, Delayed>();
+  /** The keys worked on; the value says how to run them again afterwards. */
+  const running = new Map<Key, 'change' | 'resync' | undefined>();
+  const failures = new Map<Key, { count: number; notBefore: number }>();
+  let state: 'new' | 'started' | 'stopped' = 'new';
+  let takenChanges = 0;
+  let awake = false;
+  let drained: (() => void) | undefined;
+
+  function add(key: Key, { afterMs = 0, resync = false }: AddOptions = {}): void {
+    if (state === 'stopped') return;
+    const now = clock.now();
+    const at = Math.max(now + afterMs, failures.get(key)?.notBefore ?? 0);
+    if (at > now) delay(key, at, resync);
+    else makeReady(key, resync);
+  }
+
+  const isReady = (key: Key): boolean => changes.has(key) || resyncs.has(key) || running.get(key) !== undefined;
+  const hasRoom = (): boolean => state === 'started' && running.size < workers;
+
+  function delay(key: Key, at: number, onlyResync: boolean): void {
+    if (isReady(key)) return;
+    const earlier = delayed.get(key);
+    const resync = onlyResync && earlier?.resync !== false;
+    if (earlier !== undefined && earlier.at <= at) {
+      earlier.resync = resync;
+      return;
+    }
+    earlier?.cancel();
+    const cancel = clock.setTimer(at - clock.now(), () => makeReady(key, entry.resync));
+    const entry: Delayed = { at, resync, cancel };
+    delayed.set(key, entry);
+  }
+
+  function makeReady(key: Key, resync: boolean): void {
+    delayed.get(key)?.cancel();
+    delayed.delete(key);
+    if (running.has(key)) {
+      if (running.get(key) !== 'change') running.set(key, resync ? 'resync' : 'change');
+      return;
+    }
+    if (changes.has(key)) return;
+    if (resync) {
+      if (!resyncs.has(key)) resyncs.push(key, clock.now());
+    } else {
+      resyncs.delete(key);
+      changes.push(key, clock.now());
+    }
+    wake();
+  }
+
+  function take(): { key: Key; since: number } | undefined {
+    const resyncTurn = changes.size === 0 || takenChanges >= resyncEvery - 1;
+    if (resyncTurn && resyncs.size > 0) {
+      takenChanges = 0;
+      return resyncs.shift();
+    }
+    takenChanges += 1;
+    return changes.shift();
+  }
+
+  /** Not at once: what comes in one breath (the lines of one chunk, old and new of one change) is one run. */
+  function wake(): void {
+    if (awake) return;
+    awake = true;
+    queueMicrotask(dispatch);
+  }
+
+  function dispatch(): void {
+    awake = false;
+    while (hasRoom()) {
+      const next = take();
+      if (next === undefined) return;
+      running.set(next.key, undefined);
+      void run(next.key, clock.now() - next.since);
+    }
+  }
+
+  async function run(key: Key, waitedMs: number): Promise<void> {
+    let outcome: Outcome;
+    try {
+      outcome = await handle(key, waitedMs);
+    } catch {
+      outcome = { type: 'retry' };
+    }
+    const again = running.get(key);
+    running.delete(key);
+    settle(key, outcome);
+    if (again !== undefined) add(key, { resync: again === 'resync' });
+    if (running.size === 0) drained?.();
+    wake();
+  }
+
+  function settle(key: Key, outcome: Outcome): void {
+    if (outcome.type === 'held') {
+      if (outcome.afterMs !== undefined) add(key, { afterMs: outcome.afterMs });
+      return;
+    }
+    if (outcome.type !== 'retry') {
+      failures.delete(key);
+      if (outcome.type === 'again') add(key, { afterMs: outcome.afterMs });
+      return;
+    }
+    const count = (failures.get(key)?.count ?? 0) + 1;
+    const { atLeastMs = 0, atMostMs = Infinity } = outcome;
+    const wait = Math.max(Math.min(backoffMs(retries, count, random), atMostMs), atLeastMs);
+    const hold = Math.max(Math.min(wait, maxHoldMs), atLeastMs);
+    failures.set(key, { count, notBefore: clock.now() + hold });
+    add(key, { afterMs: wait });
+  }
+
+  return {
+    add,
+    start() {
+      if (state === 'new') state = 'started';
+      wake();
+    },
+    async stop() {
+      state = 'stopped';
+      for (const { cancel } of delayed.values()) cancel();
+      delayed.clear();
+      failures.clear();
+      if (running.size === 0) return;
+      await new Promise<void>((resolve) => {
+        const earlier = drained;
+        drained = () => {
+          earlier?.();
+          resolve();
+        };
+      });
+    },
+    get depth() {
+      return changes.size + resyncs.size;
+    },
+    get running() {
+      return running.size;
+    },
+  };
+}
+
+// When a key may run, if it may not at once: after a burst of changes, and not too soon after its last run.
+
+export interface PaceOptions {
+  /** How long nothing may have changed. */
+  settleMs(this: void, key: Key): number;
+  /** From the start of one run to the start of the next. */
+  minIntervalMs(this: void, key: Key): number;
+  clock: Pick<Clock, 'now'>;
+}
+
+export interface Pace {
+  /** Something that the key is decided on has changed. */
+  changed(key: Key): void;
+  /** Milliseconds until the key may run; 0: it starts now. */
+  start(key: Key): number;
+}
+
+/** However long a burst lasts, in times of `settleMs`. */
+const LONGEST_BURST = 12;
+
+/** Only delays, so that they may be forgotten in a restart. */
+export function createPace({ settleMs, minIntervalMs, clock }: PaceOptions): Pace {
+  const bursts = new Map<Key, { readonly since: number; last: number }>();
+  /** The oldest first. */
+  const started = new Map<Key, number>();
+
+  function untilSettled(key: Key, now: number): number {
+    const burst = bursts.get(key);
+    if (burst === undefined) return 0;
+    const quietMs = settleMs(key);
+    return Math.min(burst.last + quietMs, burst.since + LONGEST_BURST * quietMs) - now;
+  }
+
+  function untilNextRun(key: Key, now: number): number {
+    const last = started.get(key);
+    return last === undefined ? 0 : last + minIntervalMs(key) - now;
+  }
+
+  /** Nothing is kept of keys that do not wait. */
+  function note(key: Key, now: number): void {
+    bursts.delete(key);
+    const interval = minIntervalMs(key);
+    for (const [old, at] of started) {
+      if (now - at < interval) break;
+      started.delete(old);
+    }
+    started.delete(key);
+    if (interval > 0) started.set(key, now);
+  }
+
+  return {
+    changed(key) {
+      const now = clock.now();
+      const burst = bursts.get(key);
+      if (burst === undefined) bursts.set(key, { since: now, last: now });
+      else burst.last = now;
+    },
+    start(key) {
+      const now = clock.now();
+      const wait = Math.max(untilSettled(key, now), untilNextRun(key, now));
+      if (wait > 0) return wait;
+      note(key, now);
+      return 0;
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import { errorOf, KubeError, type Status } from '../client/errors.ts';
+import { acceptOf, type Scope, selectorsOf } from '../client/list.ts';
+import {
+  isStored,
+  isText,
+  type KubeObject,
+  nameKind,
+  pathOf,
+  type Resource,
+  resourceId,
+  type Stored,
+} from '../client/resource.ts';
+import type { Transport } from '../client/transport.ts';
+
+export type WatchEvent<T extends KubeObject> =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Stored<T> }
+  | { type: 'BOOKMARK'; resourceVersion: string; initialEventsEnd: boolean };
+
+export interface WatchStart {
+  /** Go on after this version; undefined: stream every object first (WatchList), then changes. */
+  from: string | undefined;
+  signal: AbortSignal;
+  /** The server has accepted the watch. */
+  onOpen?: (() => void) | undefined;
+}
+
+/** A silent watch is opened again after this long: bookmarks come about once a minute on a living one. */
+const silenceMs = 150_000;
+
+/** The server ends a watch by itself after 5 to 10 minutes, so that watches spread over the API servers. */
+const lifetimeSeconds = (): number => 300 + Math.floor(Math.random() * 300);
+
+/**
+ * One watch connection, until the server ends it (returns) or it fails (throws a KubeError; SLW_KUBE_GONE means
+ * that the history is gone). Half a line at the end is dropped: its event comes again from `from` on.
+ */
+export async function watchOnce<T extends KubeObject>(
+  transport: Transport,
+  scope: Scope<T>,
+  start: WatchStart,
+  onEvent: (event: WatchEvent<T>) => void,
+): Promise<void> {
+  const what = `watch ${resourceId(scope.resource)}`;
+  const body = await transport.open({
+    method: 'GET',
+    path: pathOf(scope.resource, { namespace: scope.namespace }),
+    query: {
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(lifetimeSeconds()),
+      ...selectorsOf(scope),
+      ...(start.from === undefined
+        ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
+        : { resourceVersion: start.from }),
+    },
+    accept: acceptOf(scope, 'watch'),
+    what,
+    retry: 'never',
+    silenceMs,
+    signal: start.signal,
+  });
+  start.onOpen?.();
+  const splitter = createLineSplitter((line) => onEvent(parseEvent<T>(line, scope.resource, what)));
+  try {
+    for await (const chunk of body) splitter.push(chunk);
+  } finally {
+    body.destroy();
+  }
+}
+
+type RawObject = Partial<KubeObject> & Status & { code?: number };
+
+interface RawEvent {
+  type?: string;
+  object?: RawObject;
+}
+
+function parseEvent<T extends KubeObject>(line: string, resource: Resource<T>, what: string): WatchEvent<T> {
+  const { type, object } = decode(line, what);
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      if (isStored<T>(object)) return { type, object: nameKind(object, resource) };
+      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: an event with an object that has no name, UID or version`);
+    case 'BOOKMARK':
+      return bookmark(object, what);
+    case 'ERROR':
+      throw errorOf({ status: object?.code ?? 500, body: object, retryAfter: undefined, what, write: false });
+    default:
+      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: an event of type ${JSON.stringify(type)}`);
+  }
+}
+
+/** Without a version it would not do: a watch from no version at all misses what was deleted meanwhile. */
+function bookmark<T extends KubeObject>(object: RawObject | undefined, what: string): WatchEvent<T> {
+  const { resourceVersion, annotations } = object?.metadata ?? {};
+  if (!isText(resourceVersion)) throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: a bookmark without a version`);
+  const initialEventsEnd = annotations?.['k8s.io/initial-events-end'] === 'true';
+  return { type: 'BOOKMARK', resourceVersion, initialEventsEnd };
+}
+
+function decode(line: string, what: string): RawEvent {
+  try {
+    const event: unknown = JSON.parse(line);
+    if (typeof event === 'object' && event !== null) return event;
+  } catch {
+    // The parser's message quotes the line, which may be of a Secret.
+  }
+  throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: a line is not a JSON object`);
+}
+
+/** Whether an error says that the server cannot stream the initial objects (WatchList), so that pages must do. */
+export function lacksWatchList(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return false;
+  // etcd before 3.5.x with progress requests: 500; a server that does not know the parameter: 400 or 422.
+  const asked = /sendInitialEvents|resourceVersionMatch|RequestWatchProgress/i.test(error.message);
+  return asked && [400, 422, 500].includes(error.status ?? 0);
+}
+
+/** An object of 1.5 MiB (etcd's limit) with every byte escaped, and room to spare. */
+const longestLine = 16 * 1024 * 1024;
+const newline = 0x0a;
+
+export interface LineSplitter {
+  push(chunk: Buffer): void;
+  /** Bytes of a line whose end has not come. */
+  readonly pending: number;
+}
+
+/**
+ * Cuts a byte stream into lines. Works on bytes, so that a character cut in two by a chunk's end is whole again
+ * before it is decoded, and decodes each line once.
+ */
+export function createLineSplitter(onLine: (line: string) => void, longest = longestLine): LineSplitter {
+  let parts: Buffer[] = [];
+  let pending = 0;
+
+  function finish(chunk: Buffer, start: number, end: number): void {
+    if (parts.length === 0) {
+      if (end > start) onLine(chunk.toString('utf8', start, end));
+      return;
+    }
+    parts.push(chunk.subarray(start, end));
+    const line = Buffer.concat(parts, pending + end - start).toString('utf8');
+    parts = [];
+    pending = 0;
+    onLine(line);
+  }
+
+  return {
+    get pending() {
+      return pending;
+    },
+    push(chunk) {
+      let start = 0;
+      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+        finish(chunk, start, end);
+        start = end + 1;
+      }
+      if (start === chunk.length) return;
+      parts.push(start === 0 ? chunk : chunk.subarray(start));
+      pending += chunk.length - start;
+      if (pending > longest) {
+        throw new KubeError('SLW_KUBE_BAD_ANSWER', `a watch sent a line longer than ${longest} bytes`);
+      }
+    },
+  };
+}

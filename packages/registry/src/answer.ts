@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { parseRetryAfter, readBounded } from '@slipway/base/http';
+import { isRecord, parseJson } from '@slipway/base/json';
+import { type Asked, RegistryError, type RegistryErrorCode } from './errors.ts';
+import type { Answer } from './transport.ts';
+
+/** All of an answer, if it is no longer than that. */
+export async function readBytes(body: AsyncIterable<Uint8Array>, mostBytes: number, asked: Asked): Promise<Buffer> {
+  const bytes = await readBounded(body, mostBytes);
+  if (bytes !== null) return bytes;
+  const text = `expected at most ${mostBytes} bytes, found more. An image that needs more cannot be read`;
+  throw new RegistryError('SLW_REGISTRY_LIMIT', text, { asked });
+}
+
+export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+
+export function checkDigest(expected: string, found: string, asked: Asked): void {
+  if (expected !== found) {
+    const text = `expected the digest ${expected}, found ${found}. Nothing of it is used: the registry, or what stands between, gives out something else`;
+    throw new RegistryError('SLW_REGISTRY_DIGEST', text, { asked });
+  }
+}
+
+/** What a descriptor says of the size: fewer bytes may come whole another time, more are not the blob. */
+export function checkSize(expected: number, found: number, asked: Asked): void {
+  if (found < expected) {
+    const text = `expected ${expected} bytes, found the end after ${found}. Check what stands between, such as a proxy with a time limit`;
+    throw new RegistryError('SLW_REGISTRY_CUT', text, { asked });
+  }
+  if (found > expected) {
+    const text = `expected ${expected} bytes, found more. Nothing of it is used: the registry, or what stands between, gives out something else`;
+    throw new RegistryError('SLW_REGISTRY_DIGEST', text, { asked });
+  }
+}
+
+const mostErrorBytes = 64 * 1024;
+
+/** Which error an answer means that is not a success. Of its body only the code that the registry gives is shown. */
+export async function failureOf(answer: Answer, asked: Asked, login: string, now: number): Promise<RegistryError> {
+  const { status } = answer;
+  const retryAfterMs = parseRetryAfter(answer.header('retry-after'), now);
+  const code = codeOf(status);
+  const said = await codeIn(answer, asked);
+  const found = said === undefined ? `status ${status}` : `status ${status} (${said})`;
+  const text = `expected the answer, found ${found}. ${wayOut(code, login, retryAfterMs)}`;
+  return new RegistryError(code, text, { asked: { ...asked, host: answer.host }, status, retryAfterMs });
+}
+
+function codeOf(status: number): RegistryErrorCode {
+  if (status === 401 || status === 403) return 'SLW_REGISTRY_UNAUTHORIZED';
+  if (status === 404 || status === 410) return 'SLW_REGISTRY_NOT_FOUND';
+  if (status === 429) return 'SLW_REGISTRY_THROTTLED';
+  if (status >= 500 || status === 408) return 'SLW_REGISTRY_SERVER';
+  return 'SLW_REGISTRY_ANSWER';
+}
+
+function wayOut(code: RegistryErrorCode, login: string, retryAfterMs: number | undefined): string {
+  if (code === 'SLW_REGISTRY_UNAUTHORIZED') {
+    return `${login}. Put a login that may pull this image into the pull secret, under this host or a part of it`;
+  }
+  if (code === 'SLW_REGISTRY_NOT_FOUND') {
+    return `Check the name, tag and digest; some registries say this of images that the login may not see (${login})`;
+  }
+  if (code === 'SLW_REGISTRY_THROTTLED') {
+    const when = retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`;
+    return `It wants to be asked again ${when}; a login in the pull secret often raises the limit (${login})`;
+  }
+  return code === 'SLW_REGISTRY_SERVER' ? "Check the registry's log" : 'Check that this is the address of a registry';
+}
+
+/** The code in the error document of a registry, such as MANIFEST_UNKNOWN. */
+async function codeIn(answer: Answer, asked: Asked): Promise<string | undefined> {
+  try {
+    const bytes = await readBytes(answer.body, mostErrorBytes, asked);
+    const document = parseJson(bytes.toString('utf8'));
+    const errors: unknown = document.ok && isRecord(document.value) ? document.value['errors'] : undefined;
+    const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
+    const code: unknown = isRecord(first) ? first['code'] : undefined;
+    return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,50}$/.test(code) ? code : undefined;
+  } catch {
+    // No document, or no end of it: the status says enough.
+    return undefined;
+  }
+}

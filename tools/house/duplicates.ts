@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+
+export interface Duplicate {
+  readonly lines: number;
+  /** `path:line` of both places. */
+  readonly places: readonly [string, string];
+}
+
+/**
+ * What is found decides what a figure means, so these stay as they are: figures of two checkouts compare only then. Fewer
+ * tokens than 25 in eight lines is a comment, a list of names or the end of a table. Import lists are alike and should be.
+ */
+const FLAGS = [
+  '--min-lines=8',
+  '--min-tokens=25',
+  '--mode=weak',
+  '--ignore-pattern=import[^;]*;',
+  '--format=typescript',
+];
+
+/** Copies of 8 lines or more among these files, by jscpd: pairs of places, as it counts them. */
+export function findDuplicates(root: string, paths: readonly string[], jscpd: string): Duplicate[] {
+  const directory = mkdtempSync(join(tmpdir(), 'slipway-duplicates-'));
+  try {
+    const output = ['--absolute', '--reporters=json', `--output=${directory}`, '--silent', '--no-tips'];
+    // Named one by one: its own patterns look at the whole path, so that a checkout below a `testing/` would be empty.
+    execFileSync(jscpd, [...FLAGS, ...output, ...paths], { cwd: root });
+    return parseReport(JSON.parse(readFileSync(join(directory, 'jscpd-report.json'), 'utf8')), root);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+interface Report {
+  readonly duplicates: readonly { lines: number; firstFile: Place; secondFile: Place }[];
+}
+
+interface Place {
+  readonly name: string;
+  readonly start: number;
+}
+
+export function parseReport({ duplicates }: Report, root: string): Duplicate[] {
+  const formatPlace = ({ name, start }: Place): string => `${relative(root, name)}:${start}`;
+  return duplicates.map(({ lines, firstFile, secondFile }) => ({
+    lines,
+    places: [formatPlace(firstFile), formatPlace(secondFile)],
+  }));
+}

@@ -1,0 +1,39 @@
+// How long the last whole `npm test` of a checkout took. Kept with what npm installed: it is true of one machine only.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export interface TestRun {
+  readonly seconds: number;
+  readonly passed: number;
+  readonly cores: number;
+  /** ISO 8601. */
+  readonly endedAt: string;
+}
+
+const fileOf = (root: string): string => join(root, 'node_modules/.cache/last-test-run.json');
+
+export function readTestRun(root: string): TestRun | undefined {
+  try {
+    return JSON.parse(readFileSync(fileOf(root), 'utf8')) as TestRun;
+  } catch {
+    return undefined;
+  }
+}
+
+export function recordTestRun(root: string, run: { startedAt: number; now: number; passed: number }): void {
+  const { startedAt, now, passed } = run;
+  const record: TestRun = {
+    seconds: Math.round((now - startedAt) / 1000),
+    passed,
+    cores: availableParallelism(),
+    endedAt: new Date(now).toISOString(),
+  };
+  mkdirSync(dirname(fileOf(root)), { recursive: true });
+  writeFileSync(fileOf(root), `${JSON.stringify(record)}\n`);
+}
+
+export function formatTestRun(run: TestRun | undefined): string {
+  if (run === undefined) return 'no whole run is recorded here; target ≤ 400 s on 2 cores';
+  return `${run.seconds} s for ${run.passed} tests on ${run.cores} cores, ended ${run.endedAt}; target ≤ 400 s on 2 cores`;
+}
