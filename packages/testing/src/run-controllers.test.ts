@@ -5,7 +5,6 @@ import {
   nameOf,
   type Client,
   type ControllerDef,
-  type KubeObject,
   type Resource,
 } from '@slipway/kube';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
