@@ -1,6 +1,6 @@
 // A fleet as plain data: what is configured, and what machines there are.
 import type { MachineConfig, MachineConfiguration, Node } from '@slipway/api';
-import type { PlatformImages } from '../os-streams/os-images-of-pool.ts';
+import type { PlatformImages } from '../os-streams/pool-os-images.ts';
 import type { CodedProblem } from '../problem-list.ts';
 import type { RenderInput } from '../render/input.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';

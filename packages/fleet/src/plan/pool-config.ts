@@ -1,6 +1,6 @@
 // What render makes of a pool's MachineConfigs, before and after manifests are applied.
 import type { MachineConfigPool } from '@slipway/api';
-import { osImagesOfPool } from '../os-streams/os-images-of-pool.ts';
+import { osImagesOfPool } from '../os-streams/pool-os-images.ts';
 import type { CodedProblem } from '../problem-list.ts';
 import { canonicalJson } from '../render/canonical-json.ts';
 import { renderPool } from '../render/render-pool.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { poolOnStream, rhel10, rhel9, sampleStreams } from '../testing/sample-streams.ts';
-import { osImagesOfPool, type PlatformImages } from './os-images-of-pool.ts';
+import { osImagesOfPool, type PlatformImages } from './pool-os-images.ts';
 
 const ofStream = ({ osImage, osExtensionsImage }: typeof rhel9) => ({
   osImageURL: osImage,
