@@ -161,4 +161,11 @@ export { type CodedProblem, ProblemList } from './problem-list.ts';
 export { type NodePins, pinNodeOf, type PinPhase, progressOf } from './pinned-images/node-pins.ts';
 export { diskBytesFor, type NodeFit, nodeFit } from './pinned-images/node-fit.ts';
 export { runningIn } from './os-streams/running-os.ts';
-export { decidedStream, osImagesOfPool } from './os-streams/pool-os-images.ts';
+export {
+  clusterImages,
+  decidedStream,
+  imagesOnStream,
+  namedImages,
+  osImagesOfPool,
+  type RenderImages,
+} from './os-streams/pool-os-images.ts';

@@ -2,6 +2,7 @@
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import {
   type CodedProblem,
+  namedImages,
   osImagesOfPool,
   type PoolStream,
   ProblemList,
@@ -45,10 +46,7 @@ export function offlineFleetOf(manifests: FleetManifests, options: RenderOptions
   const read = machineConfigReader(options);
   const controllerVersion = options.controllerVersion ?? version;
   const fleet = completeFleet(manifests, {
-    osImages: {
-      ...(options.osImage === undefined ? {} : { osImageURL: options.osImage }),
-      ...(options.osExtensionsImage === undefined ? {} : { baseOSExtensionsContainerImage: options.osExtensionsImage }),
-    },
+    osImages: namedImages(options),
     controllerVersion,
     daemonImage: options.daemonImage,
     streams,
