@@ -1,7 +1,7 @@
 // The OS images that render gives a pool: those of its stream, or where there are no streams those of the fleet.
 import { isSameStream, type MachineConfigPool } from '@slipway/api';
 import type { CodedProblem } from '../problem-list.ts';
-import type { OSImages, OSStream } from '../render/machine-settings.ts';
+import type { OSImages, RenderImages } from '../render/machine-settings.ts';
 import type { PoolStream, StreamImages, Streams, TrackedStream } from './facts.ts';
 import { followsWorker } from './follows-worker.ts';
 import { streamOfPool, trackedBy } from './pool-stream.ts';
@@ -21,13 +21,6 @@ export interface PlatformImages {
 export interface RunningOs {
   readonly stream: string | null;
   readonly images: StreamImages | null;
-}
-
-/** What a pool is rendered with. */
-export interface RenderImages {
-  readonly osImages: OSImages;
-  /** Null: it follows none. */
-  readonly osStream: OSStream | null;
 }
 
 export interface PoolImages extends RenderImages {

@@ -1,8 +1,7 @@
 // A fleet as plain data: what is configured, and what machines there are.
 import type { MachineConfig, MachineConfiguration, Node } from '@slipway/api';
 import type { PlatformImages } from '../os-streams/pool-os-images.ts';
-import type { CodedProblem } from '../problem-list.ts';
-import type { RenderInput } from '../render/input.ts';
+import type { ReadInput } from '../render/prepare-render.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 
 /** What people and the platform say. */
@@ -23,8 +22,4 @@ export interface Machines {
   readonly controllerNode: string | null;
 }
 
-/** A MachineConfig made ready to merge, or why it cannot be. */
-export type ReadResult = { ok: true; input: RenderInput } | { ok: false; problems: readonly CodedProblem[] };
-
-/** Each MachineConfig made ready to merge, with its remote content in it, or why it cannot be. */
-export type ReadConfigs = ReadonlyMap<MachineConfig, ReadResult>;
+export type ReadConfigs = ReadonlyMap<MachineConfig, ReadInput>;
