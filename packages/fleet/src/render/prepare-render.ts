@@ -1,7 +1,7 @@
 // What a pool is rendered from: its MachineConfigs, selected and made ready, and its OS images, with all that stands in the
 // way. Where MachineConfigs come from and how their remote content is had is the caller's business.
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
-import type { ReportedProblem } from '../render-problems.ts';
+import type { ReportedProblem } from '../problems.ts';
 import type { RenderInput } from './input.ts';
 import type { RenderImages } from './machine-settings.ts';
 import type { RenderRequest } from './render-pool.ts';
