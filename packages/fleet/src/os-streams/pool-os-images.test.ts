@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { poolOnStream, rhel10, rhel9, sampleStreams } from '../testing/sample-streams.ts';
-import { osImagesOfPool, type PlatformImages } from './os-images-of-pool.ts';
+import { clusterImages, imagesOnStream, namedImages, osImagesOfPool, type PlatformImages } from './pool-os-images.ts';
 
 const ofStream = ({ osImage, osExtensionsImage }: typeof rhel9) => ({
   osImageURL: osImage,
@@ -62,5 +62,33 @@ describe('the OS images of a pool', () => {
 
   it('are not known for a custom pool without a worker', () => {
     expect(osImagesOfPool(poolOnStream('infra'), platform()).problems).toMatchObject([{ code: 'SLW_CLI_STREAM' }]);
+  });
+});
+
+describe('what a pool on a stream is rendered with', () => {
+  const images = { osImage: 'os', osExtensionsImage: '' };
+
+  it.each([
+    ['nothing, on none', {}, null, { osImages: {}, osStream: null }],
+    [
+      'its images, without extensions that it lacks',
+      {},
+      { name: 'rhel-9', images },
+      { osImages: { osImageURL: 'os' }, osStream: { name: 'rhel-9', isAsked: false } },
+    ],
+    ['images of which nobody can tell the stream', {}, { name: null, images }, { osStream: null }],
+    ['a stream that it asks for', { asked: 'rhel-9' }, { name: 'rhel-9', images }, { osStream: { isAsked: true } }],
+    ['another than it asks for', { asked: 'rhel-10' }, { name: 'rhel-9', images }, { osStream: { isAsked: false } }],
+  ])('is %s', (_, pool, at, expected) => {
+    expect(imagesOnStream(poolOnStream('worker', pool), at)).toMatchObject(expected);
+  });
+
+  it('is, where there are no streams, what flags say before what the ConfigMap says', () => {
+    const data = { baseOSContainerImage: 'mapped', baseOSExtensionsContainerImage: 'more', releaseVersion: '4' };
+    expect(clusterImages(data, namedImages({ osImage: 'given' }))).toEqual({
+      osImageURL: 'given',
+      baseOSExtensionsContainerImage: 'more',
+    });
+    expect(clusterImages(undefined)).toEqual({});
   });
 });

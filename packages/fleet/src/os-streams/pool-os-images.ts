@@ -1,7 +1,7 @@
 // The OS images that render gives a pool: those of its stream, or where there are no streams those of the fleet.
 import { isSameStream, type MachineConfigPool } from '@slipway/api';
 import type { CodedProblem } from '../problems.ts';
-import type { OSImages, OSStream } from '../render/machine-settings.ts';
+import type { OSImages, RenderImages } from '../render/machine-settings.ts';
 import type { PoolStream, StreamImages, Streams, TrackedStream } from './facts.ts';
 import { followsWorker } from './follows-worker.ts';
 import { streamOfPool, trackedBy } from './pool-stream.ts';
@@ -23,10 +23,7 @@ export interface RunningOs {
   readonly images: StreamImages | null;
 }
 
-export interface PoolImages {
-  readonly osImages: OSImages;
-  /** Null: it follows none. */
-  readonly osStream: OSStream | null;
+export interface PoolImages extends RenderImages {
   /** Null: there are no streams to decide on. */
   readonly decided: PoolStream | null;
   /** Why the pool does not get what its owner asks for: then nothing new is rendered. */
@@ -37,18 +34,35 @@ export function osImagesOfPool(pool: MachineConfigPool, platform: PlatformImages
   const { streams } = platform;
   if (streams === null) return { osImages: platform.osImages, osStream: null, decided: null, problems: [] };
   const decided = decidedStream(pool, streams, platform);
-  const at = trackedBy(decided);
-  const asked = pool.spec.osImageStream?.name;
+  return { ...imagesOnStream(pool, trackedBy(decided)), decided, problems: problemsOf(decided, pool) };
+}
+
+/** `at`: the stream that the pool is on; null: none. One that asks for a stream that it did not get has not asked for this one. */
+export function imagesOnStream({ spec }: MachineConfigPool, at: TrackedStream | null): RenderImages {
+  const asked = spec.osImageStream?.name;
+  const name = at?.name ?? null;
   return {
-    osImages: at === null || at.images === null ? {} : imagesOf(at.images),
-    osStream:
-      at === null || at.name === null
-        ? null
-        : { name: at.name, isAsked: asked !== undefined && isSameStream(asked, at.name) },
-    decided,
-    problems: problemsOf(decided, pool),
+    osImages: imagesOf(at?.images ?? null),
+    osStream: name === null ? null : { name, isAsked: asked !== undefined && isSameStream(asked, name) },
   };
 }
+
+/** Of all pools, where there are no streams: what flags say goes before the ConfigMap. */
+export function clusterImages(data: Readonly<Record<string, string>> | undefined, flags: OSImages = {}): OSImages {
+  const { baseOSContainerImage: osImage, baseOSExtensionsContainerImage: osExtensionsImage } = data ?? {};
+  return { ...namedImages({ osImage, osExtensionsImage }), ...flags };
+}
+
+interface NamedImages {
+  readonly osImage?: string | undefined;
+  readonly osExtensionsImage?: string | undefined;
+}
+
+/** As flags and streams call them, by the names that a MachineConfig has for them. */
+export const namedImages = ({ osImage, osExtensionsImage }: NamedImages): OSImages => ({
+  ...(osImage !== undefined && { osImageURL: osImage }),
+  ...(osExtensionsImage !== undefined && { baseOSExtensionsContainerImage: osExtensionsImage }),
+});
 
 function problemsOf(decided: PoolStream, { metadata }: MachineConfigPool): CodedProblem[] {
   if (decided.type === 'refused') return [decided.problem];
@@ -78,7 +92,8 @@ function workerStream(streams: Streams, platform: PlatformImages): TrackedStream
 }
 
 /** An OS from before streams may have come without extensions: '' then. */
-const imagesOf = ({ osImage, osExtensionsImage }: StreamImages): OSImages => ({
-  osImageURL: osImage,
-  ...(osExtensionsImage !== '' && { baseOSExtensionsContainerImage: osExtensionsImage }),
-});
+function imagesOf(images: StreamImages | null): OSImages {
+  if (images === null) return {};
+  const { osImage, osExtensionsImage } = images;
+  return namedImages({ osImage, ...(osExtensionsImage !== '' && { osExtensionsImage }) });
+}
