@@ -10,8 +10,6 @@ import { type PinWrites, pinWritesBetween } from './pin-writes.ts';
 const IMAGES = 50;
 const BROKEN = 5;
 const SET = 'release';
-/** An image of 20 MB takes 1 s, and five are pulled at once. */
-export const BYTES_PER_SECOND = 20e6;
 export const WITHIN_MS = 480_000;
 const BOUND = { withinMs: WITHIN_MS, everyMs: 250 };
 
