@@ -15,6 +15,9 @@ const alone = ['e2e/watch-torture.e2e.test.ts', 'packages/controllers/src/boot-i
 // nothing behind in its process: no fake timers, environment variables, changed globals or open servers.
 const isolate = false;
 
+// They wait for processes half of the time: two of them leave two cores idle.
+const maxWorkers = 3;
+
 // A loaded machine takes its time; what works takes a moment.
 const expect = { poll: { timeout: 10_000 } };
 
@@ -29,12 +32,28 @@ export default defineConfig({
     projects: [
       {
         test: {
+          // What `npm test` runs. In one project, because files of two never share a process, and one runs before the other:
+          // unit tests use the processors while those on real components wait.
+          name: 'small',
+          isolate,
+          expect,
+          maxWorkers,
+          sequence: { groupOrder: 0 },
+          include: tests('.test.ts'),
+          exclude: [...ignored, ...alone, '**/*.{cluster,slow}.test.ts'],
+          globalSetup: './e2e/control-plane.ts',
+          testTimeout: 60_000,
+          // The first that asks for a control plane with Slipway installed makes it.
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
           name: 'unit',
           isolate,
           expect,
-          // On all cores, and before the rest: what runs on real components measures times and has the machine to itself.
           maxWorkers: '100%',
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 5 },
           include: tests('.test.ts'),
           exclude: [...ignored, '**/*.{e2e,cluster,slow}.test.ts'],
           testTimeout: 30_000,
@@ -46,14 +65,12 @@ export default defineConfig({
           name: 'e2e',
           isolate,
           expect,
-          // They wait for processes half of the time: two of them leave two cores idle.
-          maxWorkers: 3,
+          maxWorkers,
           sequence: { groupOrder: 1 },
           include: tests('.e2e.test.ts'),
           exclude: [...ignored, ...alone],
           globalSetup: './e2e/control-plane.ts',
           testTimeout: 60_000,
-          // The first that asks for a control plane with Slipway installed makes it.
           hookTimeout: 120_000,
         },
       },
@@ -73,7 +90,7 @@ export default defineConfig({
           name: 'cluster',
           isolate,
           expect,
-          maxWorkers: 3,
+          maxWorkers,
           sequence: { groupOrder: 3 },
           // What a first boot promises is shown once more, with the client that takes minutes to build.
           include: [...tests('.cluster.test.ts'), 'e2e/first-boot*.e2e.test.ts'],

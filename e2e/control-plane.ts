@@ -27,7 +27,9 @@ declare module 'vitest' {
 
 /** One control plane for all tests of a project, gone when they are done, and what the files of this run ask for besides. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const needs = findNeeds(await readTests(project));
+  const tests = await listTests(project);
+  if (tests.length === 0) return async () => {};
+  const needs = findNeeds(await Promise.all(tests.map((path) => readFile(path, 'utf8'))));
   // A small program shows what a first boot promises; what only the large one can be asked is a test of whole machines.
   const version = project.name === 'cluster' ? '2.24' : '2.14';
   project.provide('ignitionClients', needs.has('ignition client') ? await resolveClients([version]).catch(giveUp) : []);
@@ -44,11 +46,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** The texts of the files that this run has of the project. */
-async function readTests(project: TestProject): Promise<string[]> {
+/** The files that this run has of the project, without unit tests: those need nothing. */
+async function listTests(project: TestProject): Promise<string[]> {
   const running = new Set(project.vitest.state.getPaths());
   const { testFiles } = await project.globTestFiles();
-  return Promise.all(testFiles.filter((path) => running.has(path)).map((path) => readFile(path, 'utf8')));
+  return testFiles.filter((path) => running.has(path) && /\.(e2e|cluster|slow)\.test\.ts$/.test(path));
 }
 
 async function start(needs: ReadonlySet<Need>): Promise<ControlPlane> {

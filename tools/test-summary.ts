@@ -45,8 +45,7 @@ export default class TestSummary implements Reporter {
 
 /** Whether these are all files of `npm test`, and all tests of them. */
 async function isWhole(modules: readonly TestModule[], { projects, config }: Vitest): Promise<boolean> {
-  if (config.testNamePattern !== undefined || !['unit', 'e2e'].every((name) => config.project.includes(name)))
-    return false;
+  if (config.testNamePattern !== undefined || !config.project.includes('small')) return false;
   const files = await Promise.all(projects.map((project) => project.globTestFiles()));
   return modules.length === files.reduce((sum, { testFiles }) => sum + testFiles.length, 0);
 }

@@ -51,10 +51,7 @@ async function bundle(input: string, plugins: Plugin[]): Promise<string> {
   const build = await rolldown({
     input,
     platform: 'node',
-    // A warning by default: but what is not found here is not found on the node either.
-    onLog(level, log) {
-      if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message);
-    },
+    onLog: refuseUnresolved,
     // Modules of ours only define things: what nobody uses of them is left out, above all the schemas of the API.
     treeshake: { moduleSideEffects: (id) => !id.startsWith(OWN_SOURCES) },
     plugins,
@@ -69,8 +66,13 @@ async function bundle(input: string, plugins: Plugin[]): Promise<string> {
   }
 }
 
+/** A warning by default: but what is not found here is not found where it runs either. */
+export function refuseUnresolved(_level: string, { code, message }: { code?: string; message: string }): void {
+  if (code === 'UNRESOLVED_IMPORT') throw new Error(message);
+}
+
 /** The engine keeps the text for as long as the program runs: with two bytes a character if a single one needs them. */
-function inAscii(code: string): string {
+export function inAscii(code: string): string {
   return code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

@@ -1,3 +1,5 @@
+// node tools/bundle/main.ts command|daemon
 import { bundleDaemon } from './bundle.ts';
+import { bundleCommand } from './command.ts';
 
-await bundleDaemon();
+await (process.argv[2] === 'daemon' ? bundleDaemon() : bundleCommand());

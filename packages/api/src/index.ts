@@ -11,10 +11,9 @@ export * from './config/cluster-operator.ts';
 export * from './config/cluster-version.ts';
 export * from './config/feature-gate.ts';
 export * from './config/infrastructure.ts';
-export type { PlatformType } from './config/platform-type.ts';
+export type { PlatformType } from './config/platform-fields.ts';
 export * from './machine/machine-set.ts';
 export * from './machineconfiguration/boot-image-history.ts';
-export * from './machineconfiguration/group.ts';
 export * from './machineconfiguration/machine-config-node.ts';
 export * from './machineconfiguration/names.ts';
 export * from './machineconfiguration/machine-config-pool.ts';
@@ -25,18 +24,16 @@ export * from './machineconfiguration/stream-names.ts';
 export * from './metal3/bare-metal-host.ts';
 export * from './metal3/bmc-drivers.ts';
 export * from './metal3/data-image.ts';
-export * from './metal3/names.ts';
-export { bootImagePlatforms } from './operator/boot-image-platform-policy.ts';
+export { bootImagePlatforms } from './operator/machine-configuration-policies.ts';
 export * from './operator/machine-configuration.ts';
-export type { Problem } from './problem.ts';
 export * from './validate.ts';
 export * from './identity.ts';
 export * from './policies.ts';
-export { policyObjectsOf } from './policy.ts';
-export type {
-  PolicyDefinition,
-  PolicyValidation,
-  ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyBinding,
+export {
+  type PolicyDefinition,
+  policyObjectsOf,
+  type PolicyValidation,
+  type ValidatingAdmissionPolicy,
+  type ValidatingAdmissionPolicyBinding,
 } from './policy.ts';
 export * from './rbac.ts';

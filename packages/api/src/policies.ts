@@ -1,6 +1,9 @@
 import { daemonUser, defaultNamespace, exemptIdentities } from './identity.ts';
-import { customPoolPolicy } from './machineconfiguration/custom-pool-policy.ts';
-import { builtInConfigPolicy, renderedConfigPolicy } from './machineconfiguration/machine-config-policies.ts';
+import {
+  builtInConfigPolicy,
+  customPoolPolicy,
+  renderedConfigPolicy,
+} from './machineconfiguration/machine-config-policies.ts';
 import { machineConfigNodePolicy, nodePolicy } from './machineconfiguration/node-policies.ts';
 import {
   osImageStreamPolicy,
@@ -8,11 +11,8 @@ import {
   poolStreamForwardPolicy,
   poolStreamRecordPolicy,
 } from './machineconfiguration/os-stream-policies.ts';
-import { bootImagePlatformPolicy } from './operator/boot-image-platform-policy.ts';
-import { dataImageHostPolicy } from './metal3/data-image-host-policy.ts';
-import { dataImageMemoryPolicy } from './metal3/data-image-memory-policy.ts';
-import { dataImagePolicy } from './metal3/data-image-policy.ts';
-import { machineConfigurationPolicy } from './operator/machine-configuration-policy.ts';
+import { dataImageHostPolicy, dataImageMemoryPolicy, dataImagePolicy } from './metal3/data-image-policies.ts';
+import { bootImagePlatformPolicy, machineConfigurationPolicy } from './operator/machine-configuration-policies.ts';
 import type { PolicyDefinition } from './policy.ts';
 
 /** Every admission policy we install, for controllers that run in `namespace`. */

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as api from './index.ts';
 import * as light from './resources.ts';
@@ -7,7 +9,7 @@ const isResource = (value: unknown): value is Resource<unknown> =>
   typeof value === 'object' && value !== null && 'version' in value && 'plural' in value;
 
 /** Kinds of Kubernetes itself have their schemas in the server. */
-const ofKubernetes = new Set(['', 'policy']);
+const ofKubernetes = new Set(['', 'apiextensions.k8s.io', 'policy']);
 const resources = Object.values(api)
   .filter((value) => isResource(value))
   .filter(({ group }) => !ofKubernetes.has(group));
@@ -31,7 +33,22 @@ describe('the resources that controllers use', () => {
   );
 });
 
+/** The packages that are loaded with a file of ours. What is imported as a type only is not loaded. */
+function packagesBehind(file: string, seen = new Set<string>()): string[] {
+  if (seen.has(file)) return [];
+  seen.add(file);
+  const loads = /^(?:import|export) (?!type )[^;]*?from '([^']+)'/gm;
+  return [...readFileSync(file, 'utf8').matchAll(loads)].flatMap(([, name = '']) =>
+    name.startsWith('.') ? packagesBehind(join(dirname(file), name), seen) : [name],
+  );
+}
+
 describe('what a daemon uses without the schemas', () => {
+  it.each(['resources.ts', 'machineconfiguration/names.ts'])('%s loads no schemas', (file) => {
+    expect(packagesBehind(join(import.meta.dirname, 'index.ts'))).toContain('typebox');
+    expect(packagesBehind(join(import.meta.dirname, file))).toStrictEqual([]);
+  });
+
   it('is the same', () => {
     expect(Object.entries(light).length).toBeGreaterThan(0);
     expect(api).toMatchObject({ ...light });

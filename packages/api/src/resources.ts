@@ -1,14 +1,13 @@
 // What a daemon asks the cluster for, without the schemas behind it: those cost 40 MB of memory on every machine.
-import type { Node } from './core/kinds.ts';
 import type { Resource } from './kind.ts';
-import { machineConfigurationGroup } from './machineconfiguration/group.ts';
 import type { MachineConfigNode } from './machineconfiguration/machine-config-node.ts';
 import type { MachineConfig } from './machineconfiguration/machine-config.ts';
+import { machineConfigurationGroup } from './machineconfiguration/names.ts';
 import type { PinnedImageSet } from './machineconfiguration/pinned-image-set.ts';
 import type { MachineConfiguration } from './operator/machine-configuration.ts';
 
-export { nodes } from './core/kinds.ts';
-export type { Node };
+export { customResourceDefinitions, events, nodes } from './core/kinds.ts';
+export type { Event, InstalledCrd, Node } from './core/kinds.ts';
 
 export const machineConfigs: Resource<MachineConfig> = {
   group: machineConfigurationGroup,

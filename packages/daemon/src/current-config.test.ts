@@ -47,6 +47,8 @@ describe('the config that a machine is at', () => {
     ['another kind', { kind: 'Secret' }, 'expected a MachineConfig'],
     ['no name', { metadata: {} }, 'metadata.name'],
     ['no spec', { spec: null }, 'spec: expected'],
+    ['a list of metadata', { metadata: ['secret'] }, 'metadata.name'],
+    ['a list for its spec', { spec: ['secret'] }, 'spec: expected'],
     [
       'kernel arguments that are no list',
       { spec: { kernelArguments: 'secret' } },

@@ -1,8 +1,8 @@
 export { createUpdater } from './apply/updater.ts';
 export { writeCurrentConfig } from './current-config.ts';
 export { type Daemon, type DaemonOptions, startDaemon } from './daemon.ts';
+export { CORE } from './desired-machine.ts';
 export { createDirectoryWatcher, type DirectoryWatcher } from './drift/directory-watcher.ts';
-export { CORE } from './drift/expected.ts';
 export { healPath } from './drift/heal-path.ts';
 export { healSshKeys } from './drift/heal-ssh-keys.ts';
 export { verifyMachine } from './drift/verify-machine.ts';

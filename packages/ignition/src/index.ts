@@ -2,9 +2,16 @@
 export { merge, type Merged, type MergeInput } from './merge.ts';
 export { parse, PARSE_LIMITS, type Parsed, type ParseLimits, type ParseResult, type NotParsed } from './parse.ts';
 export type { Origin, Provenance } from './provenance.ts';
-export { Findings, hasErrors, type Report, type ReportEntry } from './report.ts';
-export type { AnyConfig, Config, Config2, Config3, ConfigOf } from './spec/index.ts';
-export { isOfVersion, specOf } from './spec/index.ts';
+export { Findings, formatPath, hasErrors, type Report, type ReportEntry } from './report.ts';
+export {
+  type AnyConfig,
+  type Config,
+  type Config2,
+  type Config3,
+  type ConfigOf,
+  isOfVersion,
+  specOf,
+} from './spec/index.ts';
 export { translate, type Translated, type TranslateOptions } from './translate/index.ts';
 export { validate } from './validate/index.ts';
 export { isSpecVersion, NEWEST_VERSION, SPEC_VERSIONS, type SpecVersion, type SpecVersion3 } from './version.ts';
@@ -27,10 +34,8 @@ export {
 export type { Fetched, Fetcher, FetchRequest } from './resolve/fetcher.ts';
 export { resolve, type Resolved, type ResolveOptions } from './resolve/index.ts';
 export { DEFAULT_LIMITS, type ResolveLimits } from './resolve/limits.ts';
-export type { ResolveEntry } from './resolve/problem.ts';
+export { maskUrl, type ResolveEntry } from './resolve/problem.ts';
 export { type ResolveCode, resolveErrors } from './errors.ts';
 export { proxyFor, type ProxySettings } from './resolve/proxy.ts';
-export { diffConfigs, type ConfigDiff, type DiffOptions, type ItemDiff } from './diff.ts';
-export { formatDiff, formatItem } from './diff-text.ts';
-export { formatPath } from './path.ts';
-export { maskUrl } from './resolve/problem.ts';
+export { diffConfigs, type ConfigDiff, type DiffOptions, type ItemDiff } from './diff/index.ts';
+export { formatDiff, formatItem } from './diff/text.ts';

@@ -1,7 +1,7 @@
 // What JSON.parse cannot tell: keys that stand twice in one object, how a number was written, and how deep the text
 // nests. Runs over the text before JSON.parse, so it must end quickly on any text, JSON or not; what it finds means
 // something only when JSON.parse then accepts the text.
-import { formatPath } from './path.ts';
+import { formatPath } from './report.ts';
 
 export interface JsonScan {
   /** Nesting passed the limit; the scan stopped there. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanPath, extensionOf, isClean, joinPaths } from './posix-path.ts';
+import { cleanPath, extensionOf, findPrefixes, isClean, joinPaths } from './posix-path.ts';
 
 describe('the shortest form of a path', () => {
   it.each([
@@ -52,4 +52,19 @@ it.each([
   ['a.', '.'],
 ])('the extension of %j is %j', (path, extension) => {
   expect(extensionOf(path)).toBe(extension);
+});
+
+const word = fc.string({ unit: fc.constantFrom('a', 'b', '/', '-', 'é'), maxLength: 6 });
+
+it('a text has a prefix exactly when one of them starts it and is shorter', () => {
+  fc.assert(
+    fc.property(fc.array(word), fc.array(word), (prefixes, texts) => {
+      findPrefixes(prefixes, texts).forEach((found, index) => {
+        const text = texts[index] ?? '';
+        expect(found !== null).toBe(prefixes.some((prefix) => text.startsWith(prefix) && text !== prefix));
+        expect(text.startsWith(found ?? '')).toBe(true);
+      });
+    }),
+    { numRuns: 2000 },
+  );
 });

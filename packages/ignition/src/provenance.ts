@@ -1,5 +1,5 @@
 // Which input set a field of a merged config, and which inputs it overrode: the merged tree, and the way to read it.
-import { joinIndex, joinKey } from './path.ts';
+import { joinIndex, joinKey } from './report.ts';
 import type { Kind, Shape } from './spec/field.ts';
 
 /** Where one field of the result comes from. */

@@ -1,6 +1,5 @@
 // Reads a decoded value by the table of a spec: types are checked, unknown keys are told, the normal form is built.
-import { formatPath } from './path.ts';
-import { type Findings, nameType, show } from './report.ts';
+import { type Findings, formatPath, nameType, show } from './report.ts';
 import { type Field, isZero, type Kind, type Shape, zeroOf } from './spec/field.ts';
 import type { AnyConfig } from './spec/index.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Findings, hasErrors, MAX_ENTRIES_PER_KIND, show, showSource } from './report.ts';
+import { Findings, formatPath, hasErrors, MAX_ENTRIES_PER_KIND, show, showSource } from './report.ts';
 
 describe('findings', () => {
   it('keep the order in which they were found', () => {
@@ -62,4 +62,15 @@ describe('a value in a message', () => {
   ])('the source %s never shows what may be secret', (source, shown) => {
     expect(showSource(source)).toBe(shown);
   });
+});
+
+it.each([
+  [[], ''],
+  [['storage', 'files', 3, 'contents', 'source'], 'storage.files[3].contents.source'],
+  [['storage', 'a.b'], 'storage["a.b"]'],
+  [['storage', 'files[0]'], 'storage["files[0]"]'],
+  [['', 'x'], '[""].x'],
+  [['k'.repeat(300)], `["${'k'.repeat(80)}…"]`],
+])('%j is written %s', (segments, text) => {
+  expect(formatPath(segments)).toBe(text);
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isIPv6 } from './ipv6.ts';
-import { parseUrl, queryParameter } from './url.ts';
+import { isIPv6, parseUrl, queryParameter } from './url.ts';
 
 describe('a URL as the Go client reads it', () => {
   it.each([

@@ -1,14 +1,6 @@
 import type { OracleAnswer, OracleEntry } from '@slipway/tools/ignition-oracle';
-import {
-  merge,
-  parse,
-  translate,
-  validate,
-  type AnyConfig,
-  type Config3,
-  type Report,
-  type SpecVersion,
-} from '../src/index.ts';
+import { type AnyConfig, type Config3, merge, parse, type SpecVersion, translate, validate } from '../src/index.ts';
+import type { Report } from '../src/report.ts';
 import { specOf } from '../src/spec/index.ts';
 import { canonical } from './canonical.ts';
 import type { Case } from './cases.ts';

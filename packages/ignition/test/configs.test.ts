@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasErrors, parse, SPEC_VERSIONS, validate } from '../src/index.ts';
+import { parse, SPEC_VERSIONS, validate } from '../src/index.ts';
+import { hasErrors } from '../src/report.ts';
 import { specOf } from '../src/spec/index.ts';
 import { configs, focusedConfigs, leafPaths } from './configs.ts';
 import { isObject } from './tidy.ts';

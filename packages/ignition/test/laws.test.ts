@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  hasErrors,
+  type AnyConfig,
+  type ConfigOf,
   merge,
   parse,
-  translate,
-  validate,
-  type AnyConfig,
   type SpecVersion,
   type SpecVersion3,
+  translate,
+  validate,
 } from '../src/index.ts';
-import type { ConfigOf } from '../src/index.ts';
+import { hasErrors } from '../src/report.ts';
 import { specOf } from '../src/spec/index.ts';
 import { SPEC_VERSIONS } from '../src/version.ts';
 import { canonical } from './canonical.ts';

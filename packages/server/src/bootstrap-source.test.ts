@@ -69,6 +69,7 @@ describe('a bootstrap directory', () => {
     ['an empty key', bootstrapPaths.key, '', /tls\.key has 0 characters/],
     ['damaged tokens', bootstrapPaths.tokens, '{"worker":["secret"]}', /tokens of pool worker are not a list/],
     ['tokens of another form', bootstrapPaths.tokens, '7', /tokens\.json: expected an object/],
+    ['tokens of no pool', bootstrapPaths.tokens, '[[]]', /tokens\.json: expected an object/],
   ])('is refused with %s, by the name of the file and without its contents', async (_, path, text, message) => {
     await write(path, text);
     const refused = createBootstrapSource(directory, true);

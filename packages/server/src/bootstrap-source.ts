@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineConfigKind, machineConfigPoolKind, validate } from '@slipway/api';
 import type { Kind, MachineConfig, MachineConfigPool } from '@slipway/api';
+import { isRecord, parseJson } from '@slipway/base/json';
 import { readTokens, servedConfig } from '@slipway/fleet';
 import type { ProvisioningToken } from '@slipway/fleet';
 import { ServerError } from './errors.ts';
@@ -58,15 +59,15 @@ async function readPools(directory: string): Promise<MachineConfigPool[]> {
 }
 
 async function readObject<T>(kind: Kind<T>, path: string): Promise<T> {
-  const validated = validate(kind, parseJson(path, await readText(path)));
+  const validated = validate(kind, parse(path, await readText(path)));
   if (validated.ok) return validated.object;
   const problems = validated.problems.map((problem) => `${problem.path}: ${problem.message}`).join('; ');
   throw new ServerError('SLW_SERVER_INPUT', `${path}: ${problems}`);
 }
 
 async function readTokenFile(path: string): Promise<Map<string, ProvisioningToken[]>> {
-  const value = parseJson(path, await readText(path));
-  if (typeof value !== 'object' || value === null) {
+  const value = parse(path, await readText(path));
+  if (!isRecord(value)) {
     throw new ServerError('SLW_SERVER_INPUT', `${path}: expected an object with a list of tokens for each pool`);
   }
   return new Map(
@@ -81,13 +82,10 @@ async function readTokenFile(path: string): Promise<Map<string, ProvisioningToke
   );
 }
 
-/** What JSON.parse says quotes the text, and that may be secret. */
-function parseJson(path: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ServerError('SLW_SERVER_INPUT', `${path} is not JSON`);
-  }
+function parse(path: string, text: string): unknown {
+  const parsed = parseJson(text);
+  if (parsed.ok) return parsed.value;
+  throw new ServerError('SLW_SERVER_INPUT', `${path} is not JSON`);
 }
 
 async function readText(path: string): Promise<string> {

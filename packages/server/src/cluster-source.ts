@@ -1,12 +1,29 @@
-import { infrastructures, machineConfigPools, machineConfigs, nodeAnnotations, nodes, secrets } from '@slipway/api';
-import type { MachineConfigPool, Node, Secret } from '@slipway/api';
-import { servedConfig, serverSecrets } from '@slipway/fleet';
-import { createClient, createInformer, isKubeError } from '@slipway/kube';
-import type { Informer, KubeObject, Log, Stored, Transport } from '@slipway/kube';
-import { readSecrets } from './secret-inputs.ts';
-import type { Inputs, Source } from './source.ts';
+import {
+  infrastructures,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  type Node,
+  nodeAnnotations,
+  nodes,
+  type Secret,
+  secrets,
+  singletonName,
+} from '@slipway/api';
+import { type JoiningNode, type ProvisioningToken, readTokens, servedConfig, serverSecrets } from '@slipway/fleet';
+import {
+  createClient,
+  createInformer,
+  type Informer,
+  isKubeError,
+  type KubeObject,
+  type Log,
+  type Stored,
+  type Transport,
+} from '@slipway/kube';
+import type { Inputs, ServingCertificate, Source } from './source.ts';
 
-export interface ClusterSourceOptions {
+interface ClusterSourceOptions {
   transport: Transport;
   namespace: string;
   /** Whether machines must bring a token: then a missing Secret of tokens is a problem. */
@@ -102,11 +119,64 @@ function keepCurrentConfig({ metadata }: Stored<Node>): Stored<Node> {
 /** Stubs of OpenShift bring no token. A cluster is one when it says what it runs on. */
 export async function isOpenShift(transport: Transport): Promise<boolean> {
   try {
-    const found = await createClient(transport).find(infrastructures, { name: 'cluster' });
+    const found = await createClient(transport).find(infrastructures, { name: singletonName });
     return found?.status?.platformStatus !== undefined;
   } catch (error) {
     // Without the kind it is none; without the permission to look, the closed door is the safe answer.
     if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_FORBIDDEN')) return false;
     throw error;
   }
+}
+
+/** The Secrets that the server answers from; one that does not exist is undefined. */
+interface ServerSecrets {
+  serving: Secret | undefined;
+  tokens: Secret | undefined;
+  kubeconfig: Secret | undefined;
+}
+
+type FromSecrets = Pick<Inputs, 'certificate' | 'tokens' | 'node' | 'problems'>;
+
+/** What the Secrets say. One that is missing or damaged is a problem of its own and keeps nothing else back. */
+export function readSecrets(secrets: ServerSecrets, needsTokens: boolean): FromSecrets {
+  const problems: string[] = [];
+  const field = (secret: Secret, name: string): string => {
+    const text = Buffer.from(secret.data?.[name] ?? '', 'base64').toString('utf8');
+    if (text === '') problems.push(`Secret ${secret.metadata.name}, data["${name}"]: expected a value, found none`);
+    return text;
+  };
+  const present = <T>(name: string, secret: Secret | undefined, read: (secret: Secret) => T): T | undefined => {
+    if (secret !== undefined) return read(secret);
+    problems.push(`Secret ${name} does not exist yet. The controllers make it; see that slipway controller runs`);
+    return undefined;
+  };
+
+  const certificate = present(serverSecrets.serving, secrets.serving, (secret) =>
+    complete<ServingCertificate>({ cert: field(secret, 'tls.crt'), key: field(secret, 'tls.key') }),
+  );
+  const node = present(serverSecrets.kubeconfig, secrets.kubeconfig, (secret) =>
+    complete<JoiningNode>({ kubeconfig: field(secret, 'kubeconfig'), caBundle: field(secret, 'ca.crt') }),
+  );
+  const tokens =
+    needsTokens || secrets.tokens !== undefined
+      ? present(serverSecrets.tokens, secrets.tokens, (secret) => tokensIn(secret, problems))
+      : undefined;
+  return { certificate, node, tokens: tokens ?? new Map(), problems };
+}
+
+/** All of it or nothing: half a key pair is none. */
+const complete = <T extends object>(value: T): T | undefined =>
+  Object.values(value).every((part) => part !== '') ? value : undefined;
+
+function tokensIn({ metadata, data }: Secret, problems: string[]): Map<string, ProvisioningToken[]> {
+  const all = new Map<string, ProvisioningToken[]>();
+  for (const [pool, encoded] of Object.entries(data ?? {})) {
+    const tokens = readTokens(Buffer.from(encoded, 'base64').toString('utf8'));
+    if (tokens === undefined) {
+      problems.push(
+        `Secret ${metadata.name}, data["${pool}"]: expected a JSON list of tokens, found something else. Delete the key, and the controllers make new tokens`,
+      );
+    } else all.set(pool, tokens);
+  }
+  return all;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decide } from './decide.ts';
-import type { Asked, Rules } from './decide.ts';
+import { type Asked, checkToken, decide, parseAccept, routeOf, type Rules } from './decide.ts';
 
 const nothing: Asked = {
   method: 'GET',
@@ -117,5 +116,120 @@ describe('a request', () => {
   it('never shows a token in its refusal', () => {
     const refusal = decide({ ...nothing, authorization: 'Bearer old' }, inputs, rules);
     expect(JSON.stringify(refusal)).not.toContain('old');
+  });
+});
+
+const config = (pool: string, form = 'plain') => ({ to: 'config', pool, form });
+
+describe('where a request leads', () => {
+  it.each([
+    ['GET', '/config/worker', config('worker')],
+    ['HEAD', '/config/worker', config('worker')],
+    ['GET', '/config/gpu-2.rack', config('gpu-2.rack')],
+    ['GET', '/config/worker?compression=gzip', config('worker', 'gzip')],
+    ['GET', '/config/worker?a=1&compression=gzip', config('worker', 'gzip')],
+    ['GET', '/config/worker?compression=br', config('worker')],
+    ['GET', '/config/worker?nocompression=gzip', config('worker')],
+    ['GET', '/healthz', { to: 'health' }],
+    ['HEAD', '/healthz?a', { to: 'health' }],
+    ['POST', '/config/worker', { to: 'method' }],
+    ['OPTIONS', '/healthz', { to: 'method' }],
+    ['POST', '/', { to: 'nothing' }],
+    ['GET', '/', { to: 'nothing' }],
+    ['GET', '/config/', { to: 'nothing' }],
+    ['GET', '/config/worker/', { to: 'nothing' }],
+    ['GET', '/config/../worker', { to: 'nothing' }],
+    ['GET', '/config/%77orker', { to: 'nothing' }],
+    ['GET', '/config/Worker', { to: 'nothing' }],
+    ['GET', `/config/${'a'.repeat(254)}`, { to: 'nothing' }],
+    ['GET', '//config/worker', { to: 'nothing' }],
+    ['GET', 'https://example.com/config/worker', { to: 'nothing' }],
+    ['GET', undefined, { to: 'nothing' }],
+    [undefined, '/healthz', { to: 'method' }],
+  ])('%s %s', (method, url, route) => {
+    expect(routeOf(method, url)).toEqual(route);
+  });
+});
+
+const { now } = rules;
+const tokens = [token('newest', '2026-01-03T00:00:00Z'), token('older', '2026-01-02T00:00:01Z')];
+
+describe('a provisioning token', () => {
+  it.each([
+    ['the newest one', 'Bearer newest', 'valid'],
+    ['the one before, while it lasts', 'Bearer older', 'valid'],
+    ['with a scheme in another case', 'bearer newest', 'valid'],
+    ['with two blanks', 'Bearer  newest', 'valid'],
+    ['another one', 'Bearer other', 'unknown'],
+    ['a beginning of it', 'Bearer newes', 'unknown'],
+    ['nothing', undefined, 'missing'],
+    ['an empty header', '', 'missing'],
+    ['only the scheme', 'Bearer ', 'missing'],
+    ['another scheme', 'Basic newest', 'missing'],
+    ['one of absurd length', `Bearer ${'x'.repeat(513)}`, 'missing'],
+  ])('is judged when it is %s', (_, header, verdict) => {
+    expect(checkToken(header, tokens, now)).toBe(verdict);
+  });
+
+  it('ends with the moment it expires', () => {
+    expect(checkToken('Bearer older', tokens, now + 999)).toBe('valid');
+    expect(checkToken('Bearer older', tokens, now + 1000)).toBe('expired');
+  });
+
+  it('is unknown where the pool has none', () => {
+    expect(checkToken('Bearer newest', [], now)).toBe('unknown');
+  });
+
+  it('is valid where it stands twice and one has not expired', () => {
+    const twice = [token('a', '2026-01-01T00:00:00Z'), token('a', '2026-01-03T00:00:00Z')];
+    expect(checkToken('Bearer a', twice, now)).toBe('valid');
+  });
+});
+
+const type = 'application/vnd.coreos.ignition+json';
+
+describe('the spec version a client asks for', () => {
+  it.each([
+    ['Ignition 2.14', `${type};version=3.3.0, */*;q=0.1`, '3.3.0'],
+    ['Ignition 2.24', `${type};version=3.5.0, */*;q=0.1`, '3.5.0'],
+    ['Ignition 2.27', `${type};version=3.6.0, */*;q=0.1`, '3.6.0'],
+    ['no header', undefined, '2.2.0'],
+    ['an empty header', '', '2.2.0'],
+    ['curl', '*/*', '2.2.0'],
+    ['a browser', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', '2.2.0'],
+    [
+      'Ignition 0.x',
+      `${type}; version=2.4.0, application/vnd.coreos.ignition+json; version=1; q=0.5, */*; q=0.1`,
+      '2.4.0',
+    ],
+    ['the type without a version', type, '2.2.0'],
+    ['a quoted version', `${type};version="3.1.0"`, '3.1.0'],
+    ['another case', `${type.toUpperCase()};Version=3.1.0`, '3.1.0'],
+    ['two, the newer first', `${type};version=3.4.0, ${type};version=3.2.0`, '3.4.0'],
+    ['two, the newer last', `${type};version=3.2.0, ${type};version=3.4.0`, '3.4.0'],
+    ['two, the older preferred', `${type};version=3.4.0;q=0.5, ${type};version=3.2.0;q=0.9`, '3.2.0'],
+    ['one that is not wanted', `${type};version=3.4.0;q=0, ${type};version=3.2.0`, '3.2.0'],
+    ['one of two unknown', `${type};version=9.0.0, ${type};version=3.2.0;q=0.2`, '3.2.0'],
+    ['newer than we know', `${type};version=3.9.0`, '3.6.0'],
+    ['newer than the last of spec 2', `${type};version=2.9.0`, '2.4.0'],
+    ['a patch release', `${type};version=3.4.7`, '3.4.0'],
+    ['a pre-release', `${type};version=3.5.0-experimental`, '3.4.0'],
+  ])('%s', (_, header, version) => {
+    expect(parseAccept(header)).toEqual({ ok: true, version });
+  });
+
+  it.each(['2.1.0', '1.0.0', '4.0.0', '3', 'x', '3.0.0-experimental', ''])(
+    'is refused with the versions we serve when it is %j',
+    (version) => {
+      expect(parseAccept(`${type};version=${version}, */*;q=0.1`)).toMatchObject({
+        ok: false,
+        message: expect.stringMatching(/served are 2\.2\.0, .*, 3\.6\.0$/),
+      });
+    },
+  );
+
+  it('reads no more of a hostile header than a client would send', () => {
+    const header = `${'a/b,'.repeat(16)}${type};version=3.5.0`;
+    expect(parseAccept(header)).toEqual({ ok: true, version: '2.2.0' });
   });
 });

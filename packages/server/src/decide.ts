@@ -1,11 +1,10 @@
-import type { SpecVersion } from '@slipway/ignition';
-import { parseAccept } from './accept.ts';
+// What a request is for, and whether it may have it: pure.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { quote } from '@slipway/base/text';
+import type { ProvisioningToken } from '@slipway/fleet';
+import { SPEC_VERSIONS, type SpecVersion } from '@slipway/ignition';
 import type { ServerErrorCode } from './errors.ts';
-import { allowedMethods, routeOf } from './route.ts';
-import type { Form, Route } from './route.ts';
 import type { Inputs } from './source.ts';
-import { checkToken } from './token.ts';
-import type { TokenVerdict } from './token.ts';
 
 /** What of a request counts. */
 export interface Asked {
@@ -111,4 +110,109 @@ function refuseToken(pool: string, verdict: TokenVerdict, { behind }: Rules): Re
     `a provisioning token of MachineConfigPool ${pool} is needed, and the request ${verdict === 'valid' ? '' : found[verdict]}. Start the machine with the current stub: Secret ${pool}-user-data-managed`,
     { 'www-authenticate': 'Bearer' },
   );
+}
+
+/** What a request is for, as far as its first line says. */
+type Route = { to: 'config'; pool: string; form: Form } | { to: 'health' } | { to: 'nothing' } | { to: 'method' };
+
+/** `gzip`: the bytes a stub asks for, packed. Ignition forbids the packing of HTTP itself. */
+export type Form = 'plain' | 'gzip';
+
+/** The methods that are answered. */
+const allowedMethods = 'GET, HEAD';
+
+const poolPath = /^\/config\/([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)$/;
+
+/** The path before the method: a wrong path stays wrong with every method. */
+export function routeOf(method: string | undefined, url: string | undefined): Route {
+  const [path = '', query = ''] = (url ?? '').split('?', 2);
+  const pool = poolPath.exec(path)?.[1];
+  if (pool === undefined && path !== '/healthz') return { to: 'nothing' };
+  if (method !== 'GET' && method !== 'HEAD') return { to: 'method' };
+  return pool === undefined ? { to: 'health' } : { to: 'config', pool, form: formOf(query) };
+}
+
+const formOf = (query: string): Form => (query.split('&').includes('compression=gzip') ? 'gzip' : 'plain');
+
+/** `missing`: none was sent; `unknown`: not, or no longer, one of the pool's; `expired`: it was one. */
+type TokenVerdict = 'valid' | 'missing' | 'unknown' | 'expired';
+
+/**
+ * Compares with every token, and by digest: how long it takes says neither how much of a token is right nor which one.
+ */
+export function checkToken(
+  authorization: string | undefined,
+  tokens: readonly ProvisioningToken[],
+  now: number,
+): TokenVerdict {
+  const sent = /^Bearer +([\w.~+/=-]{1,512})$/i.exec(authorization ?? '')?.[1];
+  if (sent === undefined) return 'missing';
+  const digest = tokenDigest(sent);
+  const equal = tokens.filter(({ token }) => timingSafeEqual(tokenDigest(token), digest));
+  if (equal.length === 0) return 'unknown';
+  return equal.some(({ expires }) => now < Date.parse(expires)) ? 'valid' : 'expired';
+}
+
+const tokenDigest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+type AskedVersion = { ok: true; version: SpecVersion } | { ok: false; message: string };
+
+const ignitionType = 'application/vnd.coreos.ignition+json';
+/** What clients of before the header existed can read. */
+const oldest: SpecVersion = '2.2.0';
+/** A client names one or two; whoever names hundreds is none. */
+const mostRanges = 16;
+
+/**
+ * The spec version that a client asks for with its Accept header. Among several the preferred one (q) counts, then the
+ * newest. Every client reads older configs of its own major version, so the answer is the newest version that is not
+ * newer than the one asked for: 3.9.0 is answered with 3.6.0. A header that names no Ignition config, and none at all,
+ * are the clients of spec 2.2.
+ */
+export function parseAccept(header: string | undefined): AskedVersion {
+  const asked = (header ?? '').split(',', mostRanges).flatMap(readRange);
+  if (asked.length === 0) return { ok: true, version: oldest };
+  const served = asked
+    .flatMap(({ version, quality }) => {
+      const found = newestUpTo(version);
+      return found === undefined ? [] : [{ found, quality }];
+    })
+    .toSorted((a, b) => b.quality - a.quality || SPEC_VERSIONS.indexOf(b.found) - SPEC_VERSIONS.indexOf(a.found));
+  const best = served[0];
+  if (best !== undefined) return { ok: true, version: best.found };
+  const found = asked.map(({ version }) => quote(version, 40)).join(', ');
+  return {
+    ok: false,
+    message: `the Accept header asks for an Ignition config of version ${found}: served are ${SPEC_VERSIONS.join(', ')}`,
+  };
+}
+
+interface AskedRange {
+  version: string;
+  quality: number;
+}
+
+function readRange(text: string): AskedRange[] {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
+  if (type.toLowerCase() !== ignitionType) return [];
+  const version = parameterOf(parameters, 'version') ?? oldest;
+  const quality = Number(parameterOf(parameters, 'q') ?? 1);
+  return quality > 0 ? [{ version, quality }] : [];
+}
+
+function parameterOf(parameters: readonly string[], name: string): string | undefined {
+  const found = parameters.find((parameter) => parameter.toLowerCase().startsWith(`${name}=`));
+  return found?.slice(name.length + 1).replaceAll('"', '');
+}
+
+/** The newest version we serve of the same major that is not newer; a pre-release comes before its release. */
+function newestUpTo(asked: string): SpecVersion | undefined {
+  const match = /^(\d{1,4})\.(\d{1,4})\.(\d{1,4})(-[\w.-]{1,40})?$/.exec(asked);
+  if (match === null) return undefined;
+  const [, major, minor, patch, preRelease] = match;
+  const limit = Number(minor) - (preRelease !== undefined && Number(patch) === 0 ? 1 : 0);
+  return SPEC_VERSIONS.findLast((version) => {
+    const [ourMajor, ourMinor] = version.split('.');
+    return ourMajor === major && Number(ourMinor) <= limit;
+  });
 }

@@ -1,3 +1,5 @@
+import { CodedError } from '@slipway/base/coded-error';
+
 /** Every code of the machine config server, with what it means. docs/errors.md says what to do about each. */
 export const serverErrors = {
   SLW_SERVER_PATH: 'nothing is served under the path that was asked for',
@@ -17,12 +19,6 @@ export const serverErrors = {
 
 export type ServerErrorCode = keyof typeof serverErrors;
 
-export class ServerError extends Error {
+export class ServerError extends CodedError<ServerErrorCode> {
   override readonly name = 'ServerError';
-  readonly code: ServerErrorCode;
-
-  constructor(code: ServerErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 }

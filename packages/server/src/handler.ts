@@ -1,17 +1,23 @@
+// A request from its head to its last byte: decided, answered in turn, sent in pieces, recorded.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { truncate } from '@slipway/base/text';
 import type { Log } from '@slipway/kube';
-import type { AnswerBook } from './book.ts';
-import { comeBack, decide, refuse } from './decide.ts';
-import type { ConfigRequest, Refusal } from './decide.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './admission-queue.ts';
+import { comeBack, type ConfigRequest, decide, type Decision, type Refusal, refuse } from './decide.ts';
 import type { ServerMetrics } from './metrics.ts';
-import { recordFetch } from './record.ts';
-import type { Exchange } from './record.ts';
-import { boundSending, sendInPieces } from './send.ts';
-import type { SendLimits } from './send.ts';
+import type { AnswerBook } from './prepared-answers.ts';
 import type { Inputs } from './source.ts';
 
-export interface HandlerOptions {
+export interface SendLimits {
+  /** How much of an answer is encrypted ahead of what the client has taken. */
+  pieceBytes: number;
+  /** A client that takes nothing for so long is cut off. */
+  stallMs: number;
+  /** And one that is not done after so long. */
+  totalMs: number;
+}
+
+interface HandlerOptions {
   inputs(): Pick<Inputs, 'pools' | 'tokens'>;
   isBehind(): boolean;
   allowAnonymous: boolean;
@@ -22,7 +28,18 @@ export interface HandlerOptions {
   log: Log;
 }
 
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A request on its way through, and what is told about it at the end. */
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  decision: Decision;
+  started: number;
+  rendered?: string;
+  /** Bytes of the config, as far as it was begun. */
+  bytes: number;
+}
 
 export function createHandler(options: HandlerOptions): Handler {
   const { book, gate, limits, log } = options;
@@ -116,4 +133,71 @@ function sendRefusal(exchange: Exchange, refusal: Refusal): void {
   const { decision } = exchange;
   exchange.decision = 'pool' in decision && decision.pool !== undefined ? { ...refusal, pool: decision.pool } : refusal;
   sendText(exchange, refusal.status, `${refusal.message} [${refusal.code}]\n`, refusal.headers);
+}
+
+/** A client that does not take its bytes is cut off, whatever is being sent. */
+function boundSending(response: ServerResponse, { stallMs, totalMs }: SendLimits): void {
+  const cut = (): void => {
+    response.destroy();
+  };
+  const total = setTimeout(cut, totalMs);
+  response.setTimeout(stallMs, cut);
+  response.on('close', () => clearTimeout(total));
+}
+
+/**
+ * Sends the bytes piece by piece, each when the one before has left: a thousand clients at once hold a thousand pieces,
+ * not a thousand answers. The bytes themselves are shared.
+ */
+function sendInPieces(response: ServerResponse, bytes: Buffer, pieceBytes: number): void {
+  let at = 0;
+  const sendMore = (): void => {
+    while (at + pieceBytes < bytes.length) {
+      const piece = bytes.subarray(at, at + pieceBytes);
+      at += pieceBytes;
+      if (!response.write(piece)) {
+        response.once('drain', sendMore);
+        return;
+      }
+    }
+    response.end(bytes.subarray(at));
+  };
+  sendMore();
+}
+
+/** Who asked for what, when, and what came of it. Never the token, and of the query only the form. */
+function recordFetch(exchange: Exchange, { metrics, log }: { metrics: ServerMetrics; log: Log }): void {
+  const { request, response, decision, rendered, bytes } = exchange;
+  const ms = Math.round(performance.now() - exchange.started);
+  const status = response.headersSent ? response.statusCode : 0;
+  const asked = askedFor(decision);
+  const agent = request.headers['user-agent'];
+  metrics.fetched({ ...asked, pool: knownPool(decision), status, bytes, ms });
+  if (decision.to === 'health') return;
+  const fields = {
+    from: request.socket.remoteAddress,
+    agent: agent === undefined ? undefined : truncate(agent, 100),
+    method: request.method,
+    pool: decision.pool,
+    ...asked,
+    rendered,
+    status,
+    bytes,
+    ms,
+  };
+  if (!response.writableFinished) log.warn(fields, 'a machine went away, or was cut off, before it had its answer');
+  else if (decision.to === 'refuse') log.warn({ ...fields, code: decision.code }, 'a request was refused');
+  else log.info(fields, 'gave a machine its config');
+}
+
+const askedFor = (decision: Decision): { version: string; form: string; access?: string } => {
+  if (decision.to !== 'config') return { version: '', form: '' };
+  const { version, form, access } = decision;
+  return { version, form, access };
+};
+
+/** Names that somebody made up must not become series of a metric. */
+function knownPool(decision: Decision): string {
+  if (decision.to === 'health' || (decision.to === 'refuse' && decision.status === 404)) return '';
+  return decision.pool ?? '';
 }

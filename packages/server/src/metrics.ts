@@ -1,6 +1,6 @@
 import type { Metrics } from '@slipway/kube';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import type { Gate } from './gate.ts';
+import type { Gate } from './admission-queue.ts';
 
 /** One request, when it is over. */
 export interface Fetch {

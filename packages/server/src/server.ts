@@ -1,13 +1,10 @@
 import type { Health, Log, Metrics } from '@slipway/kube';
-import { createAnswerBook } from './book.ts';
+import { createGate, type GateLimits } from './admission-queue.ts';
 import { ServerError } from './errors.ts';
-import { createGate } from './gate.ts';
-import type { GateLimits } from './gate.ts';
-import { createHandler } from './handler.ts';
-import { createListener } from './listener.ts';
-import type { Address, ListenLimits } from './listener.ts';
+import { createHandler, type SendLimits } from './handler.ts';
+import { type Address, createListener, type ListenLimits } from './listener.ts';
 import { createServerMetrics } from './metrics.ts';
-import type { SendLimits } from './send.ts';
+import { createAnswerBook } from './prepared-answers.ts';
 import type { ServingCertificate, Source } from './source.ts';
 
 export interface ServerLimits {

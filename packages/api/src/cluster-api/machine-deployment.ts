@@ -1,9 +1,13 @@
-import { ageColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
-import { labelSelector } from '../label-selector.ts';
+import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { choice, flag, int32, intOrString, object, optional, text, timestamp } from '../schema.ts';
-import { clusterApiGroup } from './group.ts';
-import { machineStatusFields } from './machine-status.ts';
-import { deletePolicies, machineNamingStrategy, machineTemplate } from './machine-template.ts';
+import { labelSelector } from '../shared-fields.ts';
+import {
+  clusterApiGroup,
+  deletePolicies,
+  machineNamingStrategy,
+  machineStatusFields,
+  machineTemplate,
+} from './machine-template.ts';
 
 const strategy = object('How machines are replaced after a change of the template.', {
   type: optional(choice(['RollingUpdate', 'OnDelete'], 'One after another, or each when somebody deletes it.')),

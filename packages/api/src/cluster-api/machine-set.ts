@@ -1,9 +1,13 @@
-import { ageColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
-import { labelSelector } from '../label-selector.ts';
+import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { choice, int32, object, optional, text } from '../schema.ts';
-import { clusterApiGroup } from './group.ts';
-import { machineStatusFields } from './machine-status.ts';
-import { deletePolicies, machineNamingStrategy, machineTemplate } from './machine-template.ts';
+import { labelSelector } from '../shared-fields.ts';
+import {
+  clusterApiGroup,
+  deletePolicies,
+  machineNamingStrategy,
+  machineStatusFields,
+  machineTemplate,
+} from './machine-template.ts';
 
 const schema = object('A number of like machines of Cluster API.', {
   spec: optional(

@@ -1,7 +1,6 @@
-import { conditionColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { atomicList, freeForm, nullable, object, optional, text } from '../schema.ts';
-import { clusterStatusConditions } from './cluster-status-condition.ts';
-import { configGroup } from './group.ts';
+import { clusterStatusConditions, configGroup } from './group.ts';
 
 const schema = object('What an operator says about itself, so that one place shows the state of the cluster.', {
   spec: object('Empty: an operator is configured elsewhere.', {}),

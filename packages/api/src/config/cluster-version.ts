@@ -1,5 +1,4 @@
-import { conditions } from '../condition.ts';
-import { conditionColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import {
   atomicList,
   choice,
@@ -13,8 +12,8 @@ import {
   text,
   timestamp,
 } from '../schema.ts';
-import { clusterStatusConditions } from './cluster-status-condition.ts';
-import { configGroup } from './group.ts';
+import { conditions } from '../shared-fields.ts';
+import { clusterStatusConditions, configGroup } from './group.ts';
 
 const architecture = optional(choice(['Multi', ''], 'Multi for a release that holds every architecture, else empty.'));
 

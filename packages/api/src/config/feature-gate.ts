@@ -1,6 +1,6 @@
-import { conditions } from '../condition.ts';
-import { resourceOf, type Kind, type ObjectOf } from '../kind.ts';
-import { atomicList, choice, listMap, nullable, object, optional, staysOnceSet, text, type Rule } from '../schema.ts';
+import { type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { atomicList, choice, listMap, nullable, object, optional, type Rule, staysOnceSet, text } from '../schema.ts';
+import { conditions } from '../shared-fields.ts';
 import { configGroup } from './group.ts';
 
 const gateName = (description?: string) => text(description, { pattern: '^([A-Za-z0-9-]+\\.)*[A-Za-z0-9-]+\\.?$' });

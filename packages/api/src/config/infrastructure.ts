@@ -1,9 +1,9 @@
-import { resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { choice, object, optional, text } from '../schema.ts';
 import { configGroup } from './group.ts';
+import { platformType } from './platform-fields.ts';
 import { platformSpec } from './platform-spec.ts';
 import { platformStatus } from './platform-status.ts';
-import { platformType } from './platform-type.ts';
 
 const schema = object('What the cluster runs on. Its name is cluster.', {
   spec: object('Settings of the infrastructure.', {

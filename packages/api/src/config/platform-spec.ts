@@ -1,9 +1,181 @@
-import { object, optional, staysOnceSet, text } from '../schema.ts';
-import { machineNetworks, wantedAddresses } from './network-address.ts';
-import { nutanixPlatformSpec } from './nutanix-platform.ts';
-import { platformType } from './platform-type.ts';
-import { awsServiceEndpoints, powerVsServiceEndpoints } from './service-endpoint.ts';
-import { vspherePlatformSpec } from './vsphere-platform.ts';
+import {
+  atomicList,
+  choice,
+  int32,
+  listMap,
+  memberOf,
+  object,
+  optional,
+  type Rule,
+  setList,
+  staysOnceSet,
+  text,
+  type TextOptions,
+} from '../schema.ts';
+import {
+  awsServiceEndpoints,
+  machineNetworks,
+  platformType,
+  powerVsServiceEndpoints,
+  wantedAddresses,
+} from './platform-fields.ts';
+
+const identifier = (description?: string) =>
+  object(
+    description,
+    {
+      type: choice(['UUID', 'Name'], 'Whether it is known by UUID or by name.'),
+      uuid: optional(text('The UUID.')),
+      name: optional(text('The name.')),
+    },
+    { rules: [memberOf('type', 'UUID', 'uuid'), memberOf('type', 'Name', 'name')] },
+  );
+
+const endpoint = (description: string) =>
+  object(description, {
+    address: text('DNS name or IP address.', { maxLength: 256 }),
+    port: int32('Port.', { minimum: 1, maximum: 65_535 }),
+  });
+
+const nutanixPlatformSpec = object('Settings for Nutanix.', {
+  prismCentral: endpoint('The Prism Central.'),
+  prismElements: listMap(
+    'The Prism Elements, one for each Nutanix cluster.',
+    object(undefined, {
+      name: text('Name of the Prism Element.', { maxLength: 256 }),
+      endpoint: endpoint('Where it is.'),
+    }),
+    ['name'],
+  ),
+  failureDomains: optional(
+    listMap(
+      'Where machines can be, so that one failure does not take all.',
+      object(undefined, {
+        name: text('Name of the failure domain.', {
+          minLength: 1,
+          maxLength: 64,
+          pattern: '[a-z0-9]([-a-z0-9]*[a-z0-9])?',
+        }),
+        cluster: identifier('The Nutanix cluster.'),
+        subnets: atomicList('The subnets.', identifier(), { minItems: 1, maxItems: 1 }),
+      }),
+      ['name'],
+    ),
+  ),
+});
+
+const server = (options: TextOptions = {}) =>
+  text('DNS name or IP address of the vCenter.', {
+    maxLength: 255,
+    anyFormat: ['ipv4', 'ipv6', 'hostname'],
+    ...options,
+  });
+
+const inventoryPath = (description: string, below: string, options: TextOptions = {}) =>
+  text(description, { maxLength: 2048, pattern: `^/.*?/${below}`, ...options });
+
+const shortName = (description: string) => text(description, { minLength: 1, maxLength: 80 });
+
+const topology = object('Where in the vCenter.', {
+  datacenter: text('Name of the datacenter.', { maxLength: 80 }),
+  computeCluster: inventoryPath('Path of the compute cluster.', 'host/.*?'),
+  networks: atomicList('Port groups for the machines.', text(), { minItems: 1, maxItems: 10 }),
+  datastore: inventoryPath('Path of the datastore.', 'datastore/.*?'),
+  resourcePool: optional(inventoryPath('Path of the resource pool.', 'host/.*?/Resources.*')),
+  folder: optional(inventoryPath('Path of the folder for machines.', 'vm/.*?')),
+  template: optional(inventoryPath('Path of the template machines are cloned from.', 'vm/.*?', { minLength: 1 })),
+});
+
+const zoneAffinity = object(
+  'What a zone is.',
+  {
+    type: choice(['HostGroup', 'ComputeCluster'], 'A group of hosts, or a compute cluster.'),
+    hostGroup: optional(
+      object('The group of hosts. For type HostGroup.', {
+        hostGroup: shortName('Name of the host group.'),
+        vmGroup: shortName('Name of the VM group.'),
+        vmHostRule: shortName('Name of the rule that ties the two together.'),
+      }),
+    ),
+  },
+  { rules: [memberOf('type', 'HostGroup', 'hostGroup')] },
+);
+
+interface Affinities {
+  zoneAffinity?: { type: string };
+  regionAffinity?: { type: string };
+}
+
+const regionForZone = (zone: string, region: string): Rule<Affinities> => ({
+  rule: `!has(self.zoneAffinity) || self.zoneAffinity.type != '${zone}' || (has(self.regionAffinity) && self.regionAffinity.type == '${region}')`,
+  message: `regionAffinity type must be ${region} when zoneAffinity type is ${zone}`,
+  holds: ({ zoneAffinity, regionAffinity }) => zoneAffinity?.type !== zone || regionAffinity?.type === region,
+});
+
+const failureDomain = object(
+  undefined,
+  {
+    name: text('Name of the failure domain.', { minLength: 1, maxLength: 256 }),
+    region: shortName('Tag of the region.'),
+    zone: shortName('Tag of the zone.'),
+    regionAffinity: optional(
+      object('What a region is.', {
+        type: choice(['ComputeCluster', 'Datacenter'], 'A compute cluster, or a datacenter.'),
+      }),
+    ),
+    zoneAffinity: optional(zoneAffinity),
+    server: server({ minLength: 1 }),
+    topology,
+  },
+  { rules: [regionForZone('HostGroup', 'ComputeCluster'), regionForZone('ComputeCluster', 'Datacenter')] },
+);
+
+const vcenter = object(undefined, {
+  server: server(),
+  port: optional(int32('Port of the vCenter.', { minimum: 1, maximum: 32_767 })),
+  datacenters: setList('Datacenters of the vCenter that are used.', text(), { minItems: 1 }),
+});
+
+const nodeNetwork = (description: string) =>
+  object(description, {
+    network: optional(text('Name of the network whose address is taken.')),
+    networkSubnetCidr: optional(setList('Subnets the address must be in.', text(undefined, { format: 'cidr' }))),
+    excludeNetworkSubnetCidr: optional(
+      atomicList('Subnets the address must not be in.', text(undefined, { format: 'cidr' })),
+    ),
+  });
+
+const vspherePlatformSpec = object(
+  'Settings for vSphere.',
+  {
+    vcenters: optional(
+      atomicList('The vCenters.', vcenter, {
+        minItems: 1,
+        maxItems: 3,
+        rules: [
+          {
+            rule: 'self.all(x, self.exists_one(y, y.server == x.server))',
+            message: 'no server may be named twice',
+            holds: (self) => new Set(self.map(({ server }) => server)).size === self.length,
+          },
+        ],
+      }),
+    ),
+    failureDomains: optional(
+      listMap('Where machines can be, so that one failure does not take all.', failureDomain, ['name']),
+    ),
+    nodeNetworking: optional(
+      object('Which of the addresses of a machine its node shows.', {
+        external: optional(nodeNetwork('The external address.')),
+        internal: optional(nodeNetwork('The internal address.')),
+      }),
+    ),
+    apiServerInternalIPs: optional(wantedAddresses('apiServerInternalIPs')),
+    ingressIPs: optional(wantedAddresses('ingressIPs')),
+    machineNetworks: optional(machineNetworks),
+  },
+  { rules: [staysOnceSet('apiServerInternalIPs'), staysOnceSet('ingressIPs')] },
+);
 
 const nothing = (platform: string) => optional(object(`There are no settings for ${platform}.`, {}));
 

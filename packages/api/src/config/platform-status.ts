@@ -1,15 +1,206 @@
-import { choice, object, optional, text } from '../schema.ts';
 import {
-  alibabaCloudStatus,
-  awsStatus,
-  azureStatus,
-  gcpStatus,
-  ibmCloudStatus,
-  powerVsStatus,
-} from './cloud-platform-status.ts';
-import { loadBalancer } from './load-balancer.ts';
-import { machineNetworks, observedAddresses, observedAddressSet } from './network-address.ts';
-import { platformType } from './platform-type.ts';
+  atomicList,
+  choice,
+  listMap,
+  matching,
+  nullable,
+  object,
+  optional,
+  type Rule,
+  staysOnceSet,
+  text,
+} from '../schema.ts';
+import {
+  awsServiceEndpoints,
+  cloudLoadBalancerConfig,
+  fixedOnceSet,
+  ibmCloudServiceEndpoints,
+  loadBalancer,
+  machineNetworks,
+  observedAddresses,
+  observedAddressSet,
+  platformType,
+  powerVsServiceEndpoints,
+} from './platform-fields.ts';
+
+const onlyAtInstallation = (field: string): Rule<object> => ({
+  rule: `has(self.${field}) == has(oldSelf.${field})`,
+  message: `${field} can only be set during installation`,
+});
+
+const unchanged = (field: string): Rule<unknown[]> => ({
+  rule: 'self.all(x, x in oldSelf) && oldSelf.all(x, x in self)',
+  message: `${field} can only be set during installation, and not changed afterwards`,
+});
+
+const awsTagText = matching(
+  '^[0-9A-Za-z_.:/=+-@ ]+$',
+  "a tag of AWS may hold letters, digits, spaces and the characters '_', '.', '/', '=', '+', '-', ':' and '@'",
+);
+
+const alibabaCloudStatus = object('For Alibaba Cloud.', {
+  region: text('The region.', { pattern: '^[0-9A-Za-z-]+$' }),
+  resourceGroupID: optional(text('ID of the resource group.', { pattern: '^(rg-[0-9A-Za-z]+)?$' })),
+  resourceTags: optional(
+    listMap(
+      'Tags for everything that is made for the cluster.',
+      object(undefined, {
+        key: text('Key of the tag.', { minLength: 1, maxLength: 128 }),
+        value: text('Value of the tag.', { minLength: 1, maxLength: 128 }),
+      }),
+      ['key'],
+      { maxItems: 20 },
+    ),
+  ),
+});
+
+const awsStatus = object('For AWS.', {
+  region: optional(text('The region.')),
+  ipFamily: optional(
+    choice(['IPv4', 'DualStackIPv6Primary', 'DualStackIPv4Primary'], 'The IP families of the cluster.', {
+      default: 'IPv4',
+      rules: [fixedOnceSet('ipFamily')],
+    }),
+  ),
+  serviceEndpoints: awsServiceEndpoints,
+  resourceTags: optional(
+    atomicList(
+      'Tags for everything that is made for the cluster.',
+      object(undefined, {
+        key: text('Key of the tag.', { minLength: 1, maxLength: 128, rules: [awsTagText] }),
+        value: text('Value of the tag.', { minLength: 1, maxLength: 256, rules: [awsTagText] }),
+      }),
+      { maxItems: 25 },
+    ),
+  ),
+  cloudLoadBalancerConfig: optional(nullable(cloudLoadBalancerConfig)),
+});
+
+const azureStatus = object(
+  'For Azure.',
+  {
+    cloudName: optional(
+      choice(
+        [
+          '',
+          'AzurePublicCloud',
+          'AzureUSGovernmentCloud',
+          'AzureChinaCloud',
+          'AzureGermanCloud',
+          'AzureStackCloud',
+          'AzureUSSecCloud',
+        ],
+        'Which Azure cloud.',
+      ),
+    ),
+    armEndpoint: optional(text('Address of the resource manager, for Azure Stack.')),
+    resourceGroupName: optional(text('Name of the resource group.')),
+    networkResourceGroupName: optional(text('Name of the resource group of the network.')),
+    resourceTags: optional(
+      atomicList(
+        'Tags for everything that is made for the cluster.',
+        object(undefined, {
+          key: text('Key of the tag.', {
+            minLength: 1,
+            maxLength: 128,
+            pattern: '^[a-zA-Z]([0-9A-Za-z_.-]*[0-9A-Za-z_])?$',
+          }),
+          value: text('Value of the tag.', { minLength: 1, maxLength: 256, pattern: '^[0-9A-Za-z_.=+-@]+$' }),
+        }),
+        { maxItems: 10, rules: [unchanged('resourceTags')] },
+      ),
+    ),
+    cloudLoadBalancerConfig: optional(cloudLoadBalancerConfig),
+  },
+  { rules: [onlyAtInstallation('resourceTags')] },
+);
+
+const gcpStatus = object(
+  'For Google Cloud.',
+  {
+    projectID: optional(text('ID of the project.')),
+    region: optional(text('The region.')),
+    resourceLabels: optional(
+      listMap(
+        'Labels for everything that is made for the cluster.',
+        object(undefined, {
+          key: text('Key of the label.', {
+            minLength: 1,
+            maxLength: 63,
+            pattern: '^[a-z][0-9a-z_-]{0,62}$',
+            rules: [
+              {
+                rule: "!self.startsWith('openshift-io') && !self.startsWith('kubernetes-io')",
+                message: 'must not begin with openshift-io or kubernetes-io',
+                holds: (self) => !self.startsWith('openshift-io') && !self.startsWith('kubernetes-io'),
+              },
+            ],
+          }),
+          value: text('Value of the label.', { minLength: 1, maxLength: 63, pattern: '^[0-9a-z_-]{1,63}$' }),
+        }),
+        ['key'],
+        { maxItems: 32, rules: [unchanged('resourceLabels')] },
+      ),
+    ),
+    resourceTags: optional(
+      listMap(
+        'Tags for everything that is made for the cluster.',
+        object(undefined, {
+          parentID: text('Project or organisation that the tag was made in.', {
+            minLength: 1,
+            maxLength: 32,
+            pattern: '(^[1-9][0-9]{0,31}$)|(^[a-z][a-z0-9-]{4,28}[a-z0-9]$)',
+          }),
+          key: text('Key of the tag.', {
+            minLength: 1,
+            maxLength: 63,
+            pattern: '^[a-zA-Z0-9]([0-9A-Za-z_.-]{0,61}[a-zA-Z0-9])?$',
+          }),
+          value: text('Value of the tag.', {
+            minLength: 1,
+            maxLength: 63,
+            pattern: '^[a-zA-Z0-9]([0-9A-Za-z_.@%=+:,*#&()\\[\\]{}\\-\\s]{0,61}[a-zA-Z0-9])?$',
+          }),
+        }),
+        ['key'],
+        { maxItems: 50, rules: [unchanged('resourceTags')] },
+      ),
+    ),
+    cloudLoadBalancerConfig: optional(nullable(cloudLoadBalancerConfig)),
+  },
+  { rules: [onlyAtInstallation('resourceLabels'), onlyAtInstallation('resourceTags')] },
+);
+
+const ibmInstances = {
+  cisInstanceCRN: optional(text('CRN of the Cloud Internet Services instance with the DNS zone.')),
+  dnsInstanceCRN: optional(text('CRN of the DNS Services instance with the DNS zone.')),
+};
+
+const ibmCloudStatus = object('For IBM Cloud.', {
+  location: optional(text('Where the cluster is.')),
+  providerType: optional(text('Kind of infrastructure.')),
+  resourceGroupName: optional(text('Name of the resource group.')),
+  ...ibmInstances,
+  serviceEndpoints: ibmCloudServiceEndpoints,
+});
+
+const powerVsStatus = object(
+  'For IBM Power VS.',
+  {
+    region: optional(text('The region.')),
+    zone: optional(text('The zone.')),
+    resourceGroup: optional(
+      text('Name of the resource group.', {
+        maxLength: 40,
+        pattern: '^[a-zA-Z0-9-_ ]+$',
+        rules: [fixedOnceSet('resourceGroup')],
+      }),
+    ),
+    ...ibmInstances,
+    serviceEndpoints: powerVsServiceEndpoints,
+  },
+  { rules: [staysOnceSet('resourceGroup')] },
+);
 
 const firstAddresses = {
   apiServerInternalIP: optional(text('Superseded by apiServerInternalIPs: its first address.')),

@@ -78,6 +78,27 @@ export interface PodDisruptionBudget {
   };
 }
 
+/** A CRD as the cluster has it; crd.ts has those that we install. */
+export interface InstalledCrd {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta & { managedFields?: { manager?: string; subresource?: string }[] };
+  spec?: object;
+  status?: { conditions?: { type: string; status: string }[] };
+}
+
+/** core/v1, as `kubectl describe` reads it. */
+export interface Event {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+  type?: string;
+  reason: string;
+  message: string;
+  count?: number;
+  involvedObject: { apiVersion?: string; kind?: string; namespace?: string; name?: string; uid?: string };
+}
+
 interface LabelSelector {
   matchLabels?: Record<string, string>;
   matchExpressions?: { key: string; operator: string; values?: string[] }[];
@@ -90,6 +111,14 @@ export const configMaps: Resource<ConfigMap> = { ...core, kind: 'ConfigMap', plu
 export const namespaces: Resource<Namespace> = { ...core, kind: 'Namespace', plural: 'namespaces', namespaced: false };
 export const nodes: Resource<Node> = { ...core, kind: 'Node', plural: 'nodes', namespaced: false };
 export const pods: Resource<Pod> = { ...core, kind: 'Pod', plural: 'pods', namespaced: true };
+export const events: Resource<Event> = { ...core, kind: 'Event', plural: 'events', namespaced: true };
+export const customResourceDefinitions: Resource<InstalledCrd> = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
 export const podDisruptionBudgets: Resource<PodDisruptionBudget> = {
   group: 'policy',
   version: 'v1',

@@ -1,6 +1,4 @@
-import { qualifiedNamePattern } from '../condition.ts';
-import { ageColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
-import { labelSelector } from '../label-selector.ts';
+import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import {
   atomicList,
   choice,
@@ -15,7 +13,7 @@ import {
   text,
   timestamp,
 } from '../schema.ts';
-import { taint } from '../taint.ts';
+import { labelSelector, qualifiedNamePattern, taint } from '../shared-fields.ts';
 
 const ownerReference = object(
   undefined,

@@ -1,7 +1,7 @@
-import { subdomain } from '../dns-name.ts';
-import { ageColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { atomicList, choice, immutable, int64, object, optional, text, timestamp } from '../schema.ts';
-import { machineConfigurationGroup } from './group.ts';
+import { subdomain } from '../shared-fields.ts';
+import { machineConfigurationGroup } from './names.ts';
 
 const spec = object('Whose boot images they are.', {
   machineResourceReference: object(

@@ -1,10 +1,8 @@
-import { conditions } from '../condition.ts';
-import { subdomain } from '../dns-name.ts';
-import { imageByDigest } from '../image-reference.ts';
-import { ageColumn, conditionColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { ageColumn, conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { nameIn } from '../object-meta.ts';
-import { int32, int64, listMap, matching, object, optional, text, type IntegerOptions, type Rule } from '../schema.ts';
-import { machineConfigurationGroup } from './group.ts';
+import { int32, int64, type IntegerOptions, listMap, matching, object, optional, type Rule, text } from '../schema.ts';
+import { conditions, imageByDigest, subdomain } from '../shared-fields.ts';
+import { machineConfigurationGroup } from './names.ts';
 
 const neverDecreases = (field: string): Pick<IntegerOptions, 'minimum' | 'rules'> => ({
   minimum: 1,

@@ -1,7 +1,4 @@
-import { ageColumn, conditionColumn, resourceOf, type Column, type Kind, type ObjectOf } from '../kind.ts';
-import { subdomain } from '../dns-name.ts';
-import { labelSelector } from '../label-selector.ts';
-import { objectReference, objectReferenceFields } from '../object-reference.ts';
+import { ageColumn, type Column, conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import {
   atomicList,
   choice,
@@ -13,11 +10,12 @@ import {
   nullable,
   object,
   optional,
+  type Rule,
   text,
   timestamp,
-  type Rule,
 } from '../schema.ts';
-import { machineConfigurationGroup } from './group.ts';
+import { labelSelector, objectReference, objectReferenceFields, subdomain } from '../shared-fields.ts';
+import { machineConfigurationGroup } from './names.ts';
 
 const hostLabel = '([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9\\-]{0,61}[a-zA-Z0-9])';
 

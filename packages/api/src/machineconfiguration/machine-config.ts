@@ -1,6 +1,6 @@
-import { ageColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { atomicList, flag, freeForm, nullable, object, optional, text } from '../schema.ts';
-import { machineConfigurationGroup } from './group.ts';
+import { machineConfigurationGroup } from './names.ts';
 
 const schema = object(
   'A piece of configuration for machines: files, units, users, kernel arguments or the OS image. A pool merges the pieces it selects, in the order of their names, into one rendered MachineConfig that its machines run.',

@@ -1,7 +1,16 @@
-import { machineConfigurationGroup } from './group.ts';
+export const machineConfigurationGroup = 'machineconfiguration.openshift.io';
+
+/** The label by which MachineConfigs and PinnedImageSets say which pools they are for. */
+export const roleLabel = 'machineconfiguration.openshift.io/role';
 
 const known = <N extends string>(name: N) => `${machineConfigurationGroup}/${name}` as const;
 const ours = <N extends string>(name: N) => `slipway.dev/${name}` as const;
+
+/** The name of an object that there is one of: MachineConfiguration, OSImageStream, Infrastructure, FeatureGate. */
+export const singletonName = 'cluster';
+
+/** The ConfigMap, in our namespace, that names the OS images of the release. */
+export const osImagesConfigMap = 'machine-config-osimageurl';
 
 /** Annotations of a Node, as users know them. */
 export const nodeAnnotations = {

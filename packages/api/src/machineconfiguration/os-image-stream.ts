@@ -1,9 +1,8 @@
-import { subdomain } from '../dns-name.ts';
-import { imageByDigest } from '../image-reference.ts';
-import { ageColumn, resourceOf, type Kind, type KindVersion, type ObjectOf } from '../kind.ts';
-import { listMap, object, optional, staysOnceSet, type Rule } from '../schema.ts';
+import { ageColumn, type Kind, type KindVersion, type ObjectOf, resourceOf } from '../kind.ts';
 import { singleton } from '../object-meta.ts';
-import { machineConfigurationGroup } from './group.ts';
+import { listMap, object, optional, type Rule, staysOnceSet } from '../schema.ts';
+import { imageByDigest, subdomain } from '../shared-fields.ts';
+import { machineConfigurationGroup } from './names.ts';
 
 const streamName = (description: string) => subdomain(description, { minLength: 1 });
 

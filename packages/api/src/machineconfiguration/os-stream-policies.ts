@@ -3,7 +3,7 @@
 import type { Identity } from '../identity.ts';
 import { celList, type PolicyDefinition } from '../policy.ts';
 import { machineConfigPools } from './machine-config-pool.ts';
-import { osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation } from './names.ts';
+import { osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation, singletonName } from './names.ts';
 import { osImageStreams } from './os-image-stream.ts';
 import { knownStreams, type KnownStream } from './stream-names.ts';
 
@@ -36,7 +36,7 @@ const aboutTheStreamOfAPool = {
     expression:
       "object.?spec.osImageStream.hasValue() && (request.operation == 'CREATE' || object.?spec.osImageStream != oldObject.?spec.osImageStream)",
   },
-  param: { resource: osImageStreams, name: 'cluster' },
+  param: { resource: osImageStreams, name: singletonName },
 } as const;
 
 const listStreams = 'kubectl get osimagestream cluster -o yaml lists them';

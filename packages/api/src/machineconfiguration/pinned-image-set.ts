@@ -1,7 +1,7 @@
-import { imageByDigest } from '../image-reference.ts';
-import { ageColumn, resourceOf, type Kind, type KindVersion, type ObjectOf } from '../kind.ts';
+import { ageColumn, type Kind, type KindVersion, type ObjectOf, resourceOf } from '../kind.ts';
 import { listMap, object } from '../schema.ts';
-import { machineConfigurationGroup } from './group.ts';
+import { imageByDigest } from '../shared-fields.ts';
+import { machineConfigurationGroup } from './names.ts';
 
 const schema = object(
   'Container images that machines pull ahead of need and keep, whatever garbage collection does. The label machineconfiguration.openshift.io/role says for which pools.',

@@ -1,11 +1,8 @@
-import { conditions } from '../condition.ts';
-import { ageColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
-import { objectReference, secretReference } from '../object-reference.ts';
+import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { atomicList, choice, flag, integer, nullable, object, optional, text, timestamp } from '../schema.ts';
-import { taint } from '../taint.ts';
-import { metal3Group } from './group.ts';
-import { hardware } from './host-hardware.ts';
-import { raid, rootDeviceHints } from './host-storage.ts';
+import { conditions, objectReference, secretReference, taint } from '../shared-fields.ts';
+import { metal3Group } from './data-image.ts';
+import { hardware, raid, rootDeviceHints } from './host-hardware.ts';
 
 const wholeMacAddress = '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$';
 

@@ -1,7 +1,11 @@
-import { conditions } from '../condition.ts';
-import { ageColumn, conditionColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { ageColumn, conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { flag, integer, object, optional, text, timestamp } from '../schema.ts';
-import { metal3Group } from './group.ts';
+import { conditions } from '../shared-fields.ts';
+
+export const metal3Group = 'metal3.io';
+
+/** What the controller is in the middle of with the drive of a host: of a DataImage. */
+export const driveMemoryAnnotation = 'slipway.dev/data-image';
 
 const schema = object(
   'A non-bootable ISO in the virtual drive of a bare-metal host. It has the name and namespace of its BareMetalHost, goes in at the next power-on and comes out at the next one after it is deleted.',

@@ -1,6 +1,6 @@
-import { conditions } from '../condition.ts';
-import { ageColumn, conditionColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
-import { choice, freeForm, int32, int64, nullable, object, optional, setList, text, type Rule } from '../schema.ts';
+import { ageColumn, conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { choice, freeForm, int32, int64, nullable, object, optional, type Rule, setList, text } from '../schema.ts';
+import { conditions } from '../shared-fields.ts';
 import { bootImageSkewEnforcement, bootImageSkewEnforcementStatus } from './boot-image-skew.ts';
 import { managedBootImages } from './managed-boot-images.ts';
 import { nodeDisruptionPolicy, nodeDisruptionPolicyStatus } from './node-disruption-policy.ts';

@@ -1,5 +1,5 @@
-import { labelSelector } from '../label-selector.ts';
 import { choice, listMap, memberOf, object, optional } from '../schema.ts';
+import { labelSelector } from '../shared-fields.ts';
 
 const selection = object(
   'Which resources of that type.',

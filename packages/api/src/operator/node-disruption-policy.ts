@@ -1,6 +1,36 @@
 import type { TUnsafe } from 'typebox';
-import { atomicList, choice, listMap, memberOf, object, optional, text, type Rule } from '../schema.ts';
-import { systemdUnitName } from './systemd-unit-name.ts';
+import { atomicList, choice, listMap, matching, memberOf, object, optional, type Rule, text } from '../schema.ts';
+
+const unitTypes = [
+  'service',
+  'socket',
+  'device',
+  'mount',
+  'automount',
+  'swap',
+  'target',
+  'path',
+  'timer',
+  'snapshot',
+  'slice',
+  'scope',
+];
+
+/** The full name of a systemd unit, such as crio.service. */
+const systemdUnitName = (description: string) =>
+  text(description, {
+    maxLength: 255,
+    rules: [
+      matching(
+        `\\.(${unitTypes.join('|')})$`,
+        `must be a whole unit name such as crio.service: it must end with one of ${unitTypes.map((type) => `.${type}`).join(', ')}`,
+      ),
+      matching(
+        '^[a-zA-Z0-9:._\\\\-]+\\..',
+        "must have a name before the unit type, made of letters, digits, ':', '-', '_', '.' and '\\'",
+      ),
+    ],
+  });
 
 const actionTypes = ['Reboot', 'Drain', 'Reload', 'Restart', 'DaemonReload', 'None'] as const;
 

@@ -5,12 +5,11 @@ import { encodeDataUrl } from '../data-url.ts';
 import type { AnyConfig } from '../spec/index.ts';
 import { validate } from '../validate/index.ts';
 import type { HostPolicy } from './address.ts';
-import type { Fetcher } from './fetcher.ts';
+import { type Fetcher, type FetchSettings, NO_SETTINGS } from './fetcher.ts';
 import { Budget, DEFAULT_LIMITS, type ResolveLimits } from './limits.ts';
-import { load, type Loaded, type LoadContext } from './load.ts';
+import { load, type LoadContext, type Loaded } from './load.ts';
 import { atField, type Place, type ResolveEntry, ResolveError } from './problem.ts';
 import { render, type Rendered } from './render.ts';
-import { type FetchSettings, NO_SETTINGS } from './settings.ts';
 import { type Slot, slotsOf } from './slots.ts';
 
 export interface ResolveOptions {

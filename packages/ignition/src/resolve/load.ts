@@ -1,14 +1,13 @@
 // From a reference to its checked bytes: fetch or decode, unpack, compare the hash.
 import { gunzip } from '../compression.ts';
 import { decodeDataUrl } from '../data-url.ts';
+import type { ResolveCode } from '../errors.ts';
 import { show } from '../report.ts';
-import { whyHostRefused, type HostPolicy } from './address.ts';
-import type { Fetched, Fetcher, FetchRequest } from './fetcher.ts';
+import { type HostPolicy, whyHostRefused } from './address.ts';
+import type { Fetched, Fetcher, FetchRequest, FetchSettings } from './fetcher.ts';
 import { hashProblem } from './hash.ts';
 import type { Budget } from './limits.ts';
-import type { ResolveCode } from '../errors.ts';
 import { type Place, ResolveError } from './problem.ts';
-import type { FetchSettings } from './settings.ts';
 import type { Reference } from './slots.ts';
 
 /** What every load of one resolve shares. */

@@ -6,9 +6,9 @@ import type { AnyConfig, ConfigOf } from '../spec/index.ts';
 import { translate } from '../translate/index.ts';
 import { validate } from '../validate/index.ts';
 import { rankOf, type SpecVersion, type SpecVersion3 } from '../version.ts';
+import { type FetchSettings, settingsOf } from './fetcher.ts';
 import { load, type LoadContext, schemeOf } from './load.ts';
 import { atField, insideOf, type Place, ResolveError } from './problem.ts';
-import { type FetchSettings, settingsOf } from './settings.ts';
 import { authoritySlots, type ConfigReference, mergesOf, replaceOf, withoutConfigReferences } from './slots.ts';
 
 /** A config that is part of the result, and where it stands. */

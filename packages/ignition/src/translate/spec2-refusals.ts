@@ -1,6 +1,5 @@
 // What a 2.x config can say and no 3.x one can, or would mean something else there: refused, with the field.
-import { joinPaths } from '../posix-path.ts';
-import { findPrefixes } from '../prefix.ts';
+import { findPrefixes, joinPaths } from '../posix-path.ts';
 import { type Findings, show } from '../report.ts';
 import type { ConfigOf } from '../spec/index.ts';
 

@@ -5,8 +5,8 @@ import type { Findings } from '../report.ts';
 import { isZero } from '../spec/field.ts';
 import type { ConfigOf } from '../spec/index.ts';
 import { refuseUntranslatable } from './spec2-refusals.ts';
-import type { TranslateOptions } from './step.ts';
-import { withList } from './with-list.ts';
+import { type TranslateOptions, withList } from './step.ts';
+import { v3_1ToV3_0 } from './v3_0-v3_1.ts';
 
 type Config2 = ConfigOf<'2.4.0'>;
 type Storage2 = NonNullable<Config2['storage']>;
@@ -22,13 +22,28 @@ type Resource3 = NonNullable<File3['contents']>;
 type Unit3 = NonNullable<NonNullable<Config3['systemd']>['units']>[number];
 
 /** Everything but the version. */
-export type Sections3 = Omit<Config3, 'ignition'> & { ignition: Omit<Config3['ignition'], 'version'> };
+type Sections3 = Omit<Config3, 'ignition'> & { ignition: Omit<Config3['ignition'], 'version'> };
 
-export function spec2ToSpec3(
-  config: Config2 | ConfigOf<'2.3.0'>,
+export function v2_4ToV3_1(
+  config: ConfigOf<'2.4.0'>,
   findings: Findings,
   options: TranslateOptions,
-): Sections3 {
+): ConfigOf<'3.1.0'> {
+  const { ignition, ...rest } = spec2ToSpec3(config, findings, options);
+  return { ...rest, ignition: { ...ignition, version: '3.1.0' } };
+}
+
+/** A 2.3 config has nothing that 3.1 can say and 3.0 cannot. */
+export function v2_3ToV3_0(
+  config: ConfigOf<'2.3.0'>,
+  findings: Findings,
+  options: TranslateOptions,
+): ConfigOf<'3.0.0'> {
+  const { ignition, ...rest } = spec2ToSpec3(config, findings, options);
+  return v3_1ToV3_0({ ...rest, ignition: { ...ignition, version: '3.1.0' } }, findings);
+}
+
+function spec2ToSpec3(config: Config2 | ConfigOf<'2.3.0'>, findings: Findings, options: TranslateOptions): Sections3 {
   const places = new Map([...Object.entries(options.filesystems ?? {}), ['root', '/'] as const]);
   refuseUntranslatable(config, places, findings);
   const { passwd, storage, systemd } = config;

@@ -1,4 +1,4 @@
-// One translation between two neighbouring spec versions.
+// One translation between two neighbouring spec versions, and what the steps share.
 import type { Findings } from '../report.ts';
 import type { AnyConfig, ConfigOf } from '../spec/index.ts';
 import type { SpecVersion } from '../version.ts';
@@ -37,4 +37,35 @@ export function widening<F extends SpecVersion, T extends SpecVersion>(from: F, 
 
 export function narrowing<F extends SpecVersion, T extends SpecVersion>(from: F, to: T, run: Run<F, T>): Step {
   return { ...widening(from, to, run), narrows: true };
+}
+
+interface NotSayable {
+  readonly path: string;
+  /** What the older spec lacks, where that is more than the last field of the path. */
+  readonly name?: string;
+  readonly value: unknown;
+  /** The value that says nothing: without the field it is the same. */
+  readonly neutral?: unknown;
+}
+
+/**
+ * What a step down does with a field that the older spec lacks: nothing when it is not there, an entry of kind info when it
+ * only says what is so anyway, an error otherwise.
+ */
+export function leaveOut(field: NotSayable, to: SpecVersion, findings: Findings): void {
+  const { path, value, neutral } = field;
+  if (value === undefined) return;
+  const name = field.name ?? path.slice(path.lastIndexOf('.') + 1);
+  if (neutral !== undefined && value === neutral) {
+    findings.info(path, `spec ${to} has no ${name}; it is left out, since it only says what is so anyway`);
+  } else {
+    findings.error(path, `spec ${to} has no ${name}: a config of that spec cannot say this`);
+  }
+}
+
+/** The list as a field of an object, unless it is absent or empty: a config in normal form has no empty lists. */
+export function withList<N extends string, I>(name: N, items: readonly I[] | undefined): { [K in N]?: I[] } {
+  if (items === undefined || items.length === 0) return {};
+  const field: { [K in N]?: I[] } = {};
+  return Object.assign(field, { [name]: [...items] });
 }

@@ -1,24 +1,19 @@
-// Disks and their partitions.
+// Disks and their partitions; the rules of spec 2.x have a 2 in their names.
+import { isAbsolute } from '../posix-path.ts';
 import { type Findings, show } from '../report.ts';
-import { utf8Length } from '../utf8.ts';
-import type { Disk, Partition } from './noun.ts';
-import { pathProblem } from './path.ts';
+import type { ConfigOf } from '../spec/index.ts';
+import { type Disk, type Partition, pathProblem, utf8Length } from './rules.ts';
 
-export const GUID = /^(?:|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})$/;
-export const LABEL_BYTES = 36;
+const GUID = /^(?:|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})$/;
+const LABEL_BYTES = 36;
 
 export function checkDisk(disk: Disk, at: string, findings: Findings): void {
   const partitions = disk.partitions ?? [];
   partitions.forEach((partition, index) => checkPartition(partition, `${at}.partitions[${index}]`, findings));
   const problem = disk.device === '' ? 'the device of the disk is missing' : pathProblem(disk.device);
   if (problem !== null) findings.error(`${at}.device`, problem);
-  const twice = repeated(partitions.map(({ number }) => (number === 0 ? undefined : number)));
-  if (twice !== null)
-    findings.error(`${at}.partitions[${twice}]`, 'the partition number is taken by another partition');
-  const overlap = findOverlap(partitions.map((partition) => spanOf(partition.startMiB, partition.sizeMiB)));
-  if (overlap !== null) {
-    findings.error(`${at}.partitions[${overlap[1]}]`, `the partition overlaps partitions[${overlap[0]}]`);
-  }
+  const spans = partitions.map((partition) => spanOf(partition.startMiB, partition.sizeMiB));
+  checkPlaces(partitions, spans, at, findings);
   const label = repeated(partitions.map((partition) => partition.label));
   if (label !== null) findings.error(`${at}.partitions[${label}].label`, 'the label is taken by another partition');
 }
@@ -38,7 +33,7 @@ function checkPartition(partition: Partition, at: string, findings: Findings): v
   }
 }
 
-export function guidProblem(guid: string): string {
+function guidProblem(guid: string): string {
   return `${show(guid)} is no GUID: expected one like 01234567-89AB-CDEF-EDCB-A98765432101`;
 }
 
@@ -54,8 +49,96 @@ function checkLabel(label: string, at: string, findings: Findings): void {
   else if (label.includes(':')) findings.error(at, `the label ${show(label)} has a ":", and would be cut there`);
 }
 
+// Spec 2.x.
+
+type Disk2 = NonNullable<NonNullable<ConfigOf<'2.4.0'>['storage']>['disks']>[number];
+type Partition2 = NonNullable<Disk2['partitions']>[number];
+
+/** Sectors in a MiB: where partitions must start. */
+const ALIGNMENT = 2048;
+
+export function checkDisk2(disk: Disk2, at: string, plainNumbers: boolean, findings: Findings): void {
+  if (!isAbsolute(disk.device)) findings.error(`${at}.device`, `the device ${show(disk.device)} is no absolute path`);
+  const partitions = disk.partitions ?? [];
+  partitions.forEach((partition, index) => checkPartition2(partition, `${at}.partitions[${index}]`, findings));
+  checkPlaces(partitions, spansOf(partitions, plainNumbers), at, findings);
+  if (partitions.some(({ start }) => (start ?? 0) % ALIGNMENT !== 0)) {
+    findings.error(`${at}.partitions`, `a partition does not start at a multiple of ${ALIGNMENT} sectors`);
+  }
+  if (!plainNumbers) checkMixtures(partitions, at, findings);
+}
+
+/** In 2.2 two partitions that are the same in every field are, to the client, one and the same. */
+function spansOf(partitions: readonly Partition2[], plainNumbers: boolean): (Span | null)[] {
+  if (!plainNumbers) return partitions.map(({ start, size }) => spanOf(start, size));
+  const seen = new Set<string>();
+  return partitions.map((partition) => {
+    const text = JSON.stringify(partition);
+    if (seen.has(text)) return null;
+    seen.add(text);
+    return spanOf(partition.start ?? 0, partition.size ?? 0);
+  });
+}
+
+function checkMixtures(partitions: readonly Partition2[], at: string, findings: Findings): void {
+  const hasZero = partitions.some(({ number }) => (number ?? 0) === 0);
+  if (hasZero && partitions.some(({ shouldExist }) => shouldExist === false)) {
+    findings.error(`${at}.partitions`, 'with a partition that should not exist, every partition needs a number');
+  }
+  if (partitions.some(usesSectors) && partitions.some(usesMiB)) {
+    findings.error(`${at}.partitions`, 'sizes are given both in sectors and in MiB: use sizeMiB and startMiB');
+  }
+}
+
+function usesSectors({ size, start }: Partition2): boolean {
+  return size !== undefined || start !== undefined;
+}
+
+function usesMiB({ sizeMiB, startMiB }: Partition2): boolean {
+  return sizeMiB !== undefined || startMiB !== undefined;
+}
+
+function checkPartition2(partition: Partition2, at: string, findings: Findings): void {
+  if (partition.shouldExist === false && describesPartition2(partition)) {
+    findings.error(at, 'a partition that should not exist has no label, guid, typeGuid, start or size');
+  }
+  for (const name of ['guid', 'typeGuid'] as const) {
+    const value = partition[name] ?? '';
+    if (!GUID.test(value)) findings.error(`${at}.${name}`, guidProblem(value));
+  }
+  if (partition.label !== undefined) checkLabel2(partition.label, `${at}.label`, findings);
+}
+
+function describesPartition2(partition: Partition2): boolean {
+  const { label, guid, typeGuid } = partition;
+  return label !== undefined || Boolean(guid) || Boolean(typeGuid) || usesSectors(partition);
+}
+
+function checkLabel2(label: string, at: string, findings: Findings): void {
+  const length = utf8Length(label);
+  if (length > LABEL_BYTES)
+    findings.error(at, `the label ${show(label)} has ${length} bytes: at most ${LABEL_BYTES} fit`);
+  if (label.includes(':')) findings.warn(at, `the label ${show(label)} has a ":", and will be cut there`);
+}
+
+/** No two partitions have the same number, or the same place on the disk. */
+function checkPlaces(
+  partitions: readonly { readonly number?: number }[],
+  spans: readonly (Span | null)[],
+  at: string,
+  findings: Findings,
+): void {
+  const twice = repeated(partitions.map(({ number }) => (number === 0 ? undefined : number)));
+  if (twice !== null)
+    findings.error(`${at}.partitions[${twice}]`, 'the partition number is taken by another partition');
+  const overlap = findOverlap(spans);
+  if (overlap !== null) {
+    findings.error(`${at}.partitions[${overlap[1]}]`, `the partition overlaps partitions[${overlap[0]}]`);
+  }
+}
+
 /** Index of the first value that came before; undefined ones are not compared. */
-export function repeated(values: readonly (string | number | undefined)[]): number | null {
+function repeated(values: readonly (string | number | undefined)[]): number | null {
   const seen = new Set<string | number>();
   for (const [index, value] of values.entries()) {
     if (value === undefined) continue;

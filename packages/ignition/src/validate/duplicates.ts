@@ -1,7 +1,6 @@
 // No two items of a list may have the same key: later merges could not tell them apart. The keys are those of the merge.
 import { isConcatenated, keyFunction, sharedWith } from '../merge-keys.ts';
-import { joinIndex, joinKey } from '../path.ts';
-import { type Findings, show } from '../report.ts';
+import { type Findings, joinIndex, joinKey, show } from '../report.ts';
 import type { Kind, Shape } from '../spec/field.ts';
 
 interface ListRule {

@@ -1,11 +1,9 @@
-// Files, directories and links.
-import { cleanPath, isAbsolute, joinPaths } from '../posix-path.ts';
-import { findPrefixes } from '../prefix.ts';
+// Files, directories and links; the rules of spec 2.x have a 2 in their names.
+import { cleanPath, findPrefixes, isAbsolute, joinPaths } from '../posix-path.ts';
 import { type Findings, show } from '../report.ts';
-import type { Directory, File, Link, Owner, Storage } from './noun.ts';
-import { pathProblem } from './path.ts';
-import { checkResource } from './resource.ts';
-import type { Rules } from './rules.ts';
+import type { ConfigOf } from '../spec/index.ts';
+import { checkResource, checkResource2 } from './resource.ts';
+import { type Directory, type File, type Link, type Owner, pathProblem, type Rules, type Storage } from './rules.ts';
 
 const MODE_MAX = 0o7777;
 const SPECIAL_BITS = 0o7000;
@@ -92,5 +90,52 @@ function checkTarget(link: Link, at: string, directories: ReadonlySet<string>, r
   for (const name of ['user', 'group'] as const) {
     if (link[name] !== undefined)
       findings.warn(`${at}.${name}`, 'a hard link has the owner of its target: this is ignored');
+  }
+}
+
+// Spec 2.x.
+
+type Storage2 = NonNullable<ConfigOf<'2.4.0'>['storage']>;
+type Node2 = NonNullable<Storage2['directories']>[number] | NonNullable<Storage2['links']>[number];
+
+export function checkNodes2(storage: Storage2, rules: Rules, findings: Findings): void {
+  const names = new Set(['root', ...(storage.filesystems ?? []).map((filesystem) => filesystem.name ?? '')]);
+  storage.files?.forEach((file, index) => {
+    const at = `storage.files[${index}]`;
+    checkNode2(file, at, names, findings);
+    checkMode2(file.mode, at, findings);
+    checkResource2(file.contents, `${at}.contents`, rules, findings);
+    if (file.overwrite === true && file.append === true) {
+      findings.error(at, `${show(file.path)} is both to be overwritten and to be appended to: keep one`);
+    }
+  });
+  storage.directories?.forEach((directory, index) => {
+    const at = `storage.directories[${index}]`;
+    checkNode2(directory, at, names, findings);
+    checkMode2(directory.mode, at, findings);
+  });
+  storage.links?.forEach((link, index) => checkNode2(link, `storage.links[${index}]`, names, findings));
+}
+
+function checkNode2(node: Node2, at: string, filesystems: ReadonlySet<string>, findings: Findings): void {
+  if (node.filesystem === '')
+    findings.error(`${at}.filesystem`, 'the filesystem is missing: "root" is the one of the system');
+  else if (!filesystems.has(node.filesystem)) {
+    findings.warn(`${at}.filesystem`, `the filesystem ${show(node.filesystem)} is not in this config`);
+  }
+  if (!isAbsolute(node.path))
+    findings.error(`${at}.path`, `the path ${show(node.path)} is relative: start it with "/"`);
+  for (const name of ['user', 'group'] as const) {
+    const owner = node[name];
+    if (owner?.id !== undefined && Boolean(owner.name)) {
+      findings.error(`${at}.${name}`, `both id ${owner.id} and name ${show(owner.name)} are set: keep one`);
+    }
+  }
+}
+
+function checkMode2(mode: number | undefined, at: string, findings: Findings): void {
+  if (mode === undefined) findings.warn(`${at}.mode`, 'the mode is not set, and will be the default');
+  else if (mode < 0 || mode > 0o7777) {
+    findings.error(`${at}.mode`, `the mode ${mode} (decimal) is not between 0 and 4095, octal 7777`);
   }
 }

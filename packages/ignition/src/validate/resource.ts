@@ -1,7 +1,8 @@
-// Resources: a source with its compression, headers and hash.
+// Resources: a source with its compression, headers and hash; and the `ignition` section, which names most of them.
 import { type Findings, show, showSource } from '../report.ts';
-import type { Resource } from './noun.ts';
-import type { Rules } from './rules.ts';
+import type { ConfigOf } from '../spec/index.ts';
+import { parseUrl } from '../url.ts';
+import type { Ignition, Proxy, Resource, Rules } from './rules.ts';
 import { schemeClass, sourceProblem } from './source.ts';
 
 export function checkResource(resource: Resource | undefined, at: string, rules: Rules, findings: Findings): void {
@@ -13,7 +14,7 @@ export function checkResource(resource: Resource | undefined, at: string, rules:
 }
 
 /** All of a resource but that a hash needs a source: a reference to another config in 3.0 may have one without. */
-export function checkReference(resource: Resource, at: string, rules: Rules, findings: Findings): void {
+function checkReference(resource: Resource, at: string, rules: Rules, findings: Findings): void {
   const { source, httpHeaders } = resource;
   checkCompression(resource.compression, at, findings);
   checkSource(source, at, rules, findings);
@@ -22,20 +23,20 @@ export function checkReference(resource: Resource, at: string, rules: Rules, fin
   if (httpHeaders !== undefined) checkHeaders(httpHeaders, source, `${at}.httpHeaders`, findings);
 }
 
-export function checkCompression(compression: string | undefined, at: string, findings: Findings): void {
+function checkCompression(compression: string | undefined, at: string, findings: Findings): void {
   if (compression === undefined || compression === '' || compression === 'gzip') return;
   findings.error(`${at}.compression`, `the compression ${show(compression)} is not known: use "gzip" or leave it out`);
 }
 
 /** An empty source stands for empty contents. */
-export function checkSource(source: string | undefined, at: string, rules: Rules, findings: Findings): void {
+function checkSource(source: string | undefined, at: string, rules: Rules, findings: Findings): void {
   if (source === undefined || source === '') return;
   const problem = sourceProblem(source, rules);
   if (problem !== null) findings.error(`${at}.source`, problem);
 }
 
 /** A resource in a list of its own must have a source. */
-export function checkRequiredSource(resource: Resource, at: string, rules: Rules, findings: Findings): void {
+function checkRequiredSource(resource: Resource, at: string, rules: Rules, findings: Findings): void {
   if (rules.sourceRequired && (resource.source === undefined || resource.source === '')) {
     findings.error(at, 'the source is missing');
   }
@@ -43,7 +44,7 @@ export function checkRequiredSource(resource: Resource, at: string, rules: Rules
 
 const HASH_LENGTHS = { sha256: 64, sha512: 128 };
 
-export function checkHash(hash: string, at: string, rules: Rules, findings: Findings): void {
+function checkHash(hash: string, at: string, rules: Rules, findings: Findings): void {
   const dash = hash.indexOf('-');
   const known = rules.hashes.map((name) => `${name}-<${HASH_LENGTHS[name]} hex digits>`).join(' or ');
   const name = rules.hashes.find((candidate) => candidate === hash.slice(0, dash));
@@ -72,4 +73,84 @@ function checkHeaders(headers: Headers, source: string | undefined, at: string, 
     const found = source === undefined || source === '' ? 'there is no source' : `the source is ${showSource(source)}`;
     findings.error(at, `headers can be sent only to http and https, and ${found}`);
   }
+}
+
+export function checkIgnition(ignition: Omit<Ignition, 'version'>, rules: Rules, findings: Findings): void {
+  ignition.config?.merge?.forEach((resource, index) => {
+    const at = `ignition.config.merge[${index}]`;
+    checkRequiredSource(resource, at, rules, findings);
+    checkConfig(resource, at, rules, findings);
+  });
+  checkConfig(ignition.config?.replace, 'ignition.config.replace', rules, findings);
+  ignition.security?.tls?.certificateAuthorities?.forEach((resource, index) => {
+    const at = `ignition.security.tls.certificateAuthorities[${index}]`;
+    checkRequiredSource(resource, at, rules, findings);
+    checkResource(resource, at, rules, findings);
+    // In 3.0 the source of a certificate authority is a plain string, and an empty one is a bad URL.
+    if (!rules.sourceRequired && resource.source === '') {
+      findings.error(`${at}.source`, sourceProblem('', rules) ?? 'the source is empty');
+    }
+  });
+  if (ignition.proxy !== undefined) checkProxy(ignition.proxy, findings);
+}
+
+function checkConfig(resource: Resource | undefined, at: string, rules: Rules, findings: Findings): void {
+  if (rules.sourceRequired) checkResource(resource, at, rules, findings);
+  else if (resource !== undefined) checkReference(resource, at, rules, findings);
+}
+
+function checkProxy(proxy: Proxy, findings: Findings): void {
+  for (const name of ['httpProxy', 'httpsProxy'] as const) {
+    const address = proxy[name];
+    if (address === undefined) continue;
+    const url = parseUrl(address);
+    const at = `ignition.proxy.${name}`;
+    if (url?.scheme !== 'http' && url?.scheme !== 'https') {
+      findings.error(at, `the proxy ${showSource(address)} is no http or https URL`);
+    } else if (name === 'httpsProxy' && url.scheme === 'http') {
+      findings.warn(at, `requests over https would go to the proxy ${showSource(address)} in the clear`);
+    }
+  }
+}
+
+// Spec 2.x.
+
+type Ignition2 = Omit<ConfigOf<'2.4.0'>['ignition'], 'version'>;
+
+interface Reference2 {
+  source?: string;
+  compression?: string;
+  verification?: { hash?: string };
+  httpHeaders?: { name: string; value: string }[];
+}
+
+export function checkReferences2(ignition: Ignition2, rules: Rules, findings: Findings): void {
+  ignition.config?.append?.forEach((reference, index) =>
+    checkResource2(reference, `ignition.config.append[${index}]`, rules, findings),
+  );
+  checkResource2(ignition.config?.replace, 'ignition.config.replace', rules, findings);
+  ignition.security?.tls?.certificateAuthorities?.forEach((reference, index) =>
+    checkResource2(reference, `ignition.security.tls.certificateAuthorities[${index}]`, rules, findings),
+  );
+}
+
+export function checkResource2(reference: Reference2 | undefined, at: string, rules: Rules, findings: Findings): void {
+  if (reference === undefined) return;
+  const { source, verification, httpHeaders } = reference;
+  checkCompression(reference.compression, at, findings);
+  checkSource(source, at, rules, findings);
+  if (verification?.hash !== undefined) checkHash(verification.hash, `${at}.verification.hash`, rules, findings);
+  if (httpHeaders !== undefined && httpHeaders.length > 0) {
+    checkHeaders2(httpHeaders, source ?? '', `${at}.httpHeaders`, findings);
+  }
+}
+
+function checkHeaders2(headers: readonly { name: string }[], source: string, at: string, findings: Findings): void {
+  if (schemeClass(source) !== 'http') findings.error(at, 'headers can be sent only to http and https');
+  const names = new Set<string>();
+  headers.forEach(({ name }, index) => {
+    if (name === '') findings.error(`${at}[${index}].name`, 'the name of the header is empty');
+    else if (names.has(name)) findings.error(`${at}[${index}].name`, `the header ${show(name)} stands twice: keep one`);
+    names.add(name);
+  });
 }

@@ -1,4 +1,8 @@
-// What differs from one spec version to the next, beside the fields themselves.
+// What the rules of all nouns share: what differs from one spec version to the next beside the fields, and the nouns of a 3.x
+// config.
+import { isAbsolute, isClean } from '../posix-path.ts';
+import { show } from '../report.ts';
+import type { Config } from '../spec/index.ts';
 import { atLeast, type SpecVersion } from '../version.ts';
 
 export interface Rules {
@@ -46,4 +50,48 @@ function schemesOf(version: SpecVersion): string[] {
   if (atLeast(version, '3.2.0')) schemes.push('gs');
   if (atLeast(version, '3.4.0')) schemes.push('arn');
   return schemes;
+}
+
+// The newest spec has every field; an older config is one that lacks some.
+
+type Item<L> = NonNullable<L> extends readonly (infer I)[] ? I : never;
+
+export type Ignition = Config['ignition'];
+export type Proxy = NonNullable<Ignition['proxy']>;
+export type Storage = NonNullable<Config['storage']>;
+export type Systemd = NonNullable<Config['systemd']>;
+export type Directory = Item<Storage['directories']>;
+export type Disk = Item<Storage['disks']>;
+export type File = Item<Storage['files']>;
+export type Filesystem = Item<Storage['filesystems']>;
+export type Link = Item<Storage['links']>;
+export type Luks = Item<Storage['luks']>;
+export type Raid = Item<Storage['raid']>;
+export type Partition = Item<Disk['partitions']>;
+export type Owner = NonNullable<File['user']>;
+export type Resource = NonNullable<File['contents']>;
+export type Clevis = NonNullable<Luks['clevis']>;
+export type Custom = NonNullable<Clevis['custom']>;
+export type Tang = Item<Clevis['tang']>;
+export type Unit = Item<Systemd['units']>;
+
+/** What is wrong with a path of a 3.x config, or null. */
+export function pathProblem(path: string): string | null {
+  if (path === '') return 'the path is missing';
+  if (!isAbsolute(path)) return `the path ${show(path)} is relative: start it with "/"`;
+  if (!isClean(path))
+    return `the path ${show(path)} is not in its shortest form: no "//", ".", ".." and no "/" at the end`;
+  return null;
+}
+
+/** How many bytes a text has on the machine. */
+export function utf8Length(text: string): number {
+  let length = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) continue;
+    // A surrogate is half of a character of four bytes; any other from U+0800 has three.
+    length += code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2;
+  }
+  return length;
 }

@@ -1,8 +1,9 @@
 // Units and their drop-ins.
 import { extensionOf } from '../posix-path.ts';
 import { type Findings, show } from '../report.ts';
+import type { Config2 } from '../spec/index.ts';
 import { readUnit, type UnitReading } from '../systemd-unit.ts';
-import type { Storage, Systemd, Unit } from './noun.ts';
+import type { Storage, Systemd, Unit } from './rules.ts';
 
 const UNIT_TYPES =
   '.service .socket .device .mount .automount .swap .target .path .timer .snapshot .slice .scope'.split(' ');
@@ -21,7 +22,7 @@ export function checkSystemd(systemd: Systemd, findings: Findings): void {
   warnOfTemplates(units, readings, findings);
 }
 
-export function checkUnitName(name: string, at: string, findings: Findings): void {
+function checkUnitName(name: string, at: string, findings: Findings): void {
   if (UNIT_TYPES.includes(extensionOf(name))) return;
   findings.error(
     at,
@@ -29,7 +30,7 @@ export function checkUnitName(name: string, at: string, findings: Findings): voi
   );
 }
 
-export function checkDropin(dropin: { name: string; contents?: string }, at: string, findings: Findings): void {
+function checkDropin(dropin: { name: string; contents?: string }, at: string, findings: Findings): void {
   checkContents(dropin.contents, `${at}.contents`, findings);
   if (extensionOf(dropin.name) !== '.conf') {
     findings.error(`${at}.name`, `the drop-in ${show(dropin.name)} does not end with ".conf"`);
@@ -37,7 +38,7 @@ export function checkDropin(dropin: { name: string; contents?: string }, at: str
 }
 
 /** Null when there are no contents, or none that can be read. */
-export function checkContents(contents: string | undefined, at: string, findings: Findings): UnitReading | null {
+function checkContents(contents: string | undefined, at: string, findings: Findings): UnitReading | null {
   if (contents === undefined || contents === '') return null;
   const reading = readUnit(contents);
   if (!reading.ok) findings.error(at, `the unit file cannot be read: ${reading.problem}`);
@@ -86,4 +87,32 @@ export function checkUnitPaths(systemd: Systemd, storage: Storage, findings: Fin
         );
     });
   }
+}
+
+// Spec 2.x, which also has units of networkd.
+
+const NETWORK_TYPES = ['.link', '.netdev', '.network'];
+
+export function checkUnits2(config: Config2, findings: Findings): void {
+  config.systemd?.units?.forEach((unit, index) => {
+    const at = `systemd.units[${index}]`;
+    checkUnitName(unit.name, `${at}.name`, findings);
+    const reading = checkContents(unit.contents, `${at}.contents`, findings);
+    const enabled = unit.enable === true || unit.enabled === true;
+    if (enabled && reading?.ok === true && reading.sections.size > 0 && !reading.sections.has('Install')) {
+      findings.warn(`${at}.contents`, `the unit ${show(unit.name)} is enabled but has no [Install] section`);
+    }
+    unit.dropins?.forEach((dropin, place) => checkDropin(dropin, `${at}.dropins[${place}]`, findings));
+  });
+  config.networkd?.units?.forEach((unit, index) => {
+    const at = `networkd.units[${index}]`;
+    if (!NETWORK_TYPES.includes(extensionOf(unit.name))) {
+      findings.error(
+        `${at}.name`,
+        `the network unit ${show(unit.name)} does not end with one of ${NETWORK_TYPES.join(', ')}`,
+      );
+    }
+    checkContents(unit.contents, `${at}.contents`, findings);
+    unit.dropins?.forEach((dropin, place) => checkDropin(dropin, `${at}.dropins[${place}]`, findings));
+  });
 }

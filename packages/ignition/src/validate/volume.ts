@@ -1,11 +1,22 @@
-// What is made of disks: filesystems, raid arrays, LUKS volumes.
-import { type Findings, show, showSource } from '../report.ts';
+// What is made of disks: filesystems, raid arrays, LUKS volumes; the rules of spec 2.x have a 2 in their names.
 import { scanJson } from '../json-scan.ts';
-import { utf8Length } from '../utf8.ts';
-import type { Clevis, Custom, Disk, Filesystem, Luks, Raid, Tang } from './noun.ts';
-import { pathProblem } from './path.ts';
+import { isAbsolute } from '../posix-path.ts';
+import { type Findings, show, showSource } from '../report.ts';
+import type { Config2 } from '../spec/index.ts';
 import { checkResource } from './resource.ts';
-import type { Rules } from './rules.ts';
+import {
+  type Clevis,
+  type Custom,
+  type Disk,
+  type Filesystem,
+  type Luks,
+  pathProblem,
+  type Raid,
+  type Rules,
+  rulesOf,
+  type Tang,
+  utf8Length,
+} from './rules.ts';
 import { schemeClass } from './source.ts';
 
 /** Bytes of a label that the tools of each format take. */
@@ -28,7 +39,7 @@ export function checkFilesystem(filesystem: Filesystem, at: string, rules: Rules
   } else checkLabelLength(label, format, `${at}.label`, findings);
 }
 
-export function checkLabelLength(label: string | undefined, format: string, at: string, findings: Findings): void {
+function checkLabelLength(label: string | undefined, format: string, at: string, findings: Findings): void {
   const most = LABEL_MAX[format];
   if (label === undefined || most === undefined) return;
   const length = utf8Length(label);
@@ -80,12 +91,7 @@ export function checkRaid(raid: Raid, at: string, findings: Findings): void {
   });
 }
 
-export function checkRaidLevel(
-  level: string | undefined,
-  spares: number | undefined,
-  at: string,
-  findings: Findings,
-): void {
+function checkRaidLevel(level: string | undefined, spares: number | undefined, at: string, findings: Findings): void {
   if (level === undefined || !RAID_LEVELS.includes(level)) {
     findings.error(`${at}.level`, `the raid level ${show(level ?? '')} is not known: use ${RAID_LEVELS.join(', ')}`);
   } else if (LEVELS_WITHOUT_SPARES.includes(level) && (spares ?? 0) !== 0) {
@@ -171,4 +177,44 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+// Spec 2.x.
+
+type Storage2 = NonNullable<Config2['storage']>;
+type Filesystem2 = NonNullable<Storage2['filesystems']>[number];
+type Mount = NonNullable<Filesystem2['mount']>;
+type Raid2 = NonNullable<Storage2['raid']>[number];
+
+export function checkFilesystem2({ mount, path }: Filesystem2, at: string, findings: Findings): void {
+  if ((mount === undefined) === (path === undefined)) {
+    findings.error(at, 'a filesystem has either a mount or a path');
+  }
+  if (path !== undefined && !isAbsolute(path)) {
+    findings.error(`${at}.path`, `the path ${show(path)} is relative: start it with "/"`);
+  }
+  if (mount !== undefined) checkMount(mount, `${at}.mount`, findings);
+}
+
+function checkMount(mount: Mount, at: string, findings: Findings): void {
+  const formats = rulesOf('2.4.0').filesystemFormats;
+  if (!formats.includes(mount.format)) {
+    findings.error(`${at}.format`, `the format ${show(mount.format)} is not known: use ${formats.join(', ')}`);
+  }
+  if (!isAbsolute(mount.device)) findings.error(`${at}.device`, `the device ${show(mount.device)} is no absolute path`);
+  checkLabelLength(mount.label, mount.format, `${at}.label`, findings);
+  if (mount.create === undefined) return;
+  findings.warn(`${at}.create`, 'create is deprecated: set wipeFilesystem and options on the mount');
+  if (mount.wipeFilesystem === true)
+    findings.error(`${at}.wipeFilesystem`, 'wipeFilesystem cannot be set beside create: keep one');
+  if ((mount.options?.length ?? 0) > 0)
+    findings.error(`${at}.options`, 'options cannot be set beside create: keep one');
+}
+
+export function checkRaid2(raid: Raid2, at: string, findings: Findings): void {
+  checkRaidLevel(raid.level, raid.spares, at, findings);
+  raid.devices?.forEach((device, index) => {
+    if (!isAbsolute(device))
+      findings.error(`${at}.devices[${index}]`, `the device ${show(device)} is no absolute path`);
+  });
 }

@@ -1,11 +1,8 @@
-import { createLog, createMetrics } from '@slipway/kube';
-import type { Metrics } from '@slipway/kube';
-import { createGate } from '../gate.ts';
-import type { GateLimits } from '../gate.ts';
-import { createHandler } from '../handler.ts';
+import { createLog, createMetrics, type Metrics } from '@slipway/kube';
+import { createGate, type GateLimits } from '../admission-queue.ts';
+import { createHandler, type SendLimits } from '../handler.ts';
 import { createListener } from '../listener.ts';
 import { createServerMetrics } from '../metrics.ts';
-import type { SendLimits } from '../send.ts';
 import { defaultLimits } from '../server.ts';
 import { makeCertificate } from './certificate.ts';
 

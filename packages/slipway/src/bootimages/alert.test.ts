@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createBootImageMetrics } from '@slipway/controllers';
+import { workerA } from '@slipway/fleet/testing';
 import { createMetrics } from '@slipway/kube';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { workerA } from './sample-boot-images.ts';
 
 interface PrometheusRule {
   kind: string;

@@ -1,7 +1,7 @@
+import { bootImagesReport } from '@slipway/fleet/reports';
+import { clusterFacts, entry, imageOf, report, workerA } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { bootImagesReport } from './bootimages-report.ts';
 import { bootImagesText } from './bootimages-text.ts';
-import { clusterFacts, entry, imageOf, report, workerA } from './sample-boot-images.ts';
 
 describe('the text about boot images', () => {
   it('is a table of what each has and gets, with the verdict and why', () => {

@@ -1,3 +1,4 @@
+import { type BootImagesReport, bootImagesReport } from '@slipway/fleet/reports';
 import { type Client, createClient, isKubeError } from '@slipway/kube';
 import { notInstalled } from '../cluster-view/read-fleet.ts';
 import { readGate } from '../cluster-view/read-gate.ts';
@@ -5,7 +6,6 @@ import { type ClusterOptions, connect } from '../connect.ts';
 import { type Io, write } from '../ignition/io.ts';
 import { toJson } from '../manifests/manifest-text.ts';
 import { paintFor, widthOf } from '../terminal/paint.ts';
-import { type BootImagesReport, bootImagesReport } from './bootimages-report.ts';
 import { bootImagesText } from './bootimages-text.ts';
 import { type MachineNamespaces, readMachines } from './machine-resources.ts';
 import { readCluster } from './read-cluster.ts';

@@ -1,8 +1,8 @@
 import { bootImageHoldAnnotation } from '@slipway/api';
+import { imageOf, sampleHistory, workerA } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { keptImagesOf } from './history-report.ts';
 import { holdSteps, releaseSteps, restorationTo } from './restoration.ts';
-import { imageOf, sampleHistory, workerA } from './sample-boot-images.ts';
 
 const spec = { kind: 'GCPMachineProviderSpec', disks: [{ boot: true, image: imageOf('2'), labels: null }] };
 const facts = { resource: workerA, spec, kept: keptImagesOf(sampleHistory) };

@@ -1,8 +1,8 @@
 // What the controllers do about every resource that makes machines: the same decisions, on what was read just now.
 import type { MachineSet } from '@slipway/api';
-import { clusterApiUserDataOf } from '@slipway/fleet/boot-images';
 import {
   type ClusterApiMachines,
+  clusterApiUserDataOf,
   decideResource,
   type MachineResource,
   readMachineSet,
@@ -10,8 +10,8 @@ import {
   type ResourceFacts,
   type StubReading,
 } from '@slipway/fleet/boot-images';
+import { type BootImageEntry, entryOf } from '@slipway/fleet/reports';
 import type { Client, Stored } from '@slipway/kube';
-import { type BootImageEntry, entryOf } from './bootimages-report.ts';
 import { type Machines, ofClusterApi, ofMachineApi } from './machine-resources.ts';
 import type { ReadCluster } from './read-cluster.ts';
 import { createStubReader } from './read-stub.ts';

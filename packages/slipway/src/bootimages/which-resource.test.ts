@@ -1,5 +1,5 @@
+import { workerA } from '@slipway/fleet/testing';
 import { expect, it } from 'vitest';
-import { workerA } from './sample-boot-images.ts';
 import { theOne } from './which-resource.ts';
 
 const twin = { ...workerA, api: 'cluster.x-k8s.io', namespace: 'openshift-cluster-api' } as const;

@@ -2,16 +2,18 @@ import { X509Certificate } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeAuthority } from '@slipway/controllers';
+import { osImageOf } from '@slipway/fleet/testing';
 import { parse, validate } from '@slipway/ignition';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readYaml } from '../ignition/manifest-yaml.ts';
-import { imageOf } from '../streams/sample-streams.ts';
 import { customPool, file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
 import { runCommand } from '../testing/run-command.ts';
+import './bootstrap.ts';
 import { bootstrapCommand } from './command.ts';
-import './bootstrap.ts'; // Loaded before the clock of a test runs; the command itself loads it when called.
 
-const osImage = imageOf('os', '9');
+// Loaded before the clock of a test runs; the command itself loads it when called.
+
+const osImage = osImageOf('os', '9');
 let dir: string;
 let apiCa: string;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
+import type { FleetNow } from '@slipway/fleet/reports';
 import { CommandError } from '../errors.ts';
 import { nearNames } from '../explain/near-names.ts';
-import type { FleetNow } from './fleet-now.ts';
 
 /** The pools that were named; null where none was, which means all. */
 export function namedPools({ pools }: Pick<FleetNow, 'pools'>, asked: readonly string[]): ReadonlySet<string> | null {

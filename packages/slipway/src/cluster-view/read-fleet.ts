@@ -5,9 +5,9 @@ import {
   machineConfigurations,
   nodes,
 } from '@slipway/api';
+import { byName, type FleetNow, machineConfigurationName, slimNode } from '@slipway/fleet/reports';
 import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { CommandError } from '../errors.ts';
-import { byName, type FleetNow, machineConfigurationName, slimNode } from './fleet-now.ts';
 
 /** Reads only, a list of each kind. */
 export async function readFleet(client: Client, signal?: AbortSignal): Promise<FleetNow> {

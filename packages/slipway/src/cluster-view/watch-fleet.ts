@@ -1,7 +1,7 @@
 // The same as readFleet, kept up to date.
 import { machineConfigNodes, machineConfigPools, machineConfigurations, nodes } from '@slipway/api';
+import { byName, type FleetNow, machineConfigurationName, slimNode } from '@slipway/fleet/reports';
 import { createInformer, type Transport } from '@slipway/kube';
-import { byName, type FleetNow, machineConfigurationName, slimNode } from './fleet-now.ts';
 import type { Followed } from './follow.ts';
 
 export interface WatchOptions {

@@ -1,3 +1,4 @@
+import { driveEntry, isInDrive } from '@slipway/fleet/reports';
 import { type Client, createClient } from '@slipway/kube';
 import { type ClusterOptions, connect } from '../connect.ts';
 import { CommandError } from '../errors.ts';
@@ -5,7 +6,6 @@ import { type Io, write } from '../ignition/io.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import { askReboot, needsReboot } from './ask-reboot.ts';
-import { driveEntry, isInDrive } from './drive-report.ts';
 import { getHost, type HostName, knowing } from './find-host.ts';
 import { checkImageUrl } from './image-url.ts';
 import { checkIso } from './iso-check.ts';

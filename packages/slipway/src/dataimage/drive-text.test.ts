@@ -1,7 +1,7 @@
+import { driveReport } from '@slipway/fleet/reports';
+import { sampleHost, sampleImage, url } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { driveReport } from './drive-report.ts';
 import { driveText } from './drive-text.ts';
-import { sampleHost, sampleImage, url } from './sample-drive.ts';
 
 describe('DataImages for people', () => {
   it('what is attached needs no words', () => {

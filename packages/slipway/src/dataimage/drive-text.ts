@@ -1,10 +1,9 @@
 // DataImages for people.
+import type { DriveEntry, DriveReport, DriveState, HostEntry } from '@slipway/fleet/reports';
 import { type Colour, type Paint, plain } from '../terminal/paint.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';
 import { wrapText } from '../terminal/wrap-text.ts';
-import type { DriveEntry, DriveReport, DriveState } from './drive-report.ts';
-import type { HostEntry } from './host-entry.ts';
 
 export interface DriveTextOptions {
   readonly paint?: Paint;

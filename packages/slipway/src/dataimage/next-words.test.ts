@@ -1,7 +1,7 @@
+import { hostEntry } from '@slipway/fleet/reports';
+import { type HostSample, sampleHost } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { hostEntry } from './host-entry.ts';
 import { type Asked, nextWords } from './next-words.ts';
-import { type HostSample, sampleHost } from './sample-drive.ts';
 
 const words = (asked: Partial<Asked>, host: HostSample | null): string =>
   nextWords(

@@ -1,5 +1,5 @@
 // What happens after a DataImage was written or deleted, in a sentence.
-import type { HostEntry } from './host-entry.ts';
+import type { HostEntry } from '@slipway/fleet/reports';
 
 export interface Asked {
   readonly action: 'attach' | 'detach';

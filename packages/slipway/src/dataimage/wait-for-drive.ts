@@ -1,13 +1,12 @@
 // Follows a DataImage and its host until what was asked for has come about.
 import { bareMetalHosts, dataImages } from '@slipway/api';
+import { driveEntry, hostEntry } from '@slipway/fleet/reports';
 import { createInformer, type Transport } from '@slipway/kube';
 import { CommandError } from '../errors.ts';
 import { type Io, write } from '../ignition/io.ts';
 import { durationText } from '../terminal/duration.ts';
 import { safeText } from '../terminal/safe-text.ts';
-import { driveEntry } from './drive-report.ts';
 import type { HostName } from './find-host.ts';
-import { hostEntry } from './host-entry.ts';
 import { type Awaited, type DriveSeen, type WaitState, waitState } from './wait-state.ts';
 
 export interface WaitOptions {

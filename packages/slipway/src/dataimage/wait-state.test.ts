@@ -1,8 +1,7 @@
 import type { DataImage } from '@slipway/api';
+import { driveEntry, hostEntry } from '@slipway/fleet/reports';
+import { type HostSample, sampleHost, sampleImage, url } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { driveEntry } from './drive-report.ts';
-import { hostEntry } from './host-entry.ts';
-import { type HostSample, sampleHost, sampleImage, url } from './sample-drive.ts';
 import { waitState } from './wait-state.ts';
 
 const deleting = { deletionTimestamp: '2026-11-16T12:00:00Z' };

@@ -1,7 +1,6 @@
 // Whether what was asked of a drive has come about.
-import type { DriveEntry } from './drive-report.ts';
+import type { DriveEntry, HostEntry } from '@slipway/fleet/reports';
 import { whyOf } from './drive-text.ts';
-import type { HostEntry } from './host-entry.ts';
 
 export interface Awaited {
   /** The ISO that shall be in the drive; null: the DataImage shall be gone. */

@@ -1,7 +1,7 @@
 import type { RolloutRecord } from '@slipway/fleet';
+import { type HistoryInput, historyReport, newestFirst, type RecordedConfig } from '@slipway/fleet/reports';
+import { sampleState } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { sampleState } from '../rollout/sample-pool.ts';
-import { type HistoryInput, historyReport, newestFirst, type RecordedConfig } from './history-report.ts';
 import { historyText } from './history-text.ts';
 
 const name = (digit: number): string => `rendered-worker-${String(digit).repeat(32)}`;

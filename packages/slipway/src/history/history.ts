@@ -1,11 +1,11 @@
 import { poolFactsOf } from '@slipway/fleet';
+import { historyReport } from '@slipway/fleet/reports';
 import { createClient } from '@slipway/kube';
 import { type ClusterOptions, connect } from '../connect.ts';
 import { type Io, write } from '../ignition/io.ts';
 import { toJson } from '../manifests/manifest-text.ts';
 import { readPool } from '../rollout/change-pool.ts';
 import { paintFor } from '../terminal/paint.ts';
-import { historyReport } from './history-report.ts';
 import { historyText } from './history-text.ts';
 import { readRendered } from './rendered-config.ts';
 

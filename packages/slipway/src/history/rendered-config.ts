@@ -1,6 +1,6 @@
 import { machineConfigs, poolLabel } from '@slipway/api';
+import { newestFirst, type RecordedConfig, recordedConfigOf } from '@slipway/fleet/reports';
 import type { Client } from '@slipway/kube';
-import { newestFirst, type RecordedConfig, recordedConfigOf } from './history-report.ts';
 
 /** Each may have a megabyte and more. */
 const PAGE_SIZE = 10;

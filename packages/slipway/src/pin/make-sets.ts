@@ -1,8 +1,9 @@
 // Makes the PinnedImageSets of a list of images, after showing what that means for every machine.
 import { type MachineConfigPool, pinnedImageSets } from '@slipway/api';
+import type { PinsNow } from '@slipway/fleet/reports';
 import { type Client, createClient } from '@slipway/kube';
-import { readGate } from '../cluster-view/read-gate.ts';
 import { noSuchPool } from '../cluster-view/named-pools.ts';
+import { readGate } from '../cluster-view/read-gate.ts';
 import { type ClusterOptions, connect } from '../connect.ts';
 import { type Io, write } from '../ignition/io.ts';
 import { toJson } from '../manifests/manifest-text.ts';
@@ -11,9 +12,8 @@ import { safeText } from '../terminal/safe-text.ts';
 import { askWhether } from './ask.ts';
 import { labelsMatching } from './matching-labels.ts';
 import type { NewSet } from './new-sets.ts';
-import { exitCodeOf, type PinPlan } from './pin-plan.ts';
 import { pinPlanText } from './pin-plan-text.ts';
-import type { PinsNow } from './pin-report.ts';
+import { exitCodeOf, type PinPlan } from './pin-plan.ts';
 import { readPins } from './pins-now.ts';
 import { planSets, type WantedImages } from './plan-sets.ts';
 

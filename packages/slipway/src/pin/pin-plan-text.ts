@@ -1,11 +1,11 @@
 // A plan to pin images, for people.
+import type { NodeFit } from '@slipway/fleet';
 import { counted, nameList } from '../plan/words.ts';
 import { byteSize } from '../terminal/byte-size.ts';
 import { type Colour, type Paint, plain } from '../terminal/paint.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';
 import { wrapText } from '../terminal/wrap-text.ts';
-import type { NodeFit } from './node-fit.ts';
 import type { PinPlan, PlannedSet } from './pin-plan.ts';
 
 export interface PinPlanTextOptions {

@@ -1,5 +1,5 @@
 // What `slipway pin release` and `pin images` are about to do, or did. `-o json` gives exactly this.
-import type { NodeFit } from './node-fit.ts';
+import type { NodeFit } from '@slipway/fleet';
 
 export interface PinPlan {
   /** Where the images come from. */

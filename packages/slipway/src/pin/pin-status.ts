@@ -1,7 +1,8 @@
+import { type PinReport, pinReport, type PinsNow } from '@slipway/fleet/reports';
 import { createClient, type Transport } from '@slipway/kube';
 import { follow } from '../cluster-view/follow.ts';
-import { readGate } from '../cluster-view/read-gate.ts';
 import { namedPools } from '../cluster-view/named-pools.ts';
+import { readGate } from '../cluster-view/read-gate.ts';
 import { type ClusterOptions, connect } from '../connect.ts';
 import { type Io, write } from '../ignition/io.ts';
 import { toJson } from '../manifests/manifest-text.ts';
@@ -9,9 +10,7 @@ import { liveReport } from '../status/live-report.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { paintFor, widthOf } from '../terminal/paint.ts';
 import { pinChanges } from './pin-changes.ts';
-import { type PinReport, pinReport } from './pin-report.ts';
 import { pinText } from './pin-text.ts';
-import type { PinsNow } from './pin-report.ts';
 import { readPins, watchPins } from './pins-now.ts';
 
 export interface PinStatusOptions extends ClusterOptions {

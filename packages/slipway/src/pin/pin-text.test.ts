@@ -1,8 +1,8 @@
+import { type PinReport, pinReport } from '@slipway/fleet/reports';
+import { type SamplePinNode, samplePins, sampleSet } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { pinChanges } from './pin-changes.ts';
-import { type PinReport, pinReport } from './pin-report.ts';
 import { pinText } from './pin-text.ts';
-import { type SamplePinNode, samplePins, sampleSet } from './sample-pins.ts';
 
 const release = sampleSet('release-4.22.0-worker', 200);
 const told = [release];

@@ -1,6 +1,7 @@
 // How far pools and machines are with their pinned images, for people.
 
-import type { Amount } from '@slipway/fleet';
+import type { Amount, NodePins, PinPhase } from '@slipway/fleet';
+import type { PinReport, PoolPins, SetPins } from '@slipway/fleet/reports';
 import { counted } from '../plan/words.ts';
 import { byteSize } from '../terminal/byte-size.ts';
 import { durationText } from '../terminal/duration.ts';
@@ -10,8 +11,6 @@ import { progressBar } from '../terminal/progress-bar.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';
 import { wrapText } from '../terminal/wrap-text.ts';
-import type { NodePins, PinPhase } from './node-pins.ts';
-import type { PinReport, PoolPins, SetPins } from './pin-report.ts';
 
 export interface PinTextOptions {
   readonly paint?: Paint;

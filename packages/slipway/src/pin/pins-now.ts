@@ -1,10 +1,10 @@
 // A fleet and the sets of images that its pools pin, as the cluster has them at one moment.
 import { type PinnedImageSet, pinnedImageSets } from '@slipway/api';
+import type { PinsNow } from '@slipway/fleet/reports';
 import { type Client, createInformer, isKubeError, type Stored, type Transport } from '@slipway/kube';
 import type { Followed } from '../cluster-view/follow.ts';
 import { notInstalled, readFleet } from '../cluster-view/read-fleet.ts';
 import { watchFleet, type WatchOptions } from '../cluster-view/watch-fleet.ts';
-import type { PinsNow } from './pin-report.ts';
 
 /** Reads only. */
 export async function readPins(client: Client): Promise<PinsNow> {

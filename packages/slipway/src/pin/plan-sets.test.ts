@@ -1,8 +1,8 @@
+import { type SamplePins, samplePins, sampleSet } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { pinPlanText } from './pin-plan-text.ts';
 import type { PinPlan } from './pin-plan.ts';
 import { planSets } from './plan-sets.ts';
-import { type SamplePins, samplePins, sampleSet } from './sample-pins.ts';
 
 const image = `registry.example.com/shop/app@sha256:${'a'.repeat(64)}`;
 const sizes = new Map([[image, { layers: [{ digest: 'sha256:1', size: 1e9 }] }]]);

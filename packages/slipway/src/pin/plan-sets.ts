@@ -2,22 +2,25 @@
 import type { MachineConfigPool, PinnedImageSet } from '@slipway/api';
 import {
   bytesOf,
+  diskBytesFor,
+  type GateFinding,
   holds,
   isMember,
   MOST_SETS,
+  type NodeFit,
+  nodeFit,
   type PinNode,
+  pinNodeOf,
+  progressOf,
   type SizedImage,
   takesSet,
-  type GateFinding,
 } from '@slipway/fleet';
+import type { PinsNow } from '@slipway/fleet/reports';
 import type { Stored } from '@slipway/kube';
 import { CommandError } from '../errors.ts';
 import { labelsMatching } from './matching-labels.ts';
 import { leftOver, type NewSet, newSets } from './new-sets.ts';
-import { diskBytesFor, type NodeFit, nodeFit } from './node-fit.ts';
-import { pinNodeOf, progressOf } from './node-pins.ts';
 import type { PinPlan } from './pin-plan.ts';
-import type { PinsNow } from './pin-report.ts';
 
 export interface WantedImages {
   readonly source: PinPlan['source'];

@@ -1,5 +1,5 @@
 // Whom drains would evict, and what would hold them up, for people.
-import type { NodePlan, PoolPlan } from './fleet-plan.ts';
+import type { NodePlan, PoolPlan } from '@slipway/fleet/plan';
 import { counted, nameList } from './words.ts';
 
 export function drainLines({ nodes }: Pick<PoolPlan, 'nodes'>, verbose: boolean): string[] {

@@ -2,16 +2,16 @@
 import {
   machineConfigKind,
   machineConfigPoolKind,
+  type MachineConfiguration,
   machineConfigurationKind,
   renderedPrefix,
   validate,
 } from '@slipway/api';
-import type { MachineConfiguration } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
+import { type CodedProblem, ProblemList } from '@slipway/fleet';
+import type { AppliedManifests } from '@slipway/fleet/plan';
 import type { ManifestDocument } from '../manifests/documents.ts';
 import { collectManifests, headerOf } from '../manifests/fleet-manifests.ts';
-import { type CodedProblem, ProblemList } from '@slipway/fleet';
-import type { AppliedManifests } from './apply-manifests.ts';
 
 const CLUSTER = 'cluster';
 const PLANNED = [machineConfigKind, machineConfigPoolKind, machineConfigurationKind];

@@ -1,12 +1,8 @@
 // What a change would lead to in a cluster. Nothing here writes.
+import { type Applied, type FleetPlan, type FleetState, planFleet, withEvictions } from '@slipway/fleet/plan';
 import type { Client } from '@slipway/kube';
 import type { RenderOptions } from '../manifests/manifest-options.ts';
 import { machineConfigReader } from '../render/remote-content.ts';
-import type { Applied } from './apply-manifests.ts';
-import { withEvictions } from './evictions.ts';
-import type { FleetPlan } from './fleet-plan.ts';
-import type { FleetState } from './fleet-state.ts';
-import { planFleet } from './plan-fleet.ts';
 import type { Progress } from './progress.ts';
 import { readCluster, readPods } from './read-cluster.ts';
 import { readConfigs, snapshotReader } from './read-configs.ts';

@@ -1,12 +1,19 @@
 // A plan for people.
 import type { Cause, NodeAction } from '@slipway/fleet';
+import {
+  type FleetPlan,
+  type NodeGroup,
+  nodeGroups,
+  type PlannedChange,
+  type PlannedObject,
+  type PlannedUpdate,
+  type PoolPlan,
+} from '@slipway/fleet/plan';
 import { formatItem } from '@slipway/ignition';
 import { shortConfig } from '../terminal/config-name.ts';
 import { durationText } from '../terminal/duration.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import { drainLines } from './drain-text.ts';
-import type { FleetPlan, PlannedChange, PlannedObject, PlannedUpdate, PoolPlan } from './fleet-plan.ts';
-import { type NodeGroup, nodeGroups } from './node-groups.ts';
 import { counted, nameList } from './words.ts';
 
 export interface TextOptions {

@@ -1,5 +1,18 @@
 // `slipway plan`: reads a fleet and manifests, and says what applying them would lead to.
 import type { PodDisruptionBudget } from '@slipway/api';
+import { ProblemList } from '@slipway/fleet';
+import {
+  type Applied,
+  applyManifests,
+  type EvictedPod,
+  evictedPod,
+  exitCodeOf,
+  type FleetState,
+  type Machines,
+  planFleet,
+  replaceManifests,
+  withEvictions,
+} from '@slipway/fleet/plan';
 import { createClient, isKubeError, type Transport } from '@slipway/kube';
 import { type ClusterOptions, connect } from '../connect.ts';
 import { CommandError } from '../errors.ts';
@@ -7,17 +20,11 @@ import { type Io, write } from '../ignition/io.ts';
 import type { ManifestOptions } from '../manifests/manifest-options.ts';
 import { toJson } from '../manifests/manifest-text.ts';
 import { readDocuments } from '../manifests/read-manifests.ts';
-import { ProblemList } from '@slipway/fleet';
-import { tellProblems } from '../tell-problems.ts';
 import { machineConfigReader } from '../render/remote-content.ts';
-import { applyManifests, type Applied, replaceManifests } from './apply-manifests.ts';
+import { tellProblems } from '../tell-problems.ts';
 import type { Dump } from './dumped-machines.ts';
-import { type EvictedPod, evictedPod, withEvictions } from './evictions.ts';
-import { exitCodeOf } from './fleet-plan.ts';
-import type { FleetState, Machines } from './fleet-state.ts';
 import { appliedManifests } from './given-manifests.ts';
 import { planCluster, type Planned } from './plan-cluster.ts';
-import { planFleet } from './plan-fleet.ts';
 import { planText } from './plan-text.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { readConfigs } from './read-configs.ts';

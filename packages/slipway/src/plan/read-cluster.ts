@@ -2,37 +2,40 @@
 import {
   configMaps,
   generatedByAnnotation,
+  type MachineConfig,
+  type MachineConfigPool,
   machineConfigPools,
   machineConfigs,
   machineConfigurations,
+  type Node,
   nodes,
+  type PodDisruptionBudget,
   podDisruptionBudgets,
-  poolLabel,
   pods,
+  poolLabel,
   renderedPrefix,
   targetConfigAnnotation,
 } from '@slipway/api';
-import type { ConfigMap, MachineConfig, MachineConfigPool, Node, PodDisruptionBudget } from '@slipway/api';
 import {
   builtInMachineConfigs,
+  clusterImages,
+  namedImages,
   nodeFactsOf,
-  type OSImages,
   type PlannedConfig,
+  runningIn,
   type Streams,
   streamsOf,
 } from '@slipway/fleet';
+import { type EvictedPod, evictedPod, type FleetState, type Machines } from '@slipway/fleet/plan';
+import { slimNode } from '@slipway/fleet/reports';
 import { type Client, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
-import { slimNode } from '../cluster-view/fleet-now.ts';
 import { notInstalled } from '../cluster-view/read-fleet.ts';
 import { readGate } from '../cluster-view/read-gate.ts';
 import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
 import type { RenderOptions } from '../manifests/manifest-options.ts';
 import { findOsImageStream } from '../streams/read-streams.ts';
-import { runningIn } from '../streams/running-os.ts';
 import { version } from '../version.ts';
 import { controllerNode } from './controller-node.ts';
-import { type EvictedPod, evictedPod } from './evictions.ts';
-import type { FleetState, Machines } from './fleet-state.ts';
 import type { Progress } from './progress.ts';
 
 export interface ClusterFleet {
@@ -65,7 +68,7 @@ export async function readCluster(client: Client, options: RenderOptions, progre
       pools,
       machineConfigs: [...machineConfigsGiven, ...missing],
       settings,
-      osImages: osImagesOf(images, options),
+      osImages: clusterImages(images?.data, namedImages(options)),
       streams: streams.found,
       running: runningIn({ pools, nodes: members, rendered, streams: streams.found }),
       controllerVersion,
@@ -111,16 +114,6 @@ async function readStreams(client: Client): Promise<{ found: Streams | null; not
 function versionIn(given: readonly MachineConfig[]): string {
   const versions = given.map(({ metadata }) => metadata.annotations?.[generatedByAnnotation]);
   return versions.find((each) => each !== undefined) ?? version;
-}
-
-function osImagesOf(configMap: ConfigMap | undefined, { osImage, osExtensionsImage }: RenderOptions): OSImages {
-  const { baseOSContainerImage, baseOSExtensionsContainerImage } = configMap?.data ?? {};
-  const os = osImage ?? baseOSContainerImage;
-  const extensions = osExtensionsImage ?? baseOSExtensionsContainerImage;
-  return {
-    ...(os !== undefined && { osImageURL: os }),
-    ...(extensions !== undefined && { baseOSExtensionsContainerImage: extensions }),
-  };
 }
 
 /** Those that pools are at and machines have: a few, where the cluster may hold many. One that is gone is left out. */

@@ -1,14 +1,13 @@
 // A fleet out of manifests and dumps, without a cluster.
 import { machineConfigurationKind } from '@slipway/api';
+import { namedImages, runningIn } from '@slipway/fleet';
+import type { AppliedManifests, FleetState, Machines } from '@slipway/fleet/plan';
 import type { RenderOptions } from '../manifests/manifest-options.ts';
 import { manifestsIn, readDocuments } from '../manifests/read-manifests.ts';
 import { completeFleet } from '../render/complete-fleet.ts';
 import { sayFleet } from '../render/say-fleet.ts';
-import { runningIn } from '../streams/running-os.ts';
 import { version } from '../version.ts';
-import type { AppliedManifests } from './apply-manifests.ts';
 import { type Dump, dumpedKinds, machinesIn, renderedIn } from './dumped-machines.ts';
-import type { FleetState, Machines } from './fleet-state.ts';
 import { settingsIn } from './given-manifests.ts';
 
 export interface OfflineFleet {
@@ -35,10 +34,7 @@ export async function readOffline(
   ]);
   const controllerVersion = options.controllerVersion ?? version;
   const fleet = completeFleet(manifests, {
-    osImages: {
-      ...(options.osImage !== undefined && { osImageURL: options.osImage }),
-      ...(options.osExtensionsImage !== undefined && { baseOSExtensionsContainerImage: options.osExtensionsImage }),
-    },
+    osImages: namedImages(options),
     controllerVersion,
     daemonImage: options.daemonImage,
   });

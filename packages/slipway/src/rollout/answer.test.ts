@@ -1,6 +1,6 @@
+import { samplePool } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { type Answer, type Asked, askedOf } from './answer.ts';
-import { samplePool } from './sample-pool.ts';
 
 const old: Answer = { request: 'cancel', at: '2026-01-02T03:00:00.000Z', ok: false, text: 'nothing to cancel' };
 const answer: Answer = { request: 'cancel', at: '2026-01-02T03:05:00.000Z', ok: true, text: 'cancelled' };

@@ -1,6 +1,6 @@
+import { samplePool } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { type NextResume, nextResume } from './next-resume.ts';
-import { samplePool } from './sample-pool.ts';
 
 const halted = { at: '2026-01-02T03:05:00.000Z', node: 'n1', reason: 'x' };
 

@@ -1,7 +1,7 @@
 // The switch that stops the rollouts of all pools: an annotation on the MachineConfiguration `cluster`.
 import { machineConfigurations, stopRolloutsAnnotation } from '@slipway/api';
+import { machineConfigurationName as name } from '@slipway/fleet/reports';
 import { type Client, isKubeError } from '@slipway/kube';
-import { machineConfigurationName as name } from '../cluster-view/fleet-now.ts';
 
 const options = { fieldManager: 'slipway' } as const;
 

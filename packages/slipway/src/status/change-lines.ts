@@ -1,7 +1,7 @@
 // What has changed between two looks at a fleet, a line each: for a pipe or a log.
+import type { NodeReport, PoolReport, StatusReport } from '@slipway/fleet/reports';
 import { shortConfigs } from '../terminal/config-name.ts';
 import { safeText } from '../terminal/safe-text.ts';
-import type { NodeReport, PoolReport, StatusReport } from './status-report.ts';
 
 /** Without the first look, everything is news. */
 export function changeLines(before: StatusReport | null, after: StatusReport): string[] {

@@ -1,5 +1,5 @@
 // A fleet's state for tests of how it is shown.
-import type { NodeReport, PoolReport, StatusReport } from './status-report.ts';
+import type { NodeReport, PoolReport, StatusReport } from '@slipway/fleet/reports';
 
 const config = (digit: string): string => `rendered-worker-${digit.repeat(32)}`;
 

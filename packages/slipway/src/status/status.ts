@@ -1,6 +1,6 @@
-import { createClient, type Transport } from '@slipway/kube';
 import { decideFleet } from '@slipway/fleet';
-import type { FleetNow } from '../cluster-view/fleet-now.ts';
+import { type FleetNow, type StatusReport, statusReport } from '@slipway/fleet/reports';
+import { createClient, type Transport } from '@slipway/kube';
 import { namedPools } from '../cluster-view/named-pools.ts';
 import { readFleet } from '../cluster-view/read-fleet.ts';
 import { type ClusterOptions, connect } from '../connect.ts';
@@ -8,7 +8,6 @@ import { type Io, write } from '../ignition/io.ts';
 import { toJson } from '../manifests/manifest-text.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { paintFor, widthOf } from '../terminal/paint.ts';
-import { type StatusReport, statusReport } from './status-report.ts';
 import { statusText } from './status-text.ts';
 import { watchStatus } from './watch-status.ts';
 

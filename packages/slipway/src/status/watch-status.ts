@@ -1,12 +1,11 @@
 // Status that follows the cluster until somebody presses Ctrl-C.
+import type { FleetNow, StatusReport } from '@slipway/fleet/reports';
 import type { Transport } from '@slipway/kube';
-import type { FleetNow } from '../cluster-view/fleet-now.ts';
 import { follow } from '../cluster-view/follow.ts';
 import { watchFleet } from '../cluster-view/watch-fleet.ts';
 import type { Io } from '../ignition/io.ts';
 import { changeLines } from './change-lines.ts';
 import { liveReport } from './live-report.ts';
-import type { StatusReport } from './status-report.ts';
 import { statusText } from './status-text.ts';
 
 export interface WatchStatusOptions {

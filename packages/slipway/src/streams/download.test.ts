@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { rhel10 } from '@slipway/fleet/testing';
 import type { InspectedImage } from '@slipway/registry';
+import { describe, expect, it } from 'vitest';
 import { downloadOf } from './download.ts';
-import { rhel10 } from './sample-streams.ts';
 
 const platform = { os: 'linux', architecture: 'amd64' };
 const sizes = new Map([

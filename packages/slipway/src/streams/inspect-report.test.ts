@@ -1,8 +1,8 @@
 import type { Discovery } from '@slipway/fleet/stream-discovery';
+import { rhel10, rhel9 } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { inspectReport } from './inspect-report.ts';
 import { inspectText } from './inspect-text.ts';
-import { rhel10, rhel9 } from './sample-streams.ts';
 
 const deprecated = { state: 'deprecated', successor: 'rhel-10', message: 'Ends in 2027.' } as const;
 const discovery = (more: Partial<Discovery> = {}): Discovery => ({

@@ -1,4 +1,4 @@
-import type { FleetPlan } from '../plan/fleet-plan.ts';
+import type { FleetPlan } from '@slipway/fleet/plan';
 import type { Download } from './download.ts';
 
 /** `-o json` gives exactly this. */

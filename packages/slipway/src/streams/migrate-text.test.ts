@@ -1,8 +1,7 @@
+import { planSample, poolOnStream, rhel10, sampleStreams } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { planSample } from '../plan/sample-fleet.ts';
 import type { Download } from './download.ts';
 import { migrateText } from './migrate-text.ts';
-import { poolOnStream, rhel10, sampleStreams } from './sample-streams.ts';
 
 const plan = await planSample(
   {

@@ -1,9 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import type { FleetState } from '../plan/fleet-state.ts';
-import { machineConfig } from '../plan/sample-fleet.ts';
 import { ProblemList } from '@slipway/fleet';
+import type { FleetState } from '@slipway/fleet/plan';
+import { machineConfig, poolOnStream, rhel10, sampleStreams } from '@slipway/fleet/testing';
+import { describe, expect, it } from 'vitest';
 import { migrationOf } from './migration.ts';
-import { poolOnStream, rhel10, sampleStreams } from './sample-streams.ts';
 
 const state = (more: Partial<FleetState> = {}): FleetState => ({
   pools: [poolOnStream('worker', { tracked: 'rhel-9' }), poolOnStream('infra', { tracked: 'rhel-9' })],

@@ -1,13 +1,17 @@
 // A pool that is told to be on another stream: what the fleet would be then.
-import { machineConfigPoolKind } from '@slipway/api';
-import type { MachineConfigPool } from '@slipway/api';
-import { listStreams, selectMachineConfigs, type Stream, type Streams, trackedBy } from '@slipway/fleet';
+import { type MachineConfigPool, machineConfigPoolKind } from '@slipway/api';
+import {
+  decidedStream,
+  listStreams,
+  ProblemList,
+  selectMachineConfigs,
+  type Stream,
+  type Streams,
+  trackedBy,
+} from '@slipway/fleet';
+import type { Applied, FleetState } from '@slipway/fleet/plan';
 import { noSuchPool } from '../cluster-view/named-pools.ts';
 import { CommandError } from '../errors.ts';
-import type { Applied } from '../plan/apply-manifests.ts';
-import type { FleetState } from '../plan/fleet-state.ts';
-import { ProblemList } from '@slipway/fleet';
-import { decidedStream } from './os-images-of-pool.ts';
 
 export interface Migration {
   readonly pool: string;

@@ -1,6 +1,6 @@
+import { streamsReport } from '@slipway/fleet/reports';
+import { poolOnStream, rhel9, sampleStreams } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { poolOnStream, rhel9, sampleStreams } from './sample-streams.ts';
-import { streamsReport } from './streams-report.ts';
 import { streamsText } from './streams-text.ts';
 
 const on = { isOn: true, because: 'a test says so' };

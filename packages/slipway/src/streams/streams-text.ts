@@ -1,11 +1,11 @@
 // The OS image streams of a cluster for people.
+import type { PoolEntry, StreamEntry, StreamsReport } from '@slipway/fleet/reports';
 import { shortImage } from '../terminal/image-name.ts';
 import { type Paint, plain } from '../terminal/paint.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';
 import { wrapText } from '../terminal/wrap-text.ts';
 import { lifecycleCell } from './lifecycle-cell.ts';
-import type { PoolEntry, StreamEntry, StreamsReport } from './streams-report.ts';
 
 export interface StreamsTextOptions {
   readonly paint?: Paint;

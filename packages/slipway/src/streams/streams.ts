@@ -1,5 +1,6 @@
 import { machineConfigPools } from '@slipway/api';
 import { streamsOf } from '@slipway/fleet';
+import { type StreamsReport, streamsReport } from '@slipway/fleet/reports';
 import { type Client, createClient, isKubeError } from '@slipway/kube';
 import { notInstalled } from '../cluster-view/read-fleet.ts';
 import { readGate } from '../cluster-view/read-gate.ts';
@@ -8,7 +9,6 @@ import { type Io, write } from '../ignition/io.ts';
 import { toJson } from '../manifests/manifest-text.ts';
 import { paintFor, widthOf } from '../terminal/paint.ts';
 import { findOsImageStream } from './read-streams.ts';
-import { type StreamsReport, streamsReport } from './streams-report.ts';
 import { streamsText } from './streams-text.ts';
 
 export interface StreamsOptions extends ClusterOptions {

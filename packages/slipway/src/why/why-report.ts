@@ -8,11 +8,9 @@ import {
   parseTargetReason,
   type RolloutDecision,
 } from '@slipway/fleet';
-import type { FleetNow } from '../cluster-view/fleet-now.ts';
+import { type FleetNow, nodeStepOf, noStep, wayOut } from '@slipway/fleet/reports';
 import { CommandError } from '../errors.ts';
 import { nearNames } from '../explain/near-names.ts';
-import { nodeStepOf, noStep } from '../status/node-step.ts';
-import { wayOut } from './way-out.ts';
 
 export type WhyReport = WhyInPool | WhyOutside;
 

@@ -1,7 +1,7 @@
 import { drainBlockedAnnotation, targetReasonAnnotation } from '@slipway/api';
-import { describe, expect, it } from 'vitest';
 import { decideFleet } from '@slipway/fleet';
-import { recordIn, type SampleFleet, sampleFleet, sampleNode, samplePoolOf } from '../cluster-view/sample-fleet.ts';
+import { recordIn, type SampleFleet, sampleFleet, sampleNode, samplePoolOf } from '@slipway/fleet/testing';
+import { describe, expect, it } from 'vitest';
 import { type WhyInPool, type WhyReport, whyReport } from './why-report.ts';
 import { whyText } from './why-text.ts';
 

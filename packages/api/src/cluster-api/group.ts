@@ -1,1 +1,0 @@
-export const clusterApiGroup = 'cluster.x-k8s.io';

@@ -1,0 +1,184 @@
+// Fields of a platform that its spec and its status, or several platforms, share.
+import { atomicList, choice, listMap, object, optional, type Rule, setList, text } from '../schema.ts';
+
+const platformTypes = [
+  '',
+  'AWS',
+  'Azure',
+  'BareMetal',
+  'GCP',
+  'Libvirt',
+  'OpenStack',
+  'None',
+  'VSphere',
+  'oVirt',
+  'IBMCloud',
+  'KubeVirt',
+  'EquinixMetal',
+  'PowerVS',
+  'AlibabaCloud',
+  'Nutanix',
+  'External',
+] as const;
+
+export type PlatformType = (typeof platformTypes)[number];
+
+export const platformType = (description: string) => choice(platformTypes, description);
+
+const ipAddress = text(undefined, {
+  minLength: 1,
+  maxLength: 39,
+  rules: [{ rule: 'isIP(self)', message: 'must be an IP address' }],
+});
+
+const cidr = text(undefined, {
+  minLength: 1,
+  maxLength: 43,
+  rules: [{ rule: 'isCIDR(self)', message: 'must be a network in CIDR notation, such as 192.0.2.0/24' }],
+});
+
+export const machineNetworks = atomicList('The networks that machines have addresses in.', cidr, {
+  maxItems: 32,
+  rules: [
+    {
+      rule: 'self.all(x, self.exists_one(y, x == y))',
+      message: 'no network may be named twice',
+      holds: (self) => new Set(self).size === self.length,
+    },
+  ],
+});
+
+const differentFamilies =
+  'size(self) != 2 || !isIP(self[0]) || !isIP(self[1]) || ip(self[0]).family() != ip(self[1]).family()';
+const onePerFamily = 'at most one IPv4 and one IPv6 address';
+
+const virtualAddressDescriptions = {
+  apiServerInternalIPs: 'Addresses by which machines reach the API server: one, or one of each IP family.',
+  ingressIPs: 'Addresses of the default ingress router: one, or one of each IP family.',
+} as const;
+
+type VirtualAddresses = keyof typeof virtualAddressDescriptions;
+
+export const wantedAddresses = (of: VirtualAddresses) =>
+  atomicList(virtualAddressDescriptions[of], ipAddress, {
+    maxItems: 2,
+    rules: [{ rule: differentFamilies, message: `${of}: ${onePerFamily}` }],
+  });
+
+// Old clusters may hold two of one family in status: only a change is judged.
+const observed = (of: VirtualAddresses) => {
+  const rules: Rule[] = [{ rule: `self == oldSelf || (${differentFamilies})`, message: `${of}: ${onePerFamily}` }];
+  return { maxItems: 2, rules };
+};
+
+/** As the platforms have it that came first: the list is a whole. */
+export const observedAddresses = (of: VirtualAddresses) =>
+  atomicList(virtualAddressDescriptions[of], text(), observed(of));
+
+export const observedAddressSet = (of: VirtualAddresses) =>
+  setList(virtualAddressDescriptions[of], text(), observed(of));
+
+/** Whoever has set the value cannot change it. */
+export const fixedOnceSet = (field: string): Rule<string> => ({
+  rule: "oldSelf == '' || self == oldSelf",
+  message: `${field} cannot be changed once it is set`,
+});
+
+export const loadBalancer = object(
+  'The load balancer in front of the API server and the ingress router.',
+  {
+    type: optional(
+      choice(['OpenShiftManagedDefault', 'UserManaged'], 'Whether the platform brings it or the user does.', {
+        default: 'OpenShiftManagedDefault',
+        rules: [fixedOnceSet('type')],
+      }),
+    ),
+  },
+  { default: { type: 'OpenShiftManagedDefault' } },
+);
+
+const addresses = (description: string) => optional(setList(description, ipAddress, { maxItems: 16 }));
+
+export const cloudLoadBalancerConfig = object(
+  'Load balancers whose names the DNS of the cloud does not know.',
+  {
+    dnsType: optional(
+      choice(
+        ['ClusterHosted', 'PlatformDefault'],
+        'Who answers for the names: a DNS server in the cluster, or that of the cloud.',
+        { default: 'PlatformDefault', rules: [fixedOnceSet('dnsType')] },
+      ),
+    ),
+    clusterHosted: optional(
+      object('The addresses that the DNS server in the cluster answers with.', {
+        apiIntLoadBalancerIPs: addresses('Addresses of the API server inside the cluster.'),
+        apiLoadBalancerIPs: addresses('Addresses of the API server.'),
+        ingressLoadBalancerIPs: addresses('Addresses of the ingress router.'),
+      }),
+    ),
+  },
+  {
+    default: { dnsType: 'PlatformDefault' },
+    rules: [
+      {
+        rule: "!has(self.clusterHosted) || !has(self.dnsType) || self.dnsType == 'ClusterHosted'",
+        message: 'clusterHosted is only for dnsType ClusterHosted',
+        holds: (self) =>
+          self.clusterHosted === undefined || self.dnsType === undefined || self.dnsType === 'ClusterHosted',
+      },
+    ],
+  },
+);
+
+const serviceEndpoints = 'Addresses to use for services of the cloud instead of its own.';
+
+export const awsServiceEndpoints = optional(
+  atomicList(
+    serviceEndpoints,
+    object(undefined, {
+      name: optional(text('Name of the service.', { pattern: '^[a-z0-9-]+$' })),
+      url: optional(text('Its address, with https.', { pattern: '^https://' })),
+    }),
+  ),
+);
+
+const ibmServices = [
+  'CIS',
+  'COS',
+  'COSConfig',
+  'DNSServices',
+  'GlobalCatalog',
+  'GlobalSearch',
+  'GlobalTagging',
+  'HyperProtect',
+  'IAM',
+  'KeyProtect',
+  'ResourceController',
+  'ResourceManager',
+  'VPC',
+] as const;
+
+export const ibmCloudServiceEndpoints = optional(
+  listMap(
+    serviceEndpoints,
+    object(undefined, {
+      name: choice(ibmServices, 'Name of the service.'),
+      url: text('Its address.', {
+        maxLength: 300,
+        rules: [{ rule: 'isURL(self)', message: 'must be an absolute URL' }],
+      }),
+    }),
+    ['name'],
+  ),
+);
+
+export const powerVsServiceEndpoints = optional(
+  listMap(
+    serviceEndpoints,
+    object(undefined, {
+      name: choice([...ibmServices, 'Power'], 'Name of the service.'),
+      url: text('Its address, with https.', { format: 'uri', pattern: '^https://' }),
+    }),
+    ['name'],
+  ),
+);

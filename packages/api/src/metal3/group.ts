@@ -1,1 +1,0 @@
-export const metal3Group = 'metal3.io';

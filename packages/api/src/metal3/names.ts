@@ -1,2 +1,0 @@
-/** What the controller is in the middle of with the drive of a host: of a DataImage. */
-export const driveMemoryAnnotation = 'slipway.dev/data-image';

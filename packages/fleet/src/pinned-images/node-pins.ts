@@ -1,0 +1,134 @@
+// How far one machine is with the images of a pool, from what its daemon wrote to its MachineConfigNode.
+import type { MachineConfigNode } from '@slipway/api';
+import type { AssignedSet } from './assignment.ts';
+import { holds, pinConditions, type PinNode, type PinPool, pinReportOf } from './pin-facts.ts';
+import { type Amount, parsePinProgress, type PinProgress } from './pin-progress.ts';
+import { fails } from './pool-summary.ts';
+
+export type PinPhase =
+  /** All of it is there, and stays. */
+  | 'pinned'
+  | 'pulling'
+  /** It would pull, but not now: `waitsFor` says why. */
+  | 'waiting'
+  /** Something keeps failing: `lastError` says what. It goes on trying. */
+  | 'degraded'
+  /** Its daemon has not said a word of it yet. */
+  | 'not begun';
+
+export interface NodePins {
+  readonly name: string;
+  readonly phase: PinPhase;
+  /** Of the pool's sets together. */
+  readonly images: Amount;
+  /** As they are transferred; null: not known yet. */
+  readonly bytes: Amount | null;
+  readonly bytesPerSecond: number | null;
+  readonly secondsLeft: number | null;
+  readonly waitsFor: string;
+  readonly lastError: string;
+  /** Of the file system that images are on, as the daemon said last; null: it has not. */
+  readonly store: PinProgress['store'];
+  readonly sets: readonly NodeSetPins[];
+}
+
+export interface NodeSetPins {
+  readonly name: string;
+  /** The generation of the set that the machine holds; null: none. */
+  readonly generation: number | null;
+  /** Whether that is the one that it shall hold. */
+  readonly isHeld: boolean;
+  readonly images: Amount;
+  readonly bytes: Amount | null;
+  /** Whether the generation that it works on has failed: `lastError` of the machine says why. */
+  readonly isFailing: boolean;
+}
+
+/** What a pool is to hold: its sets, and how many images each has. */
+export interface WantedSets {
+  readonly pool: PinPool;
+  readonly images: ReadonlyMap<string, number>;
+}
+
+const nothingSaid: PinProgress = {
+  sets: [],
+  bytes: null,
+  bytesPerSecond: null,
+  secondsLeft: null,
+  waitsFor: '',
+  lastError: '',
+  store: null,
+};
+
+/** What the daemon said last. What cannot be read counts as nothing said. */
+export const progressOf = (record: MachineConfigNode | undefined): PinProgress =>
+  parsePinProgress(conditionOf(record, pinConditions.progressing).message) ?? nothingSaid;
+
+export function nodePins(name: string, wanted: WantedSets, record: MachineConfigNode | undefined): NodePins {
+  const { pool, images } = wanted;
+  const progress = progressOf(record);
+  const node = pinNodeOf(name, record);
+  const sets = pool.sets.map((set) => nodeSetPins(set, images.get(set.name) ?? 0, node, progress));
+  const isFailing = fails(node, pool);
+  const isPulling = conditionOf(record, pinConditions.progressing).status === 'True';
+  const { bytesPerSecond, secondsLeft, waitsFor, lastError, store } = progress;
+  return {
+    name,
+    phase: phaseOf({ isFailing, isPinned: sets.every(({ isHeld }) => isHeld), isPulling, isWaiting: waitsFor !== '' }),
+    images: sumOf(sets.map((set) => set.images)),
+    bytes: bytesOf(sets, progress),
+    // Of old, where nothing is under way.
+    ...(isPulling
+      ? { bytesPerSecond, secondsLeft, waitsFor }
+      : { bytesPerSecond: null, secondsLeft: null, waitsFor: '' }),
+    lastError: isFailing ? (node.failure ?? '') : lastError,
+    store,
+    sets,
+  };
+}
+
+/** What it was told and what it says, for questions that are not about its pools or its readiness. */
+export const pinNodeOf = (name: string, record: MachineConfigNode | undefined): PinNode => ({
+  name,
+  pools: [],
+  isReady: true,
+  ...(record === undefined ? unheard : pinReportOf(record)),
+});
+
+const unheard: Pick<PinNode, 'told' | 'reported' | 'failure'> = { told: null, reported: new Map(), failure: null };
+
+function phaseOf(node: { isFailing: boolean; isPinned: boolean; isPulling: boolean; isWaiting: boolean }): PinPhase {
+  if (node.isFailing) return 'degraded';
+  if (node.isPinned) return 'pinned';
+  if (!node.isPulling) return 'not begun';
+  return node.isWaiting ? 'waiting' : 'pulling';
+}
+
+function nodeSetPins(set: AssignedSet, count: number, node: PinNode, progress: PinProgress): NodeSetPins {
+  const { name } = set;
+  const isHeld = holds(node, set);
+  const unsaid = { images: { done: isHeld ? count : 0, total: count }, bytes: null };
+  const { images, bytes } = progress.sets.find((each) => each.name === name) ?? unsaid;
+  const { current, isFailing } = node.reported.get(name) ?? { current: null, isFailing: false };
+  return { name, generation: current, isHeld, isFailing, images, bytes };
+}
+
+/** What sets share counts once in what the daemon says of all; a machine of several pools has others beside ours. */
+function bytesOf(sets: readonly NodeSetPins[], progress: PinProgress): Amount | null {
+  if (progress.sets.length === sets.length) return progress.bytes;
+  return sumOfKnown(sets.map(({ bytes }) => bytes));
+}
+
+export const sumOf = (amounts: readonly Amount[]): Amount => ({
+  done: amounts.reduce((sum, { done }) => sum + done, 0),
+  total: amounts.reduce((sum, { total }) => sum + total, 0),
+});
+
+/** Null where one is not known: a part would be taken for the whole. */
+export function sumOfKnown(amounts: readonly (Amount | null)[]): Amount | null {
+  const known = amounts.filter((amount) => amount !== null);
+  return known.length === amounts.length && known.length > 0 ? sumOf(known) : null;
+}
+
+const conditionOf = (record: MachineConfigNode | undefined, type: string): { status: string; message: string } =>
+  record?.status?.conditions?.find((condition) => condition.type === type) ?? { status: 'Unknown', message: '' };

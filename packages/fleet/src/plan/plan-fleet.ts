@@ -1,0 +1,104 @@
+// What applying manifests to a fleet would lead to. Plain data in, a plan out.
+import type { CodedProblem } from '../problems.ts';
+import { canonicalJson } from '../render/canonical-json.ts';
+import { stoppedBy } from '../rollout/decide-fleet.ts';
+import type { PlannedConfig } from '../update/plan-update.ts';
+import type { FleetPlan, FleetState, Machines, Outcome, PlannedObject, PoolPlan, ReadConfigs } from './fleet-plan.ts';
+import { planPool } from './plan-pool.ts';
+import { createUpdates } from './planned-rollout.ts';
+import { placeNodes, poolSides } from './pool-config.ts';
+
+export interface PlanRequest {
+  readonly now: number;
+  readonly before: FleetState;
+  readonly after: FleetState;
+  readonly objects: readonly PlannedObject[];
+  readonly machines: Machines;
+  /** Every MachineConfig that a pool of either side selects. */
+  readonly read: ReadConfigs;
+  readonly showSecrets: boolean;
+}
+
+/** Whom a drain would evict is not in it yet: `withEvictions` adds it, where there are drains. */
+export async function planFleet(request: PlanRequest): Promise<FleetPlan> {
+  const { before, after, machines, read, objects, now, showSecrets } = request;
+  const configs = new Map<string, PlannedConfig['spec']>(machines.rendered);
+  const sides = await poolSides({ before, after }, read, configs);
+  const placement = placeNodes(machines.nodes, before, after);
+  const fleet = new Map([...placement.members].map(([name, of]) => [name, of.map(({ facts }) => facts)]));
+  const updates = createUpdates(configs, after.settings?.spec);
+  const hasSamePolicy = canonicalJson(policyOf(before)) === canonicalJson(policyOf(after));
+  const updatesBefore = hasSamePolicy ? updates : createUpdates(configs, before.settings?.spec);
+  const targets = new Map(sides.map(({ name, targetBefore }) => [name, targetBefore]));
+  const pools: PoolPlan[] = [];
+  for (const each of sides) {
+    const plan = await planPool({
+      now,
+      sides: each,
+      members: placement.members.get(each.name) ?? [],
+      fleet,
+      targetBefore: (pool) => targets.get(pool ?? '') ?? null,
+      stopped: { before: stoppedBy(before.settings), after: stoppedBy(after.settings) },
+      controllerNode: machines.controllerNode,
+      configs,
+      updates,
+      updatesBefore,
+      canDrain: machines.nodes.length > 1,
+      showSecrets,
+    });
+    pools.push(plan);
+  }
+  const problems = [
+    ...placement.problems,
+    ...sides.flatMap(({ after: config }) => config.problems),
+    ...pools.flatMap(irreconcilableIn),
+  ];
+  const warnings = [
+    ...placement.warnings,
+    ...sides.flatMap(({ after: config }) => config.warnings),
+    ...updates.problems,
+    ...aloneWarning(pools, machines),
+  ];
+  return { outcome: outcomeOf(objects, pools, problems), objects, pools, problems, warnings };
+}
+
+function outcomeOf(
+  objects: readonly PlannedObject[],
+  pools: readonly PoolPlan[],
+  problems: readonly CodedProblem[],
+): Outcome {
+  if (problems.length > 0) return 'refused';
+  if (pools.some(isDisrupted)) return 'disruption';
+  return objects.some(({ change }) => change !== 'same') || pools.some((pool) => pool.isAffected)
+    ? 'no disruption'
+    : 'no change';
+}
+
+function isDisrupted({ nodes, updates }: PoolPlan): boolean {
+  const costly = new Set(updates.filter(({ needsDrain }) => needsDrain).map(({ from }) => from));
+  // Without machines, what it would mean for one counts.
+  const isEmptyPool = nodes.length === 0 && costly.size > 0;
+  return isEmptyPool || nodes.some(({ isAffected, current }) => isAffected && costly.has(current ?? ''));
+}
+
+/** Only what the manifests bring about: what is in the way already is told by the status of pools and nodes. */
+function irreconcilableIn({ nodes, updates, name }: PoolPlan): CodedProblem[] {
+  const affected = new Set(nodes.filter(({ isAffected }) => isAffected).map(({ current }) => current));
+  return updates
+    .filter(({ from }) => nodes.length === 0 || affected.has(from))
+    .flatMap(({ irreconcilable }) => irreconcilable)
+    .map(({ code, message }) => ({ code, message: `MachineConfigPool ${name}: ${message}` }));
+}
+
+const policyOf = ({ settings }: FleetState): unknown => [
+  settings?.spec.nodeDisruptionPolicy ?? null,
+  settings?.spec.irreconcilableValidationOverrides ?? null,
+];
+
+function aloneWarning(pools: readonly PoolPlan[], { nodes }: Machines): string[] {
+  const needsDrain = pools.some(({ updates }) => updates.some((update) => update.needsDrain));
+  if (nodes.length !== 1 || !needsDrain) return [];
+  return [
+    'the cluster has a single node, so there is nowhere for its pods to go: it is not drained, and a reboot ends them',
+  ];
+}

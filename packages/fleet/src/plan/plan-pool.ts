@@ -1,0 +1,239 @@
+// The changes of an update as they may be shown.
+import { HIDDEN } from '../masking.ts';
+import { canonicalJson } from '../render/canonical-json.ts';
+import { diffRendered } from '../render/diff.ts';
+import type { NodeVerdict } from '../rollout/choose-nodes.ts';
+import { type PoolInFleet, rolloutRequestOf } from '../rollout/decide-fleet.ts';
+import { poolFactsOf } from '../rollout/read-facts.ts';
+import type { PlannedConfig } from '../update/plan-update.ts';
+import type { Change, PathState, UpdatePlan } from '../update/update-plan.ts';
+import { withOrigins } from './change-origins.ts';
+import type { NodePlan, PlannedChange, PlannedUpdate, PoolPlan } from './fleet-plan.ts';
+import { foresee, type Updates } from './planned-rollout.ts';
+import type { Member, PoolSides } from './pool-config.ts';
+
+/** Not even a digest of what is secret: a short secret can be guessed from it. */
+function shownChanges(changes: readonly Change[], showSecrets: boolean): readonly Change[] {
+  if (showSecrets) return changes;
+  return changes.map((change) => {
+    if (change.kind !== 'path' || !change.secret) return change;
+    return Object.assign({}, change, { before: withoutDigest(change.before), after: withoutDigest(change.after) });
+  });
+}
+
+function withoutDigest(state: PathState | null): PathState | null {
+  if (state?.kind !== 'file') return state;
+  return { ...state, contents: { ...state.contents, sha256: HIDDEN } };
+}
+
+// What manifests would lead to in one pool.
+
+export interface PoolRequest {
+  readonly now: number;
+  readonly sides: PoolSides;
+  readonly members: readonly Member[];
+  /** What the machines of a pool were to have. */
+  readonly targetBefore: (pool: string | null) => string | null;
+  /** Why the fleet-wide switch is on; null: it is not. */
+  readonly stopped: { readonly before: string | null; readonly after: string | null };
+  /** The machines of every pool, this one among them. */
+  readonly fleet: PoolInFleet['members'];
+  readonly controllerNode: string | null;
+  /** All rendered configs that are known. */
+  readonly configs: ReadonlyMap<string, PlannedConfig['spec']>;
+  readonly updates: Updates;
+  /** By the disruption policy as it is. The same object where it stays. */
+  readonly updatesBefore: Updates;
+  /** A machine without another to take its pods is not drained. */
+  readonly canDrain: boolean;
+  readonly showSecrets: boolean;
+}
+
+export async function planPool(request: PoolRequest): Promise<PoolPlan> {
+  const { sides, now, members, stopped, fleet, controllerNode } = request;
+  const { pool, history } = poolFactsOf(sides.pool);
+  const { decision, plan: rollout } = foresee(
+    rolloutRequestOf({ now, pool, members: fleet, stopped: stopped.after, ownNode: controllerNode }),
+    history,
+  );
+  const { target } = decision;
+  const waveOf = new Map(rollout.waves.flatMap(({ number, nodes }) => nodes.map((node) => [node, number] as const)));
+  const updates = target === null ? [] : await updatesTo(target, request);
+  const updateFrom = new Map(updates.map((update) => [update.from, update]));
+  const isFreed = wasHeldUp(request) && rollout.phase !== 'paused' && rollout.phase !== 'stopped';
+  const dearer = await costOtherwise(updates, request);
+  const circumstances = { ...request, isFreed, dearer };
+  const nodes = members.map((member) => {
+    const { name } = member.facts;
+    const place = { verdict: decision.nodes.get(name), wave: waveOf.get(name) ?? null, target };
+    const update = updateFrom.get(member.facts.current ?? '');
+    return planNode(member, place, update, circumstances);
+  });
+  const comparedWith = sides.targetBefore ?? originOf(members, request);
+  return {
+    name: sides.name,
+    before: sides.targetBefore,
+    after: target,
+    newest: sides.after.newest,
+    isNew: sides.poolBefore === undefined,
+    isAffected: sides.isChanged || sides.targetBefore !== target || nodes.some((node) => node.isAffected),
+    comparedWith,
+    changes: target === null || comparedWith === null ? [] : await changesTo(target, comparedWith, request),
+    rollout,
+    updates,
+    nodes,
+  };
+}
+
+interface NodePlace {
+  readonly verdict: NodeVerdict | undefined;
+  readonly wave: number | null;
+  readonly target: string | null;
+}
+
+interface NodeCircumstances extends Pick<PoolRequest, 'sides' | 'targetBefore' | 'canDrain'> {
+  /** What held the pool up goes. */
+  readonly isFreed: boolean;
+  /** Configs from which it costs something else than it would. */
+  readonly dearer: ReadonlySet<string>;
+}
+
+function planNode(
+  member: Member,
+  { verdict, wave, target }: NodePlace,
+  update: PlannedUpdate | undefined,
+  circumstances: NodeCircumstances,
+): NodePlan {
+  const { facts, poolBefore } = member;
+  const { name, current } = facts;
+  const turn = turnOf(current, target, verdict);
+  const isDrained = circumstances.canDrain && update?.needsDrain === true;
+  return {
+    name,
+    movesFrom: poolBefore === circumstances.sides.name ? null : poolBefore,
+    current,
+    target,
+    turn,
+    why: verdict?.why ?? '',
+    wave,
+    isAffected: turn !== 'none' && isOtherwise(member, target, circumstances),
+    drain: turn !== 'none' && isDrained ? { evicted: null, blockedBy: [] } : null,
+  };
+}
+
+/** Whether something else would become of the machine without the manifests. */
+function isOtherwise(
+  { facts, poolBefore }: Member,
+  target: string | null,
+  { isFreed, dearer, targetBefore }: NodeCircumstances,
+): boolean {
+  return isFreed || dearer.has(facts.current ?? '') || targetBefore(poolBefore) !== target;
+}
+
+/** Pools are paused one by one, and all of them stopped together. */
+function wasHeldUp({ sides, stopped }: PoolRequest): boolean {
+  return sides.poolBefore?.spec.paused === true || stopped.before !== null;
+}
+
+function turnOf(current: string | null, target: string | null, verdict: NodeVerdict | undefined): NodePlan['turn'] {
+  if (target === null || current === target) return 'none';
+  return current === null || verdict?.phase === 'skipped' ? 'skipped' : 'update';
+}
+
+/** One for each config that machines come from. A pool without machines is told what it would mean for one at the old target. */
+async function updatesTo(
+  target: string,
+  { members, updates, sides, showSecrets }: PoolRequest,
+): Promise<PlannedUpdate[]> {
+  const byConfig = Map.groupBy(members, ({ facts }) => facts.current);
+  const origins = [...byConfig.keys()].filter((name) => name !== null && name !== target);
+  if (members.length === 0 && sides.targetBefore !== null && sides.targetBefore !== target) {
+    origins.push(sides.targetBefore);
+  }
+  const planned: PlannedUpdate[] = [];
+  for (const from of origins.filter((name) => name !== null).sort()) {
+    const nodes = (byConfig.get(from) ?? []).map(({ facts }) => facts.name);
+    const update = await updates.between(from, target);
+    planned.push(describe({ from, to: target, nodes }, update, showSecrets));
+  }
+  return planned;
+}
+
+function describe(
+  way: Pick<PlannedUpdate, 'from' | 'to' | 'nodes'>,
+  update: UpdatePlan | null,
+  showSecrets: boolean,
+): PlannedUpdate {
+  // What nobody can foresee is taken for the worst.
+  if (update === null) return { ...way, ...UNKNOWN };
+  const { actions, needsDrain, causes, irreconcilable, tolerated } = update;
+  const changes = shownChanges(update.changes, showSecrets);
+  return { ...way, actions, needsDrain, causes, changes, irreconcilable, tolerated };
+}
+
+const UNKNOWN = { actions: null, needsDrain: true, causes: [], changes: [], irreconcilable: [], tolerated: [] };
+
+/** Configs from which the update costs something else than it would without the manifests: the disruption policy is another. */
+async function costOtherwise(
+  planned: readonly PlannedUpdate[],
+  { updates, updatesBefore }: PoolRequest,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  if (updates === updatesBefore) return found;
+  for (const { from, to, actions } of planned) {
+    const before = await updatesBefore.between(from, to);
+    if (canonicalJson(before?.actions ?? []) !== canonicalJson(actions ?? [])) found.add(from);
+  }
+  return found;
+}
+
+/** The config that all machines of a new pool come from. */
+function originOf(members: readonly Member[], { targetBefore }: PoolRequest): string | null {
+  const origins = new Set(members.map(({ poolBefore }) => targetBefore(poolBefore)));
+  const [origin = null] = origins;
+  return origins.size === 1 ? origin : null;
+}
+
+async function changesTo(target: string, from: string, request: PoolRequest): Promise<PlannedChange[]> {
+  const { configs, sides, showSecrets } = request;
+  const [before, after] = [configs.get(from), configs.get(target)];
+  if (from === target || before === undefined || after === undefined) return [];
+  const { items } = await diffRendered(before, after, { showSecrets });
+  const explainable = (name: string) =>
+    [sides.before, sides.after].find((side) => side.explainable?.rendered.name === name)?.explainable ?? null;
+  return withOrigins(items ?? [], explainable(from), explainable(target));
+}
+
+// Machines to which the same happens, told together.
+
+export interface NodeGroup {
+  /** In the order of their turns. */
+  readonly nodes: readonly NodePlan[];
+  /** Undefined where nobody knows what they have. */
+  readonly update: PlannedUpdate | undefined;
+  readonly turn: NodePlan['turn'];
+  readonly movesFrom: string | null;
+  /** Why they cannot have a turn; '' where they can. */
+  readonly why: string;
+}
+
+/** Those that nothing happens to are left out. The largest group first. */
+export function nodeGroups({ nodes, updates, rollout }: Pick<PoolPlan, 'nodes' | 'updates' | 'rollout'>): NodeGroup[] {
+  const updateFrom = new Map(updates.map((update) => [update.from, update]));
+  const order = new Map(rollout.waves.flatMap((wave) => wave.nodes).map((name, index) => [name, index]));
+  const placeOf = ({ name }: NodePlan): number => order.get(name) ?? order.size;
+  const groups = Map.groupBy(
+    nodes.filter(({ turn, movesFrom }) => turn !== 'none' || movesFrom !== null),
+    ({ turn, current, movesFrom, why }) => JSON.stringify([turn, current, movesFrom, turn === 'skipped' ? why : '']),
+  );
+  return [...groups.values()]
+    .flatMap((members) => {
+      const [first] = members;
+      if (first === undefined) return [];
+      const { turn, current, movesFrom, why } = first;
+      const update = turn === 'none' ? undefined : updateFrom.get(current ?? '');
+      const sorted = [...members].sort((a, b) => placeOf(a) - placeOf(b) || (a.name < b.name ? -1 : 1));
+      return [{ nodes: sorted, update, turn, movesFrom, why: turn === 'skipped' ? why : '' }];
+    })
+    .sort((a, b) => b.nodes.length - a.nodes.length);
+}

@@ -1,0 +1,191 @@
+// How a rollout would go, by the function that the controller decides with: again and again, on machines that do what they are told.
+import type { MachineConfiguration } from '@slipway/api';
+import { FleetError } from '../errors.ts';
+import { chooseNodes, type RolloutDecision } from '../rollout/choose-nodes.ts';
+import type { NodeFacts, RolloutRecord, RolloutRequest } from '../rollout/facts.ts';
+import { isStuck, standOf } from '../rollout/node-state.ts';
+import { estimateSeconds } from '../rollout/waves.ts';
+import { type PlannedConfig, planUpdate } from '../update/plan-update.ts';
+import type { UpdatePlan } from '../update/update-plan.ts';
+import type { PlannedWave, RolloutPlan } from './fleet-plan.ts';
+
+export interface ForeseenRollout {
+  /** The first decision, as the controller would make it. */
+  readonly decision: RolloutDecision;
+  readonly plan: RolloutPlan;
+}
+
+export function foresee(request: RolloutRequest, history: readonly RolloutRecord[]): ForeseenRollout {
+  const decision = chooseNodes(request);
+  const later = onceOthersAreBack(request, decision);
+  const takenBy = placesTaken(later, decision);
+  const capacity = decision.maxUnavailable - takenBy.length;
+  const batches = wavesOf({ ...later, pool: { ...request.pool, isPaused: false }, stopped: null });
+  const soakSeconds = request.pool.policy.soakMs / 1000;
+  const waves = batches.map(({ number, of, nodes }) => {
+    return { number, of, nodes, atATime: capacity > 0 ? Math.min(capacity, nodes.length) : nodes.length, soakSeconds };
+  });
+  const { phase, summary, maxUnavailable } = decision;
+  return {
+    decision,
+    plan: { phase, summary, maxUnavailable, takenBy, waves, estimateSeconds: estimate(waves, capacity, history) },
+  };
+}
+
+/** Machines of other pools do what they are told, too: those on their way come back, and what failed or is stuck stays so. */
+function onceOthersAreBack(request: RolloutRequest, { target }: RolloutDecision): RolloutRequest {
+  const stuck = new Set(request.elsewhere.filter(isStuck).map(({ name }) => name));
+  return {
+    ...request,
+    otherControlPlaneOut: request.otherControlPlaneOut.filter((name) => stuck.has(name)),
+    elsewhere: request.elsewhere.map((node) =>
+      isOnItsWay(node, target, request) ? finished(node, node.desired) : node,
+    ),
+  };
+}
+
+const isOnItsWay = (node: NodeFacts, target: string | null, { now, pool }: RolloutRequest): boolean =>
+  target !== null &&
+  node.desired === target &&
+  standOf(node, { target, now, proven: pool.proven, hold: null }).standing === 'moving';
+
+function estimate(waves: readonly PlannedWave[], capacity: number, history: readonly RolloutRecord[]): number | null {
+  const sizes: number[] = [];
+  for (const { nodes } of waves) sizes.push((sizes.at(-1) ?? 0) + nodes.length);
+  const soakMs = (waves[0]?.soakSeconds ?? 0) * 1000;
+  return estimateSeconds(history, { nodes: sizes.at(-1) ?? 0, capacity, waves: sizes, soakMs });
+}
+
+/** Machines that are out of service and stay so, whatever the rollout does. */
+function placesTaken({ otherControlPlaneOut, nodes }: RolloutRequest, decision: RolloutDecision): string[] {
+  const stuck = nodes.filter(({ name }) => {
+    const verdict = decision.nodes.get(name);
+    return verdict?.isUnavailable === true && (verdict.phase === 'skipped' || verdict.phase === 'failed');
+  });
+  return [...stuck.map(({ name }) => name), ...otherControlPlaneOut];
+}
+
+interface Batch {
+  readonly number: number;
+  readonly of: number;
+  readonly nodes: string[];
+}
+
+/** More turns than this no pool takes: a wave has a few, and a policy few waves. */
+const MAX_TURNS = 1000;
+
+function wavesOf(request: RolloutRequest): Batch[] {
+  const batches = new Map<number, Batch>();
+  let at: RolloutRequest | null = request;
+  for (let turn = 0; turn < MAX_TURNS && at !== null; turn += 1) {
+    const decision = decide(at);
+    note(batches, decision, at.nodes);
+    at = afterTurn(at, decision);
+  }
+  return [...batches.values()].sort((a, b) => a.number - b.number);
+}
+
+/**
+ * In what order machines that work get their turns does not depend on how many go at once. So the rest of a wave goes at
+ * once here: else a pool of thousands would be decided on thousands of times. Machines that are out of service and still
+ * have a turn to come are another matter, but these are few.
+ */
+function decide(at: RolloutRequest): RolloutDecision {
+  const decision = chooseNodes(at);
+  const hasTrouble = decision.nodes
+    .values()
+    .some(({ phase, isUnavailable }) => isUnavailable && (phase === 'waiting' || phase === 'next'));
+  if (hasTrouble || decision.give.length === 0) return decision;
+  const pool = { ...at.pool, isControlPlane: false, maxUnavailable: '100%' };
+  return chooseNodes({ ...at, pool, otherControlPlaneOut: [] });
+}
+
+function note(batches: Map<number, Batch>, { give, wave }: RolloutDecision, nodes: readonly NodeFacts[]): void {
+  // Who has it already only learns of it.
+  const current = new Map(nodes.map((node) => [node.name, node.current]));
+  const moving = give.filter(({ node, config }) => current.get(node) !== config).map(({ node }) => node);
+  if (moving.length === 0) return;
+  const { number, of } = wave ?? { number: 1, of: 1 };
+  const batch = batches.get(number) ?? { number, of, nodes: [] };
+  batch.nodes.push(...moving);
+  batches.set(number, batch);
+}
+
+/** Null: nothing more would happen. */
+function afterTurn(at: RolloutRequest, decision: RolloutDecision): RolloutRequest | null {
+  const given = new Map(decision.give.map(({ node, config }) => [node, config]));
+  const nodes = at.nodes.map((node) => finish(node, given.get(node.name) ?? null, decision));
+  const isStill = nodes.every((node, index) => node === at.nodes[index]) && decision.state === at.pool.state;
+  if (isStill && decision.lookAgainAt === null) return null;
+  const now = isStill ? Math.max(at.now + 1, decision.lookAgainAt ?? 0) : at.now;
+  return { ...at, now, nodes, pool: { ...at.pool, state: decision.state, held: decision.held } };
+}
+
+/** A machine that was told what to have, has it and works. */
+function finish(node: NodeFacts, given: string | null, decision: RolloutDecision): NodeFacts {
+  const isUnderWay = decision.nodes.get(node.name)?.phase === 'updating';
+  if (given === null && !isUnderWay) return node;
+  return finished(node, given ?? node.desired);
+}
+
+const finished = (node: NodeFacts, config: string | null): NodeFacts => ({
+  ...node,
+  desired: config,
+  current: config,
+  state: 'Done',
+  reason: '',
+  isReady: true,
+  notReady: '',
+  isCordoned: false,
+  isCordonedByUs: false,
+  drainBlocked: '',
+});
+
+// What going from one config to another means for a machine: worked out once for each pair, however many machines go that way.
+
+export interface Updates {
+  /** Null where a config is not to be had or cannot be read; `problems` then says why. */
+  between(from: string, to: string): Promise<UpdatePlan | null>;
+  /** Sentences, each once. */
+  readonly problems: ReadonlySet<string>;
+}
+
+export function createUpdates(
+  configs: ReadonlyMap<string, PlannedConfig['spec']>,
+  settings: MachineConfiguration['spec'] | undefined,
+): Updates {
+  const { nodeDisruptionPolicy: policy, irreconcilableValidationOverrides: overrides } = settings ?? {};
+  const known = new Map<string, Promise<UpdatePlan | null>>();
+  const problems = new Set<string>();
+
+  function find(name: string): PlannedConfig | null {
+    const spec = configs.get(name);
+    if (spec !== undefined) return { name, spec };
+    problems.add(
+      `MachineConfig ${name} is not there, so nobody can say what changes for the machines that have it; they are counted as disrupted`,
+    );
+    return null;
+  }
+
+  async function plan(from: string, to: string): Promise<UpdatePlan | null> {
+    const [current, desired] = [find(from), find(to)];
+    if (current === null || desired === null) return null;
+    try {
+      return await planUpdate({ current, desired, policy, overrides });
+    } catch (error) {
+      if (!(error instanceof FleetError)) throw error;
+      problems.add(`${error.message} [${error.code}]`);
+      return null;
+    }
+  }
+
+  return {
+    problems,
+    between(from, to) {
+      const pair = `${from} ${to}`;
+      const before = known.get(pair) ?? plan(from, to);
+      known.set(pair, before);
+      return before;
+    },
+  };
+}

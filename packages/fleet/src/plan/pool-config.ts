@@ -1,0 +1,168 @@
+// What render makes of a pool's MachineConfigs, before and after manifests are applied.
+import { type MachineConfigPool, type Node, targetConfigAnnotation } from '@slipway/api';
+import { osImagesOfPool } from '../os-streams/pool-os-images.ts';
+import { type ChosenPool, poolOf } from '../pool-of.ts';
+import type { CodedProblem } from '../problems.ts';
+import { canonicalJson } from '../render/canonical-json.ts';
+import { prepareRender } from '../render/prepare-render.ts';
+import { renderPool } from '../render/render-pool.ts';
+import { selectMachineConfigs } from '../render/select.ts';
+import type { NodeFacts } from '../rollout/facts.ts';
+import { nodeFactsOf } from '../rollout/read-facts.ts';
+import type { PlannedConfig } from '../update/plan-update.ts';
+import type { Explainable } from './change-origins.ts';
+import type { FleetState, ReadConfigs } from './fleet-plan.ts';
+
+export interface PoolConfig {
+  /** The newest rendered config; null: there is none. */
+  readonly newest: string | null;
+  /** Where everything in it comes from; null: it was made from other MachineConfigs than there are. */
+  readonly explainable: Explainable | null;
+  /** Why there is no newer one. */
+  readonly problems: readonly CodedProblem[];
+  readonly warnings: readonly string[];
+}
+
+const noConfig: PoolConfig = { newest: null, explainable: null, problems: [], warnings: [] };
+
+/** As it is: what the pool points at, or for manifests that never were in a cluster, what they render to. */
+export async function configNow(
+  pool: MachineConfigPool | undefined,
+  state: FleetState,
+  read: ReadConfigs,
+  known: ReadonlyMap<string, PlannedConfig['spec']>,
+): Promise<PoolConfig> {
+  if (pool === undefined) return noConfig;
+  const rendered = await renderConfig(pool, state, read);
+  const pointed = pool.spec.configuration?.name;
+  if (pointed === undefined || (!known.has(pointed) && rendered.newest !== null)) return rendered;
+  const isIt = rendered.newest === pointed;
+  return { newest: pointed, explainable: isIt ? rendered.explainable : null, problems: [], warnings: [] };
+}
+
+/** As it would be. Where nothing that goes into it changes, it stays what it is. */
+async function configThen(
+  pool: MachineConfigPool,
+  { before, after }: { before: FleetState; after: FleetState },
+  now: PoolConfig,
+  read: ReadConfigs,
+): Promise<PoolConfig> {
+  const poolBefore = before.pools.find(({ metadata }) => metadata.name === pool.metadata.name);
+  if (poolBefore !== undefined && now.newest !== null && hasSameInputs(poolBefore, before, pool, after)) return now;
+  const rendered = await renderConfig(pool, after, read);
+  // The pool keeps its last good config.
+  return rendered.newest === null ? { ...now, problems: rendered.problems } : rendered;
+}
+
+function hasSameInputs(
+  poolBefore: MachineConfigPool,
+  before: FleetState,
+  poolAfter: MachineConfigPool,
+  after: FleetState,
+): boolean {
+  const [was, is] = [
+    selectMachineConfigs(poolBefore, before.machineConfigs),
+    selectMachineConfigs(poolAfter, after.machineConfigs),
+  ];
+  const hasSameImages = canonicalJson(imagesFor(poolBefore, before)) === canonicalJson(imagesFor(poolAfter, after));
+  return hasSameImages && was.length === is.length && was.every((each, index) => each === is[index]);
+}
+
+/** All of it that goes into a render. */
+function imagesFor(pool: MachineConfigPool, state: FleetState): unknown {
+  const { osImages, osStream, problems } = osImagesOfPool(pool, state);
+  return { osImages, osStream, problems };
+}
+
+async function renderConfig(pool: MachineConfigPool, state: FleetState, read: ReadConfigs): Promise<PoolConfig> {
+  const { request, problems } = await prepareRender(pool, {
+    machineConfigs: state.machineConfigs,
+    read: (each) => read.get(each) ?? 'waiting',
+    images: osImagesOfPool(pool, state),
+    controllerVersion: state.controllerVersion,
+  });
+  if (request === null) return { ...noConfig, problems };
+  const result = await renderPool(request);
+  if (!result.ok) return { ...noConfig, problems: result.problems };
+  const { rendered, provenance, warnings } = result;
+  return {
+    newest: rendered.name,
+    explainable: { rendered, provenance },
+    problems: [],
+    warnings: warnings.map(({ message }) => message),
+  };
+}
+
+// A pool before and after manifests are applied, and which machines are in it.
+
+export interface PoolSides {
+  readonly name: string;
+  /** Undefined: it is new. */
+  readonly poolBefore: MachineConfigPool | undefined;
+  /** As render would leave it. */
+  readonly pool: MachineConfigPool;
+  readonly before: PoolConfig;
+  readonly after: PoolConfig;
+  /** Its object is another than before. */
+  readonly isChanged: boolean;
+  /** What its machines were to have: a held target goes before the newest. */
+  readonly targetBefore: string | null;
+}
+
+/** Every pool that there would be, by name. What is rendered on the way is added to `configs`. */
+export async function poolSides(
+  sides: { before: FleetState; after: FleetState },
+  read: ReadConfigs,
+  configs: Map<string, PlannedConfig['spec']>,
+): Promise<PoolSides[]> {
+  const found: PoolSides[] = [];
+  for (const pool of sides.after.pools) {
+    const { name } = pool.metadata;
+    const poolBefore = sides.before.pools.find(({ metadata }) => metadata.name === name);
+    const before = await configNow(poolBefore, sides.before, read, configs);
+    const after = await configThen(pool, sides, before, read);
+    for (const { explainable } of [before, after]) {
+      if (explainable !== null) configs.set(explainable.rendered.name, explainable.rendered.spec);
+    }
+    const targetBefore = poolBefore?.metadata.annotations?.[targetConfigAnnotation] ?? before.newest;
+    const isChanged = pool !== poolBefore;
+    found.push({ name, poolBefore, pool: pointedAt(pool, after.newest), before, after, isChanged, targetBefore });
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function pointedAt(pool: MachineConfigPool, name: string | null): MachineConfigPool {
+  if (name === null || pool.spec.configuration?.name === name) return pool;
+  return { ...pool, spec: { ...pool.spec, configuration: { ...pool.spec.configuration, name } } };
+}
+
+export interface Member {
+  readonly facts: NodeFacts;
+  /** The pool it was in; null: none. */
+  readonly poolBefore: string | null;
+}
+
+export interface Placement {
+  /** By pool. */
+  readonly members: ReadonlyMap<string, readonly Member[]>;
+  readonly problems: readonly CodedProblem[];
+  readonly warnings: readonly string[];
+}
+
+/** A machine that would lose its pool is a problem; one that has none anyway is worth a word. */
+export function placeNodes(nodes: readonly Node[], before: FleetState, after: FleetState): Placement {
+  const members = new Map<string, Member[]>(after.pools.map(({ metadata }) => [metadata.name, []]));
+  const problems: CodedProblem[] = [];
+  const warnings: string[] = [];
+  for (const node of nodes) {
+    const was = poolOf(node.metadata, before.pools);
+    const is = poolOf(node.metadata, after.pools);
+    if (is.ok) members.get(is.pool)?.push({ facts: nodeFactsOf(node), poolBefore: nameOf(was) });
+    else if (was.ok) problems.push({ code: is.code, message: is.message });
+    else warnings.push(is.message);
+  }
+  for (const each of members.values()) each.sort((a, b) => (a.facts.name < b.facts.name ? -1 : 1));
+  return { members, problems, warnings };
+}
+
+const nameOf = (chosen: ChosenPool): string | null => (chosen.ok ? chosen.pool : null);

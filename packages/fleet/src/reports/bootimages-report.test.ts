@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { Decision } from '../boot-images/decide.ts';
+import type { Failures } from '../boot-images/failures.ts';
+import { entry, imageOf, workerA } from '../testing/sample-boot-images.ts';
+import { entryOf } from './bootimages-report.ts';
+
+const { toImport: _, ...verdict } = entry({ verdict: 'update', image: imageOf('1') });
+const decision: Decision = { verdict, change: null, gate: null, version: null, toImport: null };
+const failure = { code: 'SLW_BOOT_IMAGES_CANARY', count: 3, since: '2026-05-02T08:00:00Z' } as const;
+const failures: Failures = new Map([[`mapi-machineset/${workerA.namespace}/worker-a`, failure]]);
+
+it('what the controllers could not carry out is a failure, since when they say', () => {
+  expect(entryOf(decision, failures)).toMatchObject({
+    verdict: 'failed',
+    code: 'SLW_BOOT_IMAGES_CANARY',
+    why: expect.stringContaining('since 2026-05-02T08:00:00Z') as string,
+  });
+});
+
+it('what has been mended since, or is of another, is none', () => {
+  expect(entryOf({ ...decision, verdict: { ...verdict, verdict: 'current' } }, failures).verdict).toBe('current');
+  const other = { ...verdict, resource: { ...workerA, name: 'worker-b' } };
+  expect(entryOf({ ...decision, verdict: other }, failures)).toMatchObject({ verdict: 'update', code: null });
+});
+
+it('what is to be imported is told only where the import is what is missing', () => {
+  const artifact = { location: 'https://x/y', sha256: 'a', uncompressedSha256: null, version: '1' };
+  const toImport = { artifact, commands: ['a'] };
+  const manual = { ...decision, toImport, verdict: { ...verdict, verdict: 'manual' } } as const;
+  expect(entryOf(manual, failures).toImport).toEqual(toImport);
+  expect(entryOf({ ...manual, verdict: { ...verdict, verdict: 'skipped' } }, failures).toImport).toBeNull();
+});

@@ -1,0 +1,34 @@
+export { type BootImageEntry, bootImagesReport, type BootImagesReport, entryOf } from './bootimages-report.ts';
+export { byName, type FleetNow, machineConfigurationName, slimNode } from './fleet-now.ts';
+export {
+  driveEntry,
+  type DriveEntry,
+  driveReport,
+  type DriveReport,
+  type DriveState,
+  hostEntry,
+  type HostEntry,
+  isInDrive,
+} from './drive-report.ts';
+export {
+  type Changes,
+  type ConfigEntry,
+  type HistoryInput,
+  type HistoryReport,
+  historyReport,
+  newestFirst,
+  type RecordedConfig,
+  recordedConfigOf,
+  type RolloutEntry,
+} from './history-report.ts';
+export { type PinReport, pinReport, type PinsNow, type PoolPins, type SetPins } from './pin-report.ts';
+export {
+  type NodeReport,
+  nodeStepOf,
+  noStep,
+  type PoolReport,
+  type StatusReport,
+  statusReport,
+} from './status-report.ts';
+export { type PoolEntry, type StreamEntry, streamsReport, type StreamsReport } from './streams-report.ts';
+export { wayOut } from './way-out.ts';

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { type SamplePinNode, samplePins, sampleProgress, sampleSet } from '../testing/sample-pins.ts';
+import { pinReport, type PoolPins } from './pin-report.ts';
+
+const shop = sampleSet('shop', 4, 2);
+const told = [shop];
+const amount = (done: number, total: number) => ({ done, total });
+
+function poolOf(...args: Parameters<typeof samplePins>): PoolPins {
+  const [pool] = pinReport(samplePins(...args), null, null).pools;
+  if (pool === undefined) throw new Error('no pool');
+  return pool;
+}
+const nodeIn = (node: SamplePinNode | null) => poolOf({ sets: told, nodes: { w: node } }).nodes[0];
+const pulling: SamplePinNode = {
+  told,
+  isPulling: true,
+  progress: {
+    sets: [{ name: 'shop', images: amount(1, 4), bytes: amount(100, 400) }],
+    bytes: amount(100, 400),
+    bytesPerSecond: 50,
+    secondsLeft: 6,
+  },
+};
+const pinned: SamplePinNode = {
+  told,
+  held: { shop: 2 },
+  progress: { sets: [{ name: 'shop', images: amount(4, 4), bytes: amount(400, 400) }], bytes: amount(400, 400) },
+};
+
+describe('a machine and the images of its pool', () => {
+  it.each<[string, SamplePinNode | null, object]>([
+    ['has not begun while its daemon says nothing', null, { phase: 'not begun', images: amount(0, 4), bytes: null }],
+    ['has not begun where it was told and has not answered', { told }, { phase: 'not begun' }],
+    [
+      'is pulling, with images, bytes, rate and time left',
+      pulling,
+      { phase: 'pulling', images: amount(1, 4), bytes: amount(100, 400), bytesPerSecond: 50, secondsLeft: 6 },
+    ],
+    [
+      'waits, and says for what',
+      { ...pulling, progress: { ...pulling.progress, waitsFor: 'its turn' } },
+      { phase: 'waiting', waitsFor: 'its turn' },
+    ],
+    ['is pinned when it holds the newest generation', pinned, { phase: 'pinned', images: amount(4, 4) }],
+    [
+      'is not pinned when it holds an older one',
+      { ...pulling, held: { shop: 1 } },
+      { phase: 'pulling', sets: [{ name: 'shop', generation: 1, isHeld: false }] },
+    ],
+    [
+      'is degraded when something keeps failing, and says what',
+      { ...pulling, failing: ['shop'], failure: 'shop: image x: denied [SLW_PINNING_PULL]' },
+      { phase: 'degraded', lastError: 'shop: image x: denied [SLW_PINNING_PULL]' },
+    ],
+    [
+      'that pulls again after an error is not degraded, but tells of it',
+      { ...pulling, progress: { ...pulling.progress, lastError: 'timeout' } },
+      { phase: 'pulling', lastError: 'timeout' },
+    ],
+    [
+      'whose words cannot be read is known by the generations that it holds',
+      { told, held: { shop: 2 } },
+      { phase: 'pinned', images: amount(4, 4), bytes: null },
+    ],
+  ])('%s', (_, node, expected) => {
+    expect(nodeIn(node)).toMatchObject(expected);
+  });
+
+  it('is not taken for pinned because it held a set of this name that was deleted and made again', () => {
+    const again = { ...shop, metadata: { ...shop.metadata, uid: 'another' } };
+    expect(poolOf({ sets: [again], nodes: { w: pinned } }).nodes[0]).toMatchObject({ phase: 'not begun' });
+  });
+});
+
+describe('a pool and its images', () => {
+  it('adds up its machines and tells when the last one is done', () => {
+    const slower = {
+      ...pulling,
+      progress: sampleProgress({ ...pulling.progress, bytesPerSecond: 10, secondsLeft: 30 }),
+    };
+    expect(poolOf({ sets: told, nodes: { a: pinned, b: pulling, c: slower, d: pulling } })).toMatchObject({
+      machines: { total: 4, pinned: 1, pulling: 3, waiting: 0, degraded: 0, notBegun: 0 },
+      images: amount(7, 16),
+      bytes: amount(700, 1600),
+      bytesPerSecond: 110,
+      secondsLeft: 30,
+      sets: [
+        { name: 'shop', generation: 2, images: 4, isMatched: true, nodes: amount(1, 4), bytes: amount(700, 1600) },
+      ],
+      problems: [],
+    });
+  });
+
+  it('does not take a part of the bytes for all of them', () => {
+    expect(poolOf({ sets: told, nodes: { a: pulling, b: null } })).toMatchObject({ bytes: null, images: amount(1, 8) });
+  });
+
+  it('has the limit of its policy, and says nothing of machines where it has no sets', () => {
+    expect(poolOf({ sets: [], nodes: { a: null }, maxPulling: '10%' })).toMatchObject({
+      maxPulling: '10%',
+      machines: { total: 0 },
+      sets: [],
+      nodes: [],
+      problems: [],
+    });
+  });
+
+  it('tells of a set that is named and not there, and of one that matches and is not named yet', () => {
+    const { problems, machines } = poolOf({
+      sets: [shop, sampleSet('new')],
+      named: ['shop', 'gone'],
+      nodes: { a: pinned },
+    });
+    expect(problems).toEqual([
+      expect.stringMatching(/names gone, but there is no such PinnedImageSet/),
+      expect.stringMatching(/PinnedImageSet new matches the pool, but the controller/),
+    ]);
+    expect(machines.pinned).toBe(1);
+  });
+
+  it('is left out where others were asked for', () => {
+    expect(pinReport(samplePins({ sets: told, nodes: {} }), null, new Set(['infra'])).pools).toEqual([]);
+  });
+});

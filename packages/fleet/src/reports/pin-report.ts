@@ -1,0 +1,143 @@
+// How far pools and machines are with their pinned images, as plain data: what `-o json` gives and the tables are made from.
+import { type MachineConfigPool, type PinnedImageSet, pinSummaryAnnotation } from '@slipway/api';
+import type { GateFinding } from '../feature-gates.ts';
+import type { Stored } from '../kube-object.ts';
+import { addedSetsOf, type AssignedSet, takesSet } from '../pinned-images/assignment.ts';
+import { type NodePins, nodePins, type PinPhase, sumOf, sumOfKnown } from '../pinned-images/node-pins.ts';
+import { type PinPool, pinPoolOf } from '../pinned-images/pin-facts.ts';
+import type { Amount } from '../pinned-images/pin-progress.ts';
+import { decodeSummary } from '../pinned-images/pool-summary.ts';
+import { isMember } from '../pool-of.ts';
+import type { FleetNow } from './fleet-now.ts';
+
+/** A fleet and the sets of images that its pools pin, at one moment. */
+export interface PinsNow {
+  readonly fleet: FleetNow;
+  /** By name. */
+  readonly sets: ReadonlyMap<string, Stored<PinnedImageSet>>;
+}
+
+export interface PinReport {
+  /** Whether images are pinned at all. Null: the cluster has no FeatureGate, so only its controllers know. */
+  readonly gate: GateFinding | null;
+  /** By name. */
+  readonly pools: readonly PoolPins[];
+}
+
+export interface PoolPins {
+  readonly name: string;
+  readonly machines: Readonly<Record<Phase, number>> & { readonly total: number };
+  /** Of all machines together. */
+  readonly images: Amount;
+  readonly bytes: Amount | null;
+  readonly bytesPerSecond: number | null;
+  /** Until the last machine that can tell is done. */
+  readonly secondsLeft: number | null;
+  /** How many machines may pull at once, as the pool's annotation says; null: all. */
+  readonly maxPulling: string | null;
+  readonly problems: readonly string[];
+  readonly sets: readonly SetPins[];
+  readonly nodes: readonly NodePins[];
+}
+
+type Phase = 'pinned' | 'pulling' | 'waiting' | 'degraded' | 'notBegun';
+
+export interface SetPins {
+  readonly name: string;
+  readonly generation: number;
+  readonly images: number;
+  /** Whether the controller put it on the pool because of its labels; false: a person did. */
+  readonly isMatched: boolean;
+  /** Machines that hold it. */
+  readonly nodes: Amount;
+  /** Of all machines together, as they are transferred; null: not known yet. */
+  readonly bytes: Amount | null;
+}
+
+/** Of these pools, or of all. */
+export function pinReport(now: PinsNow, gate: GateFinding | null, only: ReadonlySet<string> | null): PinReport {
+  const pools = now.fleet.pools.filter(({ metadata }) => only === null || only.has(metadata.name));
+  return { gate, pools: pools.map((pool) => poolPins(pool, now)) };
+}
+
+function poolPins(object: MachineConfigPool, now: PinsNow): PoolPins {
+  const { fleet, sets } = now;
+  const pool = pinPoolOf(object, (name) => sets.get(name));
+  const images = new Map(pool.sets.map(({ name }) => [name, sets.get(name)?.spec.pinnedImages.length ?? 0]));
+  const members = pool.sets.length === 0 ? [] : fleet.nodes.filter((node) => isMember(node, object));
+  const nodes = members.map(({ metadata: { name } }) =>
+    nodePins(name, { pool, images }, fleet.machineConfigNodes.get(name)),
+  );
+  const added = new Set(addedSetsOf(object));
+  return {
+    name: pool.name,
+    machines: countsOf(nodes),
+    images: sumOf(nodes.map((node) => node.images)),
+    bytes: sumOfKnown(nodes.map(({ bytes }) => bytes)),
+    bytesPerSecond: rateOf(nodes),
+    secondsLeft: timeLeft(nodes),
+    maxPulling: pool.maxPulling ?? null,
+    problems: problemsOf(object, pool, now),
+    sets: pool.sets.map((set) => setPins(set, images.get(set.name) ?? 0, added, nodes)),
+    nodes,
+  };
+}
+
+const PHASES: Readonly<Record<PinPhase, Phase>> = {
+  pinned: 'pinned',
+  pulling: 'pulling',
+  waiting: 'waiting',
+  degraded: 'degraded',
+  'not begun': 'notBegun',
+};
+
+function countsOf(nodes: readonly NodePins[]): PoolPins['machines'] {
+  const counts = { total: nodes.length, pinned: 0, pulling: 0, waiting: 0, degraded: 0, notBegun: 0 };
+  for (const { phase } of nodes) counts[PHASES[phase]] += 1;
+  return counts;
+}
+
+function rateOf(nodes: readonly NodePins[]): number | null {
+  const rates = nodes.flatMap(({ bytesPerSecond }) => bytesPerSecond ?? []);
+  return rates.length === 0 ? null : rates.reduce((sum, rate) => sum + rate, 0);
+}
+
+function timeLeft(nodes: readonly NodePins[]): number | null {
+  const times = nodes.flatMap(({ secondsLeft }) => secondsLeft ?? []);
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+function setPins(
+  { name, generation }: AssignedSet,
+  images: number,
+  added: ReadonlySet<string>,
+  nodes: readonly NodePins[],
+): SetPins {
+  const here = nodes.flatMap(({ sets }) => sets.filter((set) => set.name === name));
+  return {
+    name,
+    generation,
+    images,
+    isMatched: added.has(name),
+    nodes: { done: here.filter(({ isHeld }) => isHeld).length, total: here.length },
+    bytes: sumOfKnown(here.map(({ bytes }) => bytes)),
+  };
+}
+
+/** Beside those, what the controller found and left on the pool for its status. */
+function problemsOf(object: MachineConfigPool, { sets, missing }: PinPool, now: PinsNow): string[] {
+  const named = new Set([...sets.map(({ name }) => name), ...missing]);
+  const unseen = [...now.sets.values()].filter((set) => !named.has(set.metadata.name) && takesSet(object, set));
+  const found = decodeSummary(object.metadata.annotations?.[pinSummaryAnnotation] ?? '')?.problems ?? [];
+  return [
+    ...missing.map(
+      (name) =>
+        `spec.pinnedImageSets names ${name}, but there is no such PinnedImageSet. Make it, or take the name out of the pool`,
+    ),
+    ...found.filter(({ code }) => code !== 'SLW_PIN_SET_MISSING').map(({ code, message }) => `${message} [${code}]`),
+    ...unseen.map(
+      ({ metadata: { name } }) =>
+        `PinnedImageSet ${name} matches the pool, but the controller has not put it into spec.pinnedImageSets yet. If it stays so: is a controller running, with the feature gate PinnedImages on?`,
+    ),
+  ];
+}

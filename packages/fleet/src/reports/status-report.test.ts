@@ -1,0 +1,143 @@
+import { type MachineConfigNode, rolloutHistoryAnnotation } from '@slipway/api';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decideFleet } from '../rollout/decide-fleet.ts';
+import type { RolloutRecord } from '../rollout/facts.ts';
+import { encodeHistory } from '../rollout/memory.ts';
+import { poolStatusOf } from '../rollout/pool-status.ts';
+import { recordIn, type SampleFleet, sampleFleet, sampleNode, samplePoolOf } from '../testing/sample-fleet.ts';
+import { nodeStepOf, type PoolReport, type StatusReport, statusReport } from './status-report.ts';
+
+const now = Date.parse('2026-01-02T04:00:00Z');
+
+function statusOf(sample: SampleFleet, only: ReadonlySet<string> | null = null): StatusReport {
+  const fleet = sampleFleet(sample);
+  return statusReport(fleet, decideFleet(fleet, now), only);
+}
+
+function poolOf(sample: SampleFleet): PoolReport {
+  const [pool] = statusOf(sample).pools;
+  if (pool === undefined) throw new Error('no pool');
+  return pool;
+}
+
+const moving = sampleNode('b', { desired: 'rendered-worker-2', state: 'Working' });
+const nodes = [sampleNode('a', { current: 'rendered-worker-2' }), moving, sampleNode('c')];
+
+const record: RolloutRecord = {
+  config: 'rendered-worker-1',
+  from: null,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  endedAt: '2026-01-01T00:10:00.000Z',
+  outcome: 'completed',
+  nodes: 10,
+  capacity: 1,
+  why: '',
+};
+
+describe('the state of a fleet', () => {
+  it('counts the machines of a pool as its status does', () => {
+    expect(poolOf({ nodes })).toMatchObject({
+      phase: 'updating',
+      target: 'rendered-worker-2',
+      machines: { total: 3, updated: 1, ready: 1, unavailable: 1, degraded: 0 },
+    });
+  });
+
+  it('counts them like the controller, whatever they do', () => {
+    const node = fc.record({
+      current: fc.constantFrom('rendered-worker-1', 'rendered-worker-2'),
+      desired: fc.constantFrom('rendered-worker-1', 'rendered-worker-2'),
+      state: fc.constantFrom('Done', 'Working', 'Degraded', 'Unreconcilable'),
+      isReady: fc.boolean(),
+      isCordoned: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(node, { maxLength: 6 }), (samples) => {
+        const fleet = sampleFleet({ nodes: samples.map((sample, number) => sampleNode(`n${number}`, sample)) });
+        const decided = decideFleet(fleet, now);
+        const own = { generation: 1, renderProblem: null, source: undefined, previous: undefined };
+        const expected = decided.pools.map(({ facts, decision, nodes }) => {
+          const status = poolStatusOf({ ...own, pool: facts, decision, nodes });
+          return {
+            total: status.machineCount,
+            updated: status.updatedMachineCount,
+            ready: status.readyMachineCount,
+            unavailable: status.unavailableMachineCount,
+            degraded: status.degradedMachineCount,
+          };
+        });
+        expect(statusReport(fleet, decided).pools.map(({ machines }) => machines)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('has of each node its phase and the step it is in, but no step of one that does nothing', () => {
+    const report = poolOf({ nodes, records: [recordIn('b', 'Drained'), recordIn('c', 'Drained')] });
+    expect(report.nodes.map(({ name, phase, step }) => [name, phase, step])).toEqual([
+      ['a', 'updated', ''],
+      ['b', 'updating', 'draining'],
+      ['c', 'waiting', ''],
+    ]);
+  });
+
+  it('knows the time left from past rollouts, and only while machines move', () => {
+    const annotations = { [rolloutHistoryAnnotation]: encodeHistory([record]) };
+    const running = poolOf({ pools: [samplePoolOf('worker', { annotations })], nodes });
+    // A minute a machine, and two are left.
+    expect(running.secondsLeft).toBe(120);
+    expect(poolOf({ nodes }).secondsLeft).toBeNull();
+    expect(poolOf({ pools: [samplePoolOf('worker', { annotations, paused: true })], nodes }).secondsLeft).toBeNull();
+  });
+
+  it('is the same at two moments where nothing happens, so that a watch says nothing', () => {
+    const fleet = sampleFleet({ nodes });
+    const [first, second] = [now, now + 5000].map((at) => statusReport(fleet, decideFleet(fleet, at)));
+    expect(second).toEqual(first);
+  });
+
+  it('is of the pools that were asked for', () => {
+    const sample = { pools: [samplePoolOf('infra'), samplePoolOf('worker')], nodes };
+    expect(statusOf(sample, new Set(['infra'])).pools.map(({ name }) => name)).toEqual(['infra']);
+    expect(statusOf(sample).pools).toHaveLength(2);
+  });
+});
+
+const since = '2026-01-02T03:04:05Z';
+
+const withConditions = (...conditions: [type: string, status: 'True' | 'False' | 'Unknown', reason?: string][]) =>
+  ({
+    metadata: { name: 'n1' },
+    spec: { node: { name: 'n1' }, pool: { name: 'worker' }, configVersion: { desired: 'rendered-worker-2' } },
+    status: {
+      conditions: conditions.map(([type, status, reason = type]) => ({
+        type,
+        status,
+        reason,
+        message: '',
+        lastTransitionTime: since,
+      })),
+    },
+  }) satisfies MachineConfigNode;
+
+describe('what a node does now', () => {
+  it.each<[string, MachineConfigNode]>([
+    ['preparing', withConditions(['UpdatePrepared', 'Unknown'])],
+    ['downloading the OS image', withConditions(['UpdatePrepared', 'Unknown'], ['ImagePulledFromRegistry', 'Unknown'])],
+    ['draining', withConditions(['UpdatePrepared', 'True'], ['UpdateExecuted', 'Unknown'], ['Drained', 'Unknown'])],
+    [
+      'applying files',
+      withConditions(['UpdateExecuted', 'Unknown'], ['AppliedFiles', 'Unknown'], ['AppliedFilesAndOS', 'Unknown']),
+    ],
+    ['rebooting', withConditions(['UpdatePostActionComplete', 'Unknown'], ['RebootedNode', 'Unknown'])],
+    ['uncordoning', withConditions(['UpdateComplete', 'Unknown'], ['Uncordoned', 'Unknown'])],
+    ['going back', withConditions(['UpdatePrepared', 'Unknown', 'RollingBack'], ['Drained', 'Unknown', 'RollingBack'])],
+  ])('%s', (words, record) => {
+    expect(nodeStepOf(record)).toEqual({ words, since });
+  });
+
+  it('is nothing where no step is under way, or the daemon has said nothing', () => {
+    expect(nodeStepOf(withConditions(['Updated', 'True'], ['Drained', 'False'])).words).toBe('');
+    expect(nodeStepOf(undefined).words).toBe('');
+  });
+});

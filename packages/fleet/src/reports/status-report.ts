@@ -1,0 +1,203 @@
+// What a node does at this moment, from the conditions of its MachineConfigNode.
+import type { MachineConfigNode } from '@slipway/api';
+import type { NodePhase, NodeVerdict, RolloutDecision } from '../rollout/choose-nodes.ts';
+import type { DecidedFleet, DecidedPool, NodeOutside } from '../rollout/decide-fleet.ts';
+import type { NodeFacts } from '../rollout/facts.ts';
+import { waveSizes } from '../rollout/policy.ts';
+import { estimateSeconds } from '../rollout/waves.ts';
+import type { FleetNow } from './fleet-now.ts';
+
+/** The last one under way tells it best: parents come before their parts, early steps before late ones. */
+const steps: readonly (readonly [type: string, words: string])[] = [
+  ['UpdatePrepared', 'preparing'],
+  ['ImagePulledFromRegistry', 'downloading the OS image'],
+  ['UpdateExecuted', 'applying'],
+  ['Cordoned', 'cordoning'],
+  ['Drained', 'draining'],
+  ['AppliedFilesAndOS', 'applying'],
+  ['AppliedFiles', 'applying files'],
+  ['AppliedOSImage', 'applying the OS'],
+  ['UpdatePostActionComplete', 'post action'],
+  ['RebootedNode', 'rebooting'],
+  ['UpdateComplete', 'verifying'],
+  ['Uncordoned', 'uncordoning'],
+];
+
+export interface NodeStep {
+  /** '' where nothing is under way. */
+  readonly words: string;
+  /** Since when, as the API writes times; '' where it is not known. */
+  readonly since: string;
+}
+
+export const noStep: NodeStep = { words: '', since: '' };
+
+export function nodeStepOf(record: MachineConfigNode | undefined): NodeStep {
+  const conditions = record?.status?.conditions ?? [];
+  const underWay = steps.flatMap(([type, words]) => {
+    const condition = conditions.find((each) => each.type === type && each.status === 'Unknown');
+    if (condition === undefined) return [];
+    // While an update is taken back, all of its steps are under way at once.
+    if (condition.reason === 'RollingBack') return [{ words: 'going back', since: condition.lastTransitionTime }];
+    return [{ words, since: condition.lastTransitionTime }];
+  });
+  return underWay.at(-1) ?? noStep;
+}
+
+// The state of a fleet's rollouts as plain data: what `-o json` gives and the table is made from.
+
+export interface StatusReport {
+  /** Why the fleet-wide stop switch is on; null: it is off. */
+  readonly stopped: string | null;
+  readonly pools: readonly PoolReport[];
+  readonly nodesWithoutPool: readonly NodeOutside[];
+}
+
+export interface PoolReport {
+  readonly name: string;
+  readonly phase: RolloutDecision['phase'];
+  /** The rendered config that its machines are to have; null: nothing was rendered yet. */
+  readonly target: string | null;
+  /** What was rendered last, which is the target unless one is held. */
+  readonly newest: string | null;
+  /** Why the target is not the newest; null: it is. */
+  readonly hold: { readonly kind: string; readonly why: string } | null;
+  readonly isPaused: boolean;
+  readonly machines: MachineCounts;
+  readonly maxUnavailable: number;
+  readonly wave: RolloutDecision['wave'];
+  readonly startedAt: string | null;
+  /** From past rollouts of the pool; null: nothing is under way, or there is none to go by. */
+  readonly secondsLeft: number | null;
+  readonly summary: string;
+  /** What a person asked for and the controller has not answered yet. */
+  readonly request: string | null;
+  readonly problems: readonly string[];
+  readonly nodes: readonly NodeReport[];
+}
+
+export interface MachineCounts {
+  readonly total: number;
+  readonly updated: number;
+  readonly ready: number;
+  readonly unavailable: number;
+  readonly degraded: number;
+}
+
+export interface NodeReport {
+  readonly name: string;
+  readonly phase: NodePhase;
+  /** What it does at this moment, such as `draining`; '' for nothing. */
+  readonly step: string;
+  readonly stepSince: string;
+  readonly current: string | null;
+  readonly desired: string | null;
+  readonly state: NodeFacts['state'];
+  readonly isReady: boolean;
+  readonly isCordoned: boolean;
+  readonly isUnavailable: boolean;
+  /** Why it is in this phase. */
+  readonly why: string;
+  /** What its drain waits for, or what its daemon complains of; ''. */
+  readonly blockedBy: string;
+}
+
+/** Of these pools, or of all. */
+export function statusReport(
+  fleet: FleetNow,
+  decided: DecidedFleet,
+  only: ReadonlySet<string> | null = null,
+): StatusReport {
+  return {
+    stopped: decided.stopped,
+    pools: decided.pools
+      .filter(({ name }) => only === null || only.has(name))
+      .map((pool) => poolReport(pool, fleet.machineConfigNodes)),
+    nodesWithoutPool: decided.outside,
+  };
+}
+
+function poolReport(pool: DecidedPool, records: FleetNow['machineConfigNodes']): PoolReport {
+  const { facts, decision } = pool;
+  const nodes = pool.nodes.flatMap((node): NodeReport[] => {
+    const verdict = decision.nodes.get(node.name);
+    return verdict === undefined ? [] : [nodeReport(node, verdict, records)];
+  });
+  return {
+    name: pool.name,
+    phase: decision.phase,
+    target: decision.target,
+    newest: facts.newest,
+    hold: holdOf(pool),
+    isPaused: facts.isPaused,
+    machines: countsOf(nodes, decision.target),
+    maxUnavailable: decision.maxUnavailable,
+    wave: decision.wave,
+    startedAt: startOf(pool),
+    secondsLeft: secondsLeft(pool, nodes),
+    summary: decision.summary,
+    request: pool.request,
+    problems: pool.problems,
+    nodes,
+  };
+}
+
+/** As it is stored: a rollout that the controller has not begun yet has no beginning. */
+function startOf({ facts: { state }, decision }: DecidedPool): string | null {
+  return state !== null && state.target === decision.target && state.endedAt === null ? state.startedAt : null;
+}
+
+function holdOf({ decision: { held, state } }: DecidedPool): PoolReport['hold'] {
+  if (held === null) return null;
+  const { kind, why } = state?.hold ?? {
+    kind: 'rollback',
+    why: 'somebody set the annotation slipway.dev/target-config',
+  };
+  return { kind, why };
+}
+
+function nodeReport(node: NodeFacts, verdict: NodeVerdict, records: FleetNow['machineConfigNodes']): NodeReport {
+  const { name, current, desired, state, isReady, isCordoned } = node;
+  const step = verdict.phase === 'updating' || verdict.phase === 'failed' ? nodeStepOf(records.get(name)) : noStep;
+  return {
+    name,
+    phase: verdict.phase,
+    step: step.words,
+    stepSince: step.since,
+    current,
+    desired,
+    state,
+    isReady,
+    isCordoned,
+    isUnavailable: verdict.isUnavailable,
+    why: verdict.why,
+    blockedBy: node.drainBlocked || node.reason,
+  };
+}
+
+/** The same as in the status of a MachineConfigPool, which may lag behind. */
+function countsOf(nodes: readonly NodeReport[], target: string | null): MachineCounts {
+  const updated = nodes.filter(
+    ({ current, desired, state }) => target !== null && current === target && desired === target && state === 'Done',
+  );
+  return {
+    total: nodes.length,
+    updated: updated.length,
+    ready: updated.filter(({ isReady, isCordoned }) => isReady && !isCordoned).length,
+    unavailable: nodes.filter(({ isUnavailable }) => isUnavailable).length,
+    degraded: nodes.filter(({ state }) => state === 'Degraded' || state === 'Unreconcilable').length,
+  };
+}
+
+/** Only while machines move: a rollout that is halted or paused has no end that could be told. */
+function secondsLeft({ facts, decision, history }: DecidedPool, nodes: readonly NodeReport[]): number | null {
+  if (decision.phase !== 'updating') return null;
+  const hasWaves = decision.wave !== null && decision.wave.of > 1;
+  return estimateSeconds(history, {
+    nodes: nodes.filter(({ phase }) => phase !== 'updated' && phase !== 'skipped').length,
+    updated: nodes.filter(({ phase }) => phase === 'updated').length,
+    capacity: decision.maxUnavailable,
+    waves: hasWaves ? waveSizes(facts.policy, nodes.length) : [],
+    soakMs: facts.policy.soakMs,
+  });
+}

@@ -1,0 +1,100 @@
+// The OS image streams of a cluster and which pools are on them, as plain data. `-o json` gives exactly this.
+import { isSameStream, type MachineConfigPool, osStreamProblemAnnotation } from '@slipway/api';
+import type { GateFinding } from '../feature-gates.ts';
+import { findStream, lifecycleOf } from '../os-streams/available.ts';
+import type { StreamLifecycle, Streams, TrackedStream } from '../os-streams/facts.ts';
+import { trackedOf } from '../os-streams/tracked.ts';
+import { type CodedProblem, decodeProblems } from '../problems.ts';
+
+export interface StreamsReport {
+  /** Whether pools follow streams. Null: the cluster has no FeatureGate, so only its controllers know. */
+  readonly gate: GateFinding | null;
+  /** Null: nothing is known of any stream. */
+  readonly defaultStream: string | null;
+  /** By name. */
+  readonly streams: readonly StreamEntry[];
+  /** By name. */
+  readonly pools: readonly PoolEntry[];
+}
+
+export interface StreamEntry {
+  readonly name: string;
+  readonly osImage: string;
+  readonly osExtensionsImage: string;
+  readonly isDefault: boolean;
+  /** Null: it lives. */
+  readonly lifecycle: StreamLifecycle | null;
+  /** The pools that are on it. */
+  readonly pools: readonly string[];
+}
+
+/** `removed`: its stream is gone from the payload. `unknown`: its OS came before streams, and nobody can tell which it is. */
+export type PoolState = 'on stream' | 'not yet decided' | 'removed' | 'unknown';
+
+export interface PoolEntry {
+  readonly name: string;
+  readonly state: PoolState;
+  /** The stream it is on; null: none is known. */
+  readonly stream: string | null;
+  /** What its owner asks for in spec.osImageStream; null: nothing. */
+  readonly asked: string | null;
+  /** What every machine of it runs, by its status; null: there is none yet. */
+  readonly reached: string | null;
+  /** The OS image it stays at while its stream is removed or unknown; null: not known, or it follows its stream. */
+  readonly keeps: string | null;
+  /** Why it does not follow what was asked for. */
+  readonly problems: readonly CodedProblem[];
+}
+
+export function streamsReport(
+  streams: Streams | null,
+  pools: readonly MachineConfigPool[],
+  gate: GateFinding | null,
+): StreamsReport {
+  const entries = pools.map((pool) => poolEntry(pool, streams)).sort(byName);
+  const available = [...(streams?.available ?? [])].sort(byName);
+  return {
+    gate,
+    defaultStream: streams?.defaultStream ?? null,
+    streams: available.map((stream) => ({
+      name: stream.name,
+      osImage: stream.osImage,
+      osExtensionsImage: stream.osExtensionsImage,
+      isDefault: stream.name === streams?.defaultStream,
+      lifecycle: streams === null ? null : (lifecycleOf(stream.name, streams) ?? null),
+      pools: entries
+        .filter((pool) => pool.stream !== null && isSameStream(pool.stream, stream.name))
+        .map(({ name }) => name),
+    })),
+    pools: entries,
+  };
+}
+
+function poolEntry({ metadata, spec, status }: MachineConfigPool, streams: Streams | null): PoolEntry {
+  const tracked = trackedOf(metadata.annotations);
+  const state = stateOf(tracked, streams);
+  return {
+    name: metadata.name,
+    state,
+    stream: tracked?.name ?? null,
+    asked: spec.osImageStream?.name ?? null,
+    reached: status?.osImageStream?.name ?? null,
+    keeps: state === 'on stream' ? null : osImageIn(tracked),
+    problems: problemsOf(metadata),
+  };
+}
+
+const osImageIn = (tracked: TrackedStream | null): string | null => tracked?.images?.osImage ?? null;
+
+function stateOf(tracked: TrackedStream | null, streams: Streams | null): PoolState {
+  if (tracked === null) return 'not yet decided';
+  if (tracked.name === null) return 'unknown';
+  return streams === null || findStream(streams.available, tracked.name) !== undefined ? 'on stream' : 'removed';
+}
+
+function problemsOf(metadata: MachineConfigPool['metadata']): readonly CodedProblem[] {
+  const annotation = metadata.annotations?.[osStreamProblemAnnotation];
+  return annotation === undefined ? [] : decodeProblems(annotation).problems;
+}
+
+const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);

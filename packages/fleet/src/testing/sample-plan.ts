@@ -1,0 +1,156 @@
+// A small fleet for tests: pools, machines at what their pools are at, and manifests to apply.
+import {
+  type MachineConfig,
+  type MachineConfigPool,
+  type MachineConfiguration,
+  type Node,
+  nodeAnnotations,
+  roleLabel,
+} from '@slipway/api';
+import { builtInMachineConfigs } from '../first-boot/built-in.ts';
+import { missingPools } from '../missing-pools.ts';
+import type { Streams } from '../os-streams/facts.ts';
+import { type AppliedManifests, applyManifests } from '../plan/apply-manifests.ts';
+import type { FleetPlan, FleetState, Machines, PoolPlan } from '../plan/fleet-plan.ts';
+import { planFleet } from '../plan/plan-fleet.ts';
+import { configNow } from '../plan/pool-config.ts';
+import { readMachineConfig } from '../render/input.ts';
+import { type DecidedFleet, decideFleet } from '../rollout/decide-fleet.ts';
+
+const NOW = Date.parse('2026-01-02T03:04:05Z');
+
+export const withFile = (path: string, text: string, more: object = {}): NonNullable<MachineConfig['spec']> => ({
+  config: {
+    ignition: { version: '3.4.0' },
+    storage: { files: [{ path, mode: 0o644, contents: { source: `data:,${encodeURIComponent(text)}` } }] },
+  },
+  ...more,
+});
+
+export const machineConfig = (name: string, role: string, spec: NonNullable<MachineConfig['spec']>): MachineConfig => ({
+  metadata: { name, labels: { [roleLabel]: role } },
+  spec,
+});
+
+export const customPool = (name: string, more: object = {}): MachineConfigPool => ({
+  metadata: { name },
+  spec: {
+    machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', name] }] },
+    nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } },
+    ...more,
+  },
+});
+
+export interface SampleNode {
+  readonly name: string;
+  readonly roles?: readonly string[];
+  /** The pool whose config it has; left out: the pool of its first role. */
+  readonly pool?: string;
+  /** What it is to have and has; left out: what that pool is at, and what it is to have. */
+  readonly desired?: string;
+  readonly current?: string;
+  readonly state?: string;
+  readonly cordoned?: boolean;
+  readonly zone?: string;
+}
+
+export interface SampleFleet {
+  readonly machineConfigs?: readonly MachineConfig[];
+  /** Beside the default ones; one of the same name takes its place. */
+  readonly pools?: readonly MachineConfigPool[];
+  readonly settings?: MachineConfiguration;
+  readonly nodes?: readonly SampleNode[];
+  readonly controllerNode?: string;
+  readonly streams?: Streams;
+}
+
+/** Every pool is rendered and, unless its status says otherwise, proven; every machine has what its pool is at. */
+export async function planSample(fleet: SampleFleet, given: Partial<AppliedManifests>): Promise<FleetPlan> {
+  const { before, machines } = await standingFleet(fleet);
+  const applied = applyManifests(before, { machineConfigs: [], pools: [], settings: undefined, ...given });
+  return planFleet({
+    now: NOW,
+    before,
+    after: applied.state,
+    objects: applied.objects,
+    machines,
+    read: new Map(
+      [before, applied.state].flatMap(({ machineConfigs }) =>
+        machineConfigs.map((config) => [config, readMachineConfig(config)]),
+      ),
+    ),
+    showSecrets: false,
+  });
+}
+
+/** What the controllers decide on the same fleet, as long as nothing is applied. */
+export async function decideSample(fleet: SampleFleet): Promise<DecidedFleet> {
+  const { before, machines } = await standingFleet(fleet);
+  const { pools, settings } = before;
+  return decideFleet({ pools, nodes: machines.nodes, machineConfiguration: settings }, NOW);
+}
+
+async function standingFleet(fleet: SampleFleet): Promise<{ before: FleetState; machines: Machines }> {
+  const { pools = [], machineConfigs = [], nodes = [], settings, controllerNode = null, streams = null } = fleet;
+  const names = pools.map(({ metadata }) => metadata.name);
+  const bare: FleetState = {
+    pools: [...pools, ...missingPools(names)],
+    machineConfigs: [...builtInMachineConfigs({ controllerVersion: '1' }), ...machineConfigs],
+    settings,
+    osImages: {},
+    streams,
+    controllerVersion: '1',
+  };
+  const read = new Map(bare.machineConfigs.map((each) => [each, readMachineConfig(each)]));
+  const rendered = new Map<string, NonNullable<MachineConfig['spec']>>();
+  const rolled: MachineConfigPool[] = [];
+  for (const pool of bare.pools) {
+    const { explainable } = await configNow(pool, bare, read, new Map());
+    if (explainable === null) throw new Error(`pool ${pool.metadata.name} cannot be rendered`);
+    rendered.set(explainable.rendered.name, explainable.rendered.spec);
+    rolled.push(proven(pool, explainable.rendered.name));
+  }
+  return {
+    before: { ...bare, pools: rolled },
+    machines: { nodes: nodes.map((node, index) => nodeAt(node, index, rolled)), rendered, controllerNode },
+  };
+}
+
+function proven(pool: MachineConfigPool, name: string): MachineConfigPool {
+  return {
+    ...pool,
+    spec: { ...pool.spec, configuration: { name } },
+    status: { configuration: { name }, ...pool.status },
+  };
+}
+
+function nodeAt(node: SampleNode, index: number, pools: readonly MachineConfigPool[]): Node {
+  const { name, roles, cordoned, zone } = { roles: ['worker'], cordoned: false, zone: '', ...node };
+  const { pool = roles[0] } = node;
+  const config = pools.find(({ metadata }) => metadata.name === pool)?.spec.configuration?.name ?? '';
+  const { desired = config, current = desired, state = 'Done' } = node;
+  return {
+    metadata: {
+      name,
+      creationTimestamp: new Date(NOW - 86_400_000 + index * 1000).toISOString(),
+      labels: {
+        ...Object.fromEntries(roles.map((role) => [`node-role.kubernetes.io/${role}`, ''])),
+        'topology.kubernetes.io/zone': zone,
+      },
+      annotations: {
+        [nodeAnnotations.currentConfig]: current,
+        [nodeAnnotations.desiredConfig]: desired,
+        [nodeAnnotations.state]: state,
+      },
+    },
+    spec: { unschedulable: cordoned },
+    status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: new Date(NOW - 1000).toISOString() }] },
+  };
+}
+
+/** The plan of one pool. */
+export function poolIn(plan: FleetPlan, name: string): PoolPlan {
+  const found = plan.pools.find((pool) => pool.name === name);
+  if (found === undefined) throw new Error(`the plan has no pool ${name}`);
+  return found;
+}

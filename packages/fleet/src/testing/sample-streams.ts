@@ -1,0 +1,64 @@
+// OS image streams for tests.
+import { type MachineConfigPool, osStreamAnnotation, osStreamImagesAnnotation, roleLabel } from '@slipway/api';
+import type { Stream, StreamLifecycle, Streams } from '../os-streams/facts.ts';
+
+/** An image by a digest that is made of one digit. */
+export const osImageOf = (name: string, digit: string): string =>
+  `registry.example.com/${name}@sha256:${digit.repeat(64)}`;
+
+export const rhel9: Stream = {
+  name: 'rhel-9',
+  osImage: osImageOf('os', '9'),
+  osExtensionsImage: osImageOf('extensions', '9'),
+};
+export const rhel10: Stream = {
+  name: 'rhel-10',
+  osImage: osImageOf('os', 'a'),
+  osExtensionsImage: osImageOf('extensions', 'a'),
+};
+
+export interface SampleStreams {
+  readonly available?: readonly Stream[];
+  readonly defaultStream?: string;
+  readonly lifecycle?: Readonly<Record<string, StreamLifecycle>>;
+}
+
+/** RHEL 9 and 10, of which 9 is the default, unless told otherwise. */
+export const sampleStreams = ({
+  available = [rhel9, rhel10],
+  defaultStream = 'rhel-9',
+  lifecycle = {},
+}: SampleStreams = {}): Streams => ({ available, defaultStream, lifecycle: new Map(Object.entries(lifecycle)) });
+
+export interface SamplePoolOnStream {
+  /** What the controllers wrote down. Null: that nobody can tell. Left out: nothing. */
+  readonly tracked?: string | null;
+  readonly images?: Pick<Stream, 'osImage' | 'osExtensionsImage'>;
+  readonly asked?: string;
+  readonly reached?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** One that takes worker's MachineConfigs too, unless it is worker or master. */
+export function poolOnStream(name: string, more: SamplePoolOnStream = {}): MachineConfigPool {
+  const { tracked, images, asked, reached, annotations = {} } = more;
+  return {
+    metadata: {
+      name,
+      annotations: {
+        ...annotations,
+        ...(tracked !== undefined && { [osStreamAnnotation]: tracked ?? '' }),
+        ...(images !== undefined && { [osStreamImagesAnnotation]: JSON.stringify(images) }),
+      },
+    },
+    spec: {
+      machineConfigSelector:
+        name === 'worker' || name === 'master'
+          ? { matchLabels: { [roleLabel]: name } }
+          : { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', name] }] },
+      nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } },
+      ...(asked !== undefined && { osImageStream: { name: asked } }),
+    },
+    ...(reached !== undefined && { status: { osImageStream: { name: reached } } }),
+  };
+}

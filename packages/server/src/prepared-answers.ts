@@ -1,0 +1,211 @@
+// The bytes that machines are answered with: made when a pool changes, served until the next ones are complete.
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { MachineConfig } from '@slipway/api';
+import { type Backoff, backoffMs } from '@slipway/base/backoff';
+import { firstBootConfig, type JoiningNode } from '@slipway/fleet';
+import { type AnyConfig, parse, type SpecVersion, translate, validate } from '@slipway/ignition';
+import type { Log } from '@slipway/kube';
+import type { Form } from './decide.ts';
+import { ServerError } from './errors.ts';
+import type { ServerMetrics } from './metrics.ts';
+import type { Inputs, Source } from './source.ts';
+
+/** The bytes of one spec version in both forms, or why the config cannot be said in it. */
+type Answer = ({ ok: true } & Readonly<Record<Form, Buffer>>) | { ok: false; message: string };
+
+/** Everything a pool's new machines may ask for, of one rendered config. */
+export interface PoolAnswers {
+  readonly rendered: string;
+  /** The version's bytes; those of versions that hardly anybody asks for are made at the first ask. */
+  answerIn(version: SpecVersion): Promise<Answer>;
+  /** How many bytes are held. */
+  size(): number;
+}
+
+/** The prepared answers of every pool. They follow the inputs; what is there is served until the new is complete. */
+export interface AnswerBook {
+  find(pool: string): PoolAnswers | undefined;
+  /** Takes the inputs in; whatever they change is prepared, one pool after the other. */
+  update(inputs: Inputs): void;
+  /** Resolves when nothing is left to prepare. */
+  settled(): Promise<void>;
+  stop(): void;
+}
+
+interface Page {
+  /** What the answers were made of. */
+  of: string;
+  answers: PoolAnswers;
+}
+
+/** What could not be prepared last, how often, and whether it is too early to try again. */
+interface Failure {
+  of: string;
+  attempts: number;
+  resting: boolean;
+}
+
+const retryBackoff: Backoff = { firstMs: 1000, maxMs: 30_000 };
+
+export function createAnswerBook(source: Source, metrics: ServerMetrics, log: Log): AnswerBook {
+  const pages = new Map<string, Page>();
+  const failures = new Map<string, Failure>();
+  let inputs: Inputs | undefined;
+  let nodeDigest = '';
+  let working: Promise<void> | undefined;
+  let retry: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const recipe = (rendered: string): string => `${rendered} ${nodeDigest}`;
+
+  function isStale(pool: string, of: string): boolean {
+    const failure = failures.get(pool);
+    return pages.get(pool)?.of !== of && !(failure?.of === of && failure.resting);
+  }
+
+  /** A pool whose page is not of its inputs. */
+  function nextStale(): { pool: string; rendered: string; node: JoiningNode } | undefined {
+    const node = inputs?.node;
+    if (node === undefined || stopped) return undefined;
+    for (const [pool, rendered] of inputs?.pools ?? []) {
+      if (rendered !== undefined && isStale(pool, recipe(rendered))) return { pool, rendered, node };
+    }
+    return undefined;
+  }
+
+  async function work(): Promise<void> {
+    for (let stale = nextStale(); stale !== undefined; stale = nextStale()) {
+      const { pool, rendered, node } = stale;
+      const of = recipe(rendered);
+      try {
+        await prepare(pool, of, rendered, node);
+      } catch (error) {
+        fail(pool, of, rendered, error);
+      }
+    }
+  }
+
+  async function prepare(pool: string, of: string, rendered: string, node: JoiningNode): Promise<void> {
+    const started = performance.now();
+    const answers = await prepareAnswers(await source.load(rendered), node);
+    // The pool may have gone meanwhile. If only its inputs have changed, it is stale again and its turn comes.
+    if (inputs?.pools.has(pool) !== true) return;
+    pages.set(pool, { of, answers });
+    failures.delete(pool);
+    metrics.prepared(pool, answers.size());
+    const ms = Math.round(performance.now() - started);
+    log.info({ pool, rendered, bytes: answers.size(), ms }, 'answers prepared');
+  }
+
+  function fail(pool: string, of: string, rendered: string, error: unknown): void {
+    const before = failures.get(pool);
+    const attempts = before?.of === of ? before.attempts + 1 : 1;
+    failures.set(pool, { of, attempts, resting: true });
+    metrics.notPrepared(pool);
+    const servedInstead = pages.get(pool)?.answers.rendered ?? 'nothing';
+    log.error({ err: error, pool, rendered, servedInstead }, 'the answers of a pool could not be prepared');
+    retry ??= setTimeout(retryAll, backoffMs(retryBackoff, attempts));
+  }
+
+  function retryAll(): void {
+    retry = undefined;
+    for (const failure of failures.values()) failure.resting = false;
+    begin();
+  }
+
+  function begin(): void {
+    working ??= work().finally(() => {
+      working = undefined;
+      // Something may have changed between the last look and here.
+      if (nextStale() !== undefined) begin();
+    });
+  }
+
+  const settled = async (): Promise<void> => {
+    if (working !== undefined) await working.then(settled);
+  };
+
+  return {
+    find: (pool) => pages.get(pool)?.answers,
+    update(changed) {
+      inputs = changed;
+      nodeDigest = changed.node === undefined ? '' : digestOf(changed.node);
+      for (const pool of [...pages.keys(), ...failures.keys()]) {
+        if (changed.pools.has(pool)) continue;
+        pages.delete(pool);
+        failures.delete(pool);
+        metrics.forget(pool);
+      }
+      begin();
+    },
+    settled,
+    stop() {
+      stopped = true;
+      clearTimeout(retry);
+    },
+  };
+}
+
+const digestOf = ({ kubeconfig, caBundle }: JoiningNode): string =>
+  createHash('sha256').update(`${kubeconfig}\0${caBundle}`).digest('hex');
+
+/** What the clients in use ask for: no header, Ignition 2.14, 2.15 to 2.19, 2.20 to 2.25, and later ones. */
+const usual: readonly SpecVersion[] = ['3.5.0', '3.3.0', '3.4.0', '3.6.0', '2.2.0'];
+
+const pack = promisify(gzip);
+
+/** Throws where no version can be made of it; one that a single version cannot say is that version's answer. */
+export async function prepareAnswers(rendered: MachineConfig, node: JoiningNode): Promise<PoolAnswers> {
+  const { name } = rendered.metadata;
+  const config = await firstBootConfig(rendered, node);
+  const problem = validate(config).find(({ kind }) => kind === 'error');
+  if (problem !== undefined) {
+    throw new ServerError(
+      'SLW_SERVER_PREPARE',
+      `MachineConfig ${name} cannot be given to a machine together with the files it needs to join: ${problem.path}: ${problem.message}. Change the MachineConfig that sets it`,
+    );
+  }
+  const answers = new Map<SpecVersion, Promise<Answer>>();
+  let held = 0;
+
+  function prepare(from: AnyConfig, version: SpecVersion): Promise<Answer> {
+    const answer = prepareAnswer(from, version, name);
+    answers.set(version, answer);
+    return answer.then((made) => {
+      if (made.ok) held += made.plain.length + made.gzip.length;
+      return made;
+    });
+  }
+
+  // One after the other, with room for requests between them.
+  for (const version of usual) await prepare(config, version);
+  const base = await answers.get('3.5.0');
+
+  return {
+    rendered: name,
+    answerIn: (version) => answers.get(version) ?? prepare(configIn(base), version),
+    size: () => held,
+  };
+}
+
+/** The config out of its bytes: it is seldom asked for again, and need not be held twice. */
+function configIn(base: Answer | undefined): AnyConfig {
+  const parsed = base?.ok === true ? parse(base.plain) : undefined;
+  if (parsed === undefined || parsed.config === null) throw new Error('the prepared config of 3.5.0 cannot be read');
+  return parsed.config;
+}
+
+async function prepareAnswer(from: AnyConfig, version: SpecVersion, name: string): Promise<Answer> {
+  const { config, report } = translate(from, version);
+  if (config === null) {
+    const fields = report.filter(({ kind }) => kind === 'error').map(({ path, message }) => `${path}: ${message}`);
+    return {
+      ok: false,
+      message: `MachineConfig ${name} cannot be said in spec ${version}: ${fields.slice(0, 3).join('; ')}. Boot an image with a newer Ignition, or take the field out of the pool’s MachineConfigs`,
+    };
+  }
+  const plain = Buffer.from(JSON.stringify(config));
+  return { ok: true, plain, gzip: await pack(plain) };
+}

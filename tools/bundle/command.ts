@@ -1,0 +1,114 @@
+import { globSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { type Plugin, rolldown } from 'rolldown';
+import { inAscii, refuseUnresolved } from './bundle.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** So many builds stay: a program that runs from one loads parts of it later, whatever was built since. */
+const KEPT_BUILDS = 5;
+
+/**
+ * The slipway command of this clone as JavaScript: an entry, and chunks that are loaded when a command needs them. To strip the
+ * types of some hundred sources, and to look for each, is two thirds of the time of a short command; one file for everything
+ * would be read whole by each and wins nothing.
+ *
+ * Each build has a directory of its own with all that `./slipway` goes by, and `current` is a link that changes in one step:
+ * - `main.mjs`, the entry;
+ * - `stamp`, from before the first source was read;
+ * - `inputs`, every file that a change of could change the result, by its path from the root.
+ */
+export async function bundleCommand(root = ROOT, directory = join(root, 'dist/cli')): Promise<string> {
+  await mkdir(directory, { recursive: true });
+  const build = await mkdtemp(join(directory, 'build-'));
+  try {
+    await writeFile(join(build, 'stamp'), '');
+    const inputs = await writeChunks(root, build);
+    await writeFile(join(build, 'inputs'), [...inputs, ''].join('\n'));
+    await replaceLink(build, join(directory, 'current'));
+  } catch (error) {
+    await rm(build, { recursive: true, force: true });
+    throw error;
+  }
+  await removeOldBuilds(directory);
+  return build;
+}
+
+/** Returns what it read of ours. */
+async function writeChunks(root: string, build: string): Promise<string[]> {
+  const read = new Set<string>();
+  const isOwn = (id: string): boolean => ['packages', 'tools'].some((name) => id.startsWith(join(root, name, '/')));
+  const bundler = await rolldown({
+    input: join(root, 'packages/slipway/src/main.ts'),
+    platform: 'node',
+    onLog: refuseUnresolved,
+    // Modules of ours only define things: what nobody uses of them is left out.
+    treeshake: { moduleSideEffects: (id) => !isOwn(id) },
+    plugins: [atSourcePaths(build, isOwn, (id) => read.add(relative(root, id)))],
+  });
+  try {
+    // As they are written, for the lines of stacks: without white space they would load no faster.
+    const { output } = await bundler.generate({
+      format: 'esm',
+      entryFileNames: '[name].mjs',
+      chunkFileNames: '[name]-[hash].mjs',
+    });
+    for (const chunk of output) {
+      if (chunk.type === 'chunk') await writeFile(join(build, chunk.fileName), inAscii(chunk.code));
+    }
+  } finally {
+    await bundler.close();
+  }
+  // Where imports lead, which packages there are, how this is made.
+  const rest = [
+    'packages/*/package.json',
+    'tools/package.json',
+    'tools/bundle/*.ts',
+    'node_modules/.package-lock.json',
+  ];
+  for (const path of rest.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
+    if (!path.endsWith('.test.ts')) read.add(path);
+  }
+  return [...read].toSorted();
+}
+
+/** Sources that look for something beside them find it beside the source, not beside the chunk that they are in. */
+function atSourcePaths(build: string, isOwn: (id: string) => boolean, onRead: (id: string) => void): Plugin {
+  return {
+    name: 'at-source-paths',
+    transform(code, id) {
+      if (!isOwn(id)) return null;
+      onRead(id);
+      if (!code.includes('import.meta.')) return null;
+      // Relative, since a clone may be moved.
+      const text = (path: string): string => JSON.stringify(relative(build, path));
+      return code
+        .replaceAll('import.meta.dirname', `(import.meta.dirname + '/' + ${text(dirname(id))})`)
+        .replaceAll('import.meta.filename', `(import.meta.dirname + '/' + ${text(id)})`)
+        .replaceAll('import.meta.url', `new URL(${text(id)}, import.meta.url).href`)
+        .replaceAll('import.meta.main', 'false');
+    },
+  };
+}
+
+async function replaceLink(target: string, path: string): Promise<void> {
+  const temporary = `${target}.link`;
+  await symlink(relative(dirname(path), target), temporary);
+  await rename(temporary, path);
+}
+
+/** Also what killed runs left unfinished. */
+async function removeOldBuilds(directory: string): Promise<void> {
+  const current = await readlink(join(directory, 'current'));
+  const names = (await readdir(directory)).filter((name) => name.startsWith('build-') && name !== current);
+  const ages = await Promise.all(
+    names.map(async (name) => {
+      const found = await stat(join(directory, name)).catch(() => undefined);
+      return { name, at: found?.mtimeMs ?? 0 };
+    }),
+  );
+  for (const { name } of ages.toSorted((a, b) => b.at - a.at).slice(KEPT_BUILDS)) {
+    await rm(join(directory, name), { recursive: true, force: true });
+  }
+}
