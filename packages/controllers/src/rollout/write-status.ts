@@ -3,6 +3,7 @@ import { type MachineConfigPool, machineConfigPools, renderProblemsAnnotation } 
 import {
   canonicalJson,
   decodeProblems,
+  formatProblems,
   type PoolStatus,
   type PoolStatusInput,
   type RolloutDecision,
@@ -94,7 +95,7 @@ export function renderProblemOf({ metadata }: MachineConfigPool): PoolStatusInpu
   const annotation = metadata.annotations?.[renderProblemsAnnotation];
   if (annotation === undefined) return null;
   const { problems, more } = decodeProblems(annotation);
-  const message = problems.map(({ code, message }) => (code === '' ? message : `${message} [${code}]`)).join('\n');
+  const message = formatProblems(problems);
   return { reason: 'RenderFailed', message: more > 0 ? `${message}\n… and ${more} more` : message };
 }
 
