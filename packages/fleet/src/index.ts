@@ -111,6 +111,8 @@ export { isStuck, isUnavailable, standOf } from './rollout/node-state.ts';
 export { answerRequest, type RequestAnswer, type RequestInput } from './rollout/answer-request.ts';
 export { type ComingRollout, estimateSeconds } from './rollout/waves.ts';
 export {
+  fieldsWhileInUse,
+  goesWhenUnused,
   type PoolCondition,
   type PoolStatus,
   type PoolStatusInput,
