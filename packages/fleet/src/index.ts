@@ -50,8 +50,9 @@ export {
   type RenderResult,
 } from './render/render-pool.ts';
 export { isRenderedAs, renderedName } from './render/rendered-name.ts';
-export { selectMachineConfigs, selectorProblems } from './render/select.ts';
+export { selectMachineConfigs } from './render/select.ts';
 export {
+  isOpenShift,
   nextTokens,
   type ProvisioningToken,
   readTokens,
