@@ -8,7 +8,7 @@ import type { FileSystem } from './host/file-system.ts';
 import type { Host } from './host/host.ts';
 import type { LocalNode } from './local-node.ts';
 import { CURRENT_CONFIG, NODE_ANNOTATIONS } from './node-paths.ts';
-import { type Problem, problemOf } from './problem.ts';
+import { type Problem, codedProblem } from './problem.ts';
 import type { ConfigReader } from './read-config.ts';
 import type { Reporter } from './report/reporter.ts';
 
@@ -37,7 +37,7 @@ export async function adoptFirstConfig(
     reporter.event('OnDiskStateValidationFailed', message);
     return { code: 'SLW_DAEMON_DRIFT', message };
   } catch (error) {
-    return problemOf(error);
+    return codedProblem(error);
   }
 }
 

@@ -8,7 +8,7 @@ import type { Host, OSChange } from './host/host.ts';
 import { imagesOf } from './host/os/change-steps.ts';
 import type { LocalNode } from './local-node.ts';
 import { prefetch } from './prefetch.ts';
-import { type Problem, problemOf } from './problem.ts';
+import { type Problem, codedProblem } from './problem.ts';
 import type { ConfigReader } from './read-config.ts';
 import type { StoredConfig } from './stored-config.ts';
 
@@ -58,7 +58,7 @@ export async function prepareUpdate(wanted: WantedUpdate, parts: Preparation): P
     to = await readConfig(wanted.target, signal);
     plan = await planUpdate({ current: from, desired: to, policy, overrides });
   } catch (error) {
-    return { type: 'refused', cause: 'config', problem: problemOf(error) };
+    return { type: 'refused', cause: 'config', problem: codedProblem(error) };
   }
   const begins = !plan.isEmpty && (wanted.isDrained || !plan.needsDrain);
   const found = await preflight(
@@ -89,6 +89,6 @@ async function download(change: OSChange, plan: UpdatePlan, parts: Preparation):
     await prefetch(imagesOf({ booted, change }), { ...parts, onProgress });
     return null;
   } catch (error) {
-    return { type: 'refused', cause: 'download', problem: problemOf(error) };
+    return { type: 'refused', cause: 'download', problem: codedProblem(error) };
   }
 }

@@ -1,6 +1,5 @@
 // A part of an update, by whose name its failure is told.
-import type { Problem } from '../problem.ts';
-import { problemOf } from './problem.ts';
+import { type Problem, problemOf } from '../problem.ts';
 
 export interface Part {
   readonly name: string;

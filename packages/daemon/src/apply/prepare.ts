@@ -1,12 +1,11 @@
 // From a request to an update that is staged, or the reason why not.
 import type { FileSystem } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import type { Problem } from '../problem.ts';
+import { type Problem, problemOf } from '../problem.ts';
 import { cleanUpOld } from './clean-up.ts';
 import type { Journal, OpenJournal } from './journal.ts';
 import { firstProblem } from './part.ts';
 import { preflight } from './preflight.ts';
-import { problemOf } from './problem.ts';
 import { drawUp, makeUpdateDirectory, stage, type UpdateRequest } from './stage.ts';
 
 export type Prepared =

@@ -1,6 +1,7 @@
 // Makes everything ready that an update needs, beside what the machine uses, so that the update itself needs no space and the
 // way back neither. Nothing that the machine uses changes.
 import { posix } from 'node:path';
+import { forEachLimit } from '@slipway/base/concurrency';
 import type { UpdatePlan } from '@slipway/fleet';
 import { encodeStoredConfig } from '../current-config.ts';
 import { type FileSystem, ownOwners, systemErrorCode } from '../host/file-system.ts';
@@ -11,7 +12,6 @@ import { createJournal, type Journal, type OpenJournal } from './journal.ts';
 import { asideOf, KEPT_DIRECTORY, keptOf, type Move, type Put, temporaryOf } from './move.ts';
 import { noOriginalPath, originalPath } from './originals.ts';
 import { markOf, osChangeOf } from './os-change.ts';
-import { forEachAtOnce } from './pool.ts';
 import type { PassedPreflight } from './preflight.ts';
 import type { Make, Survey, SurveyedMove } from './site.ts';
 import { syncDirectories, SYNCS_AT_ONCE } from './synced.ts';
@@ -92,7 +92,7 @@ export async function stage(
 async function makeReady(files: FileSystem, moves: readonly SurveyedMove[]): Promise<void> {
   const puts = moves.flatMap(({ move, make }) => (move.kind === 'put' && make !== null ? [{ move, make }] : []));
   const staged = new Map(puts.map(({ move }) => [move.path, move.stagedAt]));
-  await forEachAtOnce(puts, SYNCS_AT_ONCE, async ({ move, make }) => {
+  await forEachLimit(puts, SYNCS_AT_ONCE, async ({ move, make }) => {
     if (make.kind !== 'hard link') await makeAt(files, move, make);
   });
   for (const { move, make } of puts) {

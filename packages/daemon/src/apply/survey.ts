@@ -2,11 +2,10 @@
 import { type Change, UNIT_DIRECTORY } from '@slipway/fleet';
 import type { DesiredMachine } from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
-import type { Problem } from '../problem.ts';
+import { type Problem, problemOf } from '../problem.ts';
 import { surveyPassword, surveySshKeys } from './survey-core-user.ts';
 import { surveyHardLinks, surveyPath } from './survey-path.ts';
 import { openSite, type Site, type Survey } from './site.ts';
-import { problemOf } from './problem.ts';
 
 /** One file in the way tells enough; a hundred fill a condition. */
 const MAX_PROBLEMS = 10;

@@ -1,7 +1,6 @@
 // How an update ended, or where it stands.
-import type { Problem } from '../problem.ts';
+import { type Problem, withMore } from '../problem.ts';
 import type { Journal } from './journal.ts';
-import { withMore } from './problem.ts';
 
 export type UpdateResult =
   /** recover(): nothing was under way, or nothing of the machine was changed yet. */

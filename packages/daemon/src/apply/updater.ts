@@ -4,7 +4,7 @@ import type { NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
 import { STATE_DIRECTORY } from '../node-paths.ts';
-import type { Problem } from '../problem.ts';
+import { type Problem, problemOf, withMore } from '../problem.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { cleanUpNew, cleanUpOld, retire, sweep } from './clean-up.ts';
 import { carryOut } from './flip.ts';
@@ -13,7 +13,6 @@ import { partsBack, partsForward, partsOfActions, runsOldOS } from './machine-ch
 import type { LogRecord } from './log-record.ts';
 import { nextStep, type NextStep } from './next-step.ts';
 import { markOf } from './os-change.ts';
-import { problemOf, withMore } from './problem.ts';
 import { firstProblem } from './part.ts';
 import { prepare } from './prepare.ts';
 import type { UpdateRequest } from './stage.ts';
