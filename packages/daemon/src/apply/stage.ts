@@ -3,19 +3,28 @@
 import { posix } from 'node:path';
 import { forEachLimit } from '@slipway/base/concurrency';
 import type { UpdatePlan } from '@slipway/fleet';
-import { encodeStoredConfig } from '../current-config.ts';
 import { type FileSystem, ownOwners, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { CURRENT_CONFIG, STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node-paths.ts';
-import type { StoredConfig } from '../stored-config.ts';
+import { CURRENT_CONFIG, STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node/state-file.ts';
+import { encodeStoredConfig, type StoredConfig } from '../node/stored-config.ts';
+import { type Problem, problemOf } from '../problem.ts';
+import { cleanUpOld } from './clean-up.ts';
 import { createJournal, type Journal, type OpenJournal } from './journal.ts';
-import { asideOf, KEPT_DIRECTORY, keptOf, type Move, type Put, temporaryOf } from './move.ts';
-import { noOriginalPath, originalPath } from './originals.ts';
-import { markOf, osChangeOf } from './os-change.ts';
-import type { PassedPreflight } from './preflight.ts';
-import type { Make, Survey, SurveyedMove } from './site.ts';
-import { syncDirectories, SYNCS_AT_ONCE } from './synced.ts';
-import { unitSteps } from './units.ts';
+import {
+  asideOf,
+  KEPT_DIRECTORY,
+  keptOf,
+  type Move,
+  noOriginalPath,
+  originalPath,
+  type Put,
+  syncDirectories,
+  SYNCS_AT_ONCE,
+  temporaryOf,
+} from './moves.ts';
+import { type PassedPreflight, preflight } from './preflight.ts';
+import { firstProblem, markOf, osChangeOf, unitSteps } from './steps.ts';
+import type { Make, Survey, SurveyedMove } from './survey.ts';
 
 export interface UpdateRequest {
   readonly from: StoredConfig;
@@ -201,4 +210,30 @@ function* touchedBy({ moves, commit, madeDirectories }: Journal): Generator<stri
     if (move.kind === 'put') yield posix.dirname(move.stagedAt);
     if (move.held === 'entry') yield posix.dirname(move.path);
   }
+}
+
+// From a request to an update that is staged, or the reason why not.
+
+export type Prepared =
+  | { readonly ok: true; readonly journal: OpenJournal }
+  /** `isLeftOver`: what was made ready could not be removed. The machine itself is untouched. */
+  | { readonly ok: false; readonly problem: Problem; readonly isLeftOver: boolean };
+
+export async function prepare(host: Host, request: UpdateRequest, programVersion: string): Promise<Prepared> {
+  const { files } = host;
+  const found = request.preflight ?? (await preflight(host, request));
+  if (found.type !== 'passed') return { ok: false, problem: found.problem, isLeftOver: false };
+  let journal: Journal | null = null;
+  try {
+    journal = await drawUp(host, request, found);
+    await makeUpdateDirectory(files);
+    return { ok: true, journal: await stage(files, journal, found.survey, programVersion) };
+  } catch (error) {
+    const problem = problemOf(error, `making the update to ${request.to.name} ready`);
+    return { ok: false, problem, isLeftOver: journal !== null && !(await isCleanedUp(files, journal)) };
+  }
+}
+
+async function isCleanedUp(files: FileSystem, journal: Journal): Promise<boolean> {
+  return (await firstProblem([{ name: 'cleaning up', act: () => cleanUpOld(files, journal) }])) === null;
 }
