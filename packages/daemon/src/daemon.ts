@@ -1,4 +1,4 @@
-// The daemon of one machine, but for how it hears from the cluster: at once what needs none, and its steps once there is one.
+// A daemon of one machine: what it does at once, without a cluster, and what it does with one as a controller.
 import { driftPolicyAnnotation } from '@slipway/api/names';
 import { type Client, type ControllerDef, done, type Log, type Metrics, type Next, type Recorder } from '@slipway/kube';
 import type { UpdateResult, UpdateStep } from './apply/updater.ts';
@@ -15,6 +15,60 @@ import { createPinner, type Pinner, pinningSources, pinsSeenBy } from './pinning
 import { createPinCluster } from './pinning/reporter.ts';
 import { createDaemonMetrics, type DaemonMetrics } from './report/metrics.ts';
 import { createReporter } from './report/reporter.ts';
+
+export interface DaemonOptions extends Pick<MachineDaemonOptions, 'pinSpreadMs' | 'pinNow'> {
+  readonly host: Host;
+  /** Where the machine's disk is mounted. */
+  readonly root: string;
+  readonly nodeName: string;
+  readonly programVersion: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export interface Daemon {
+  /** One for its config, one for its images: neither waits for the other. */
+  controllers(client: Client, events: Recorder): readonly ControllerDef[];
+  stop(): Promise<void>;
+}
+
+/** Ends what an earlier run was cut off in, and watches the machine from then on. */
+export async function startDaemon({ root, metrics, ...options }: DaemonOptions): Promise<Daemon> {
+  const daemon = await startMachineDaemon({
+    ...options,
+    watcher: createDirectoryWatcher({ root }),
+    metrics: createDaemonMetrics(metrics),
+    pinMetrics: createPinMetrics(metrics),
+  });
+  return {
+    controllers(client, events) {
+      const joined = daemon.join({ client, events });
+      return [configController(options.nodeName, joined), pinningController(options.nodeName, joined.pinner)];
+    },
+    stop: () => daemon.stop(),
+  };
+}
+
+function configController(nodeName: string, joined: JoinedDaemon): ControllerDef {
+  return {
+    name: 'daemon',
+    ...daemonSources({ node: nodeName }),
+    listen: (wake) => joined.listen(() => wake(nodeName)),
+    async reconcile(_, { read, signal }) {
+      const seen = seenBy(read, nodeName);
+      return seen === null ? done() : joined.step(seen, signal);
+    },
+  };
+}
+
+function pinningController(nodeName: string, pinner: Pinner): ControllerDef {
+  return {
+    name: 'pinning',
+    ...pinningSources({ node: nodeName }),
+    listen: (wake) => pinner.listen(() => wake(nodeName)),
+    reconcile: (_, { read, signal }) => pinner.step(pinsSeenBy(read, nodeName), signal),
+  };
+}
 
 export interface MachineDaemonOptions {
   readonly host: Host;
@@ -158,60 +212,4 @@ function driftPolicyOf(text: string | undefined, log: Log): DriftPolicy {
   const parsed = parseDriftPolicy(text);
   if (!parsed.ok) log.warn(parsed.problem);
   return parsed.policy;
-}
-
-// A daemon of one machine: at once what needs no cluster, and what it does with one as a controller.
-
-export interface DaemonOptions extends Pick<MachineDaemonOptions, 'pinSpreadMs' | 'pinNow'> {
-  readonly host: Host;
-  /** Where the machine's disk is mounted. */
-  readonly root: string;
-  readonly nodeName: string;
-  readonly programVersion: string;
-  readonly log: Log;
-  readonly metrics: Metrics;
-}
-
-export interface Daemon {
-  /** One for its config, one for its images: neither waits for the other. */
-  controllers(client: Client, events: Recorder): readonly ControllerDef[];
-  stop(): Promise<void>;
-}
-
-/** Ends what an earlier run was cut off in, and watches the machine from then on. */
-export async function startDaemon({ root, metrics, ...options }: DaemonOptions): Promise<Daemon> {
-  const daemon = await startMachineDaemon({
-    ...options,
-    watcher: createDirectoryWatcher({ root }),
-    metrics: createDaemonMetrics(metrics),
-    pinMetrics: createPinMetrics(metrics),
-  });
-  return {
-    controllers(client, events) {
-      const joined = daemon.join({ client, events });
-      return [configController(options.nodeName, joined), pinningController(options.nodeName, joined.pinner)];
-    },
-    stop: () => daemon.stop(),
-  };
-}
-
-function configController(nodeName: string, joined: JoinedDaemon): ControllerDef {
-  return {
-    name: 'daemon',
-    ...daemonSources({ node: nodeName }),
-    listen: (wake) => joined.listen(() => wake(nodeName)),
-    async reconcile(_, { read, signal }) {
-      const seen = seenBy(read, nodeName);
-      return seen === null ? done() : joined.step(seen, signal);
-    },
-  };
-}
-
-function pinningController(nodeName: string, pinner: Pinner): ControllerDef {
-  return {
-    name: 'pinning',
-    ...pinningSources({ node: nodeName }),
-    listen: (wake) => pinner.listen(() => wake(nodeName)),
-    reconcile: (_, { read, signal }) => pinner.step(pinsSeenBy(read, nodeName), signal),
-  };
 }

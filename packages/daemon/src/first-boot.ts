@@ -1,4 +1,5 @@
-// What a machine that was installed from a boot image still lacks of its config: Ignition writes files, not the OS.
+// Finishes what Ignition began: kernel arguments, extensions and OS of the config that the machine was born with. It runs
+// before the kubelet, at every boot until it is done, and may be cut off at any point.
 import { posix } from 'node:path';
 import { isRecord } from '@slipway/base/json';
 import { PRESET_PATH, splitArguments } from '@slipway/fleet';
@@ -9,46 +10,6 @@ import { imagesOf } from './host/os/change-steps.ts';
 import { digestOf, packagesOfExtensions, packagesOfKernel } from './host/os/deployment.ts';
 import { ENCAPSULATED, STATE_DIRECTORY, writeStateFile } from './node/state-file.ts';
 import { parseStoredConfig, readCurrentConfig, type StoredConfig, writeCurrentConfig } from './node/stored-config.ts';
-
-/** Null: nothing. */
-export function missingFromOS(booted: Deployment, { spec }: StoredConfig): OSChange | null {
-  const change = { ...missingImage(booted, spec), ...missingArguments(booted, spec), ...missingPackages(booted, spec) };
-  if (Object.keys(change).length === 0) return null;
-  const packages = [...packagesOfExtensions(spec.extensions ?? []), ...packagesOfKernel(spec.kernelType ?? '')];
-  return packages.length === 0 ? change : { ...change, extensionsImage: spec.baseOSExtensionsContainerImage ?? '' };
-}
-
-type Spec = StoredConfig['spec'];
-
-/** By its digest, where both have one: the same image may come from a mirror. */
-function missingImage(booted: Deployment, { osImageURL: image = '' }: Spec): OSChange {
-  const digest = digestOf(image);
-  const isThere = booted.image === image || (digest !== '' && digest === booted.digest);
-  return image === '' || isThere ? {} : { image };
-}
-
-/** One that is wanted twice and there once is missing once. */
-function missingArguments(booted: Deployment, { kernelArguments }: Spec): OSChange {
-  const wanted = (kernelArguments ?? []).flatMap(splitArguments);
-  const left = [...booted.kernelArguments];
-  const added = wanted.filter((argument) => {
-    const at = left.indexOf(argument);
-    if (at !== -1) left.splice(at, 1);
-    return at === -1;
-  });
-  return added.length === 0 ? {} : { kernelArguments: { removed: [], added, all: { before: [], after: wanted } } };
-}
-
-function missingPackages(booted: Deployment, { extensions = [], kernelType = 'default' }: Spec): OSChange {
-  const isMissing = (name: string) => !booted.packages.includes(name);
-  return {
-    ...(packagesOfExtensions(extensions).some(isMissing) && { extensions: { before: [], after: extensions } }),
-    ...(packagesOfKernel(kernelType).some(isMissing) && { kernelType: { before: 'default', after: kernelType } }),
-  };
-}
-
-// Finishes what Ignition began: kernel arguments, extensions and OS of the config that the machine was born with. It runs
-// before the kubelet, at every boot until it is done, and may be cut off at any point.
 
 export type FirstBoot =
   /** There is nothing to finish: it was done before. */
@@ -68,6 +29,7 @@ export interface FirstBootOptions {
 /** A served config and its wrapping: rendered ones have at most 1.5 MB. */
 const MAX_BYTES = 8_000_000;
 const ATTEMPTS = `${STATE_DIRECTORY}/first-boot.json`;
+
 /** The OS would not take what was staged: more boots will not change that, and a machine that boots for ever tells nobody why. */
 const MAX_BOOTS = 3;
 
@@ -164,4 +126,44 @@ async function readBoots({ files }: Host, config: string): Promise<readonly stri
   } catch {
     return [];
   }
+}
+
+/**
+ * What a machine that was installed from a boot image still lacks of its config: Ignition writes files, not the OS.
+ * Null: nothing.
+ */
+export function missingFromOS(booted: Deployment, { spec }: StoredConfig): OSChange | null {
+  const change = { ...missingImage(booted, spec), ...missingArguments(booted, spec), ...missingPackages(booted, spec) };
+  if (Object.keys(change).length === 0) return null;
+  const packages = [...packagesOfExtensions(spec.extensions ?? []), ...packagesOfKernel(spec.kernelType ?? '')];
+  return packages.length === 0 ? change : { ...change, extensionsImage: spec.baseOSExtensionsContainerImage ?? '' };
+}
+
+type Spec = StoredConfig['spec'];
+
+/** By its digest, where both have one: the same image may come from a mirror. */
+function missingImage(booted: Deployment, { osImageURL: image = '' }: Spec): OSChange {
+  const digest = digestOf(image);
+  const isThere = booted.image === image || (digest !== '' && digest === booted.digest);
+  return image === '' || isThere ? {} : { image };
+}
+
+/** One that is wanted twice and there once is missing once. */
+function missingArguments(booted: Deployment, { kernelArguments }: Spec): OSChange {
+  const wanted = (kernelArguments ?? []).flatMap(splitArguments);
+  const left = [...booted.kernelArguments];
+  const added = wanted.filter((argument) => {
+    const at = left.indexOf(argument);
+    if (at !== -1) left.splice(at, 1);
+    return at === -1;
+  });
+  return added.length === 0 ? {} : { kernelArguments: { removed: [], added, all: { before: [], after: wanted } } };
+}
+
+function missingPackages(booted: Deployment, { extensions = [], kernelType = 'default' }: Spec): OSChange {
+  const isMissing = (name: string) => !booted.packages.includes(name);
+  return {
+    ...(packagesOfExtensions(extensions).some(isMissing) && { extensions: { before: [], after: extensions } }),
+    ...(packagesOfKernel(kernelType).some(isMissing) && { kernelType: { before: 'default', after: kernelType } }),
+  };
 }

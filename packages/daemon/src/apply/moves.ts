@@ -46,24 +46,7 @@ export function asideOf({ path, number }: At): string {
   return posix.join(posix.dirname(path), `.slipway-old-${number}`);
 }
 
-/** Undefined: nothing. Where a file stands, or again stands, in the place of a directory, there is nothing below it. */
-export async function kindAt(files: FileSystem, path: string): Promise<Found['kind'] | undefined> {
-  try {
-    return (await files.lookAt(path))?.kind;
-  } catch (error) {
-    if (isNoDirectory(error)) return undefined;
-    throw error;
-  }
-}
-
-/** There is no such directory, or something else in its place. */
-export function isNoDirectory(error: unknown): boolean {
-  if (error instanceof DaemonError) return error.code === 'SLW_DAEMON_PATH';
-  return systemErrorCode(error) === 'ENOENT' || systemErrorCode(error) === 'ENOTDIR';
-}
-
-// Carries a move out, or takes it back. Both need no space, and doing either again changes nothing.
-
+/** Needs no space, as taking it back; and doing either again changes nothing. */
 export async function carryOut(files: FileSystem, move: Move): Promise<void> {
   return move.kind === 'put' ? put(files, move) : drop(files, move);
 }
@@ -143,6 +126,22 @@ async function isThere(files: FileSystem, path: string): Promise<boolean> {
   return (await kindAt(files, path)) !== undefined;
 }
 
+/** Undefined: nothing. Where a file stands, or again stands, in the place of a directory, there is nothing below it. */
+export async function kindAt(files: FileSystem, path: string): Promise<Found['kind'] | undefined> {
+  try {
+    return (await files.lookAt(path))?.kind;
+  } catch (error) {
+    if (isNoDirectory(error)) return undefined;
+    throw error;
+  }
+}
+
+/** There is no such directory, or something else in its place. */
+function isNoDirectory(error: unknown): boolean {
+  if (error instanceof DaemonError) return error.code === 'SLW_DAEMON_PATH';
+  return systemErrorCode(error) === 'ENOENT' || systemErrorCode(error) === 'ENOTDIR';
+}
+
 /** As many as Node's pool has threads: host/disk.ts says so. */
 export const SYNCS_AT_ONCE = 16;
 
@@ -158,10 +157,10 @@ export async function syncDirectories(files: FileSystem, directories: Iterable<s
   });
 }
 
-// What the OS had at a path before a config put something there, kept for as long as a config has that path. Files and names
-// are those that users know.
-
-/** `unknown`: it was the first boot that put the config's file there, and nobody took note. */
+/**
+ * What the OS had at a path before a config put something there, kept for as long as a config has that path. Files and names
+ * are those that users know. `unknown`: it was the first boot that put the config's file there, and nobody took note.
+ */
 export type Original = { readonly at: string } | 'nothing' | 'unknown';
 
 export function originalPath(path: string): string {

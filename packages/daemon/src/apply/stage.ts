@@ -34,8 +34,33 @@ export interface UpdateRequest {
   readonly preflight?: PassedPreflight;
 }
 
+export type Prepared =
+  | { readonly ok: true; readonly journal: OpenJournal }
+  /** `isLeftOver`: what was made ready could not be removed. The machine itself is untouched. */
+  | { readonly ok: false; readonly problem: Problem; readonly isLeftOver: boolean };
+
+/** From a request to an update that is staged, or the reason why not. */
+export async function prepare(host: Host, request: UpdateRequest, programVersion: string): Promise<Prepared> {
+  const { files } = host;
+  const found = request.preflight ?? (await preflight(host, request));
+  if (found.type !== 'passed') return { ok: false, problem: found.problem, isLeftOver: false };
+  let journal: Journal | null = null;
+  try {
+    journal = await drawUp(host, request, found);
+    await makeUpdateDirectory(files);
+    return { ok: true, journal: await stage(files, journal, found.survey, programVersion) };
+  } catch (error) {
+    const problem = problemOf(error, `making the update to ${request.to.name} ready`);
+    return { ok: false, problem, isLeftOver: journal !== null && !(await isCleanedUp(files, journal)) };
+  }
+}
+
+async function isCleanedUp(files: FileSystem, journal: Journal): Promise<boolean> {
+  return (await firstProblem([{ name: 'cleaning up', act: () => cleanUpOld(files, journal) }])) === null;
+}
+
 /** What is to be done, as it will stand in the journal: from here on the plan is not asked again. */
-export async function drawUp(
+async function drawUp(
   host: Host,
   { from, to, plan: { changes, actions } }: UpdateRequest,
   { survey, desired }: PassedPreflight,
@@ -80,7 +105,7 @@ export async function makeUpdateDirectory(files: FileSystem): Promise<void> {
 }
 
 /** The update directory is there. What was made before a failure is in the journal, and the caller removes it. */
-export async function stage(
+async function stage(
   files: FileSystem,
   journal: Journal,
   survey: Survey,
@@ -210,30 +235,4 @@ function* touchedBy({ moves, commit, madeDirectories }: Journal): Generator<stri
     if (move.kind === 'put') yield posix.dirname(move.stagedAt);
     if (move.held === 'entry') yield posix.dirname(move.path);
   }
-}
-
-// From a request to an update that is staged, or the reason why not.
-
-export type Prepared =
-  | { readonly ok: true; readonly journal: OpenJournal }
-  /** `isLeftOver`: what was made ready could not be removed. The machine itself is untouched. */
-  | { readonly ok: false; readonly problem: Problem; readonly isLeftOver: boolean };
-
-export async function prepare(host: Host, request: UpdateRequest, programVersion: string): Promise<Prepared> {
-  const { files } = host;
-  const found = request.preflight ?? (await preflight(host, request));
-  if (found.type !== 'passed') return { ok: false, problem: found.problem, isLeftOver: false };
-  let journal: Journal | null = null;
-  try {
-    journal = await drawUp(host, request, found);
-    await makeUpdateDirectory(files);
-    return { ok: true, journal: await stage(files, journal, found.survey, programVersion) };
-  } catch (error) {
-    const problem = problemOf(error, `making the update to ${request.to.name} ready`);
-    return { ok: false, problem, isLeftOver: journal !== null && !(await isCleanedUp(files, journal)) };
-  }
-}
-
-async function isCleanedUp(files: FileSystem, journal: Journal): Promise<boolean> {
-  return (await firstProblem([{ name: 'cleaning up', act: () => cleanUpOld(files, journal) }])) === null;
 }

@@ -1,5 +1,4 @@
-// The directories that things to come belong in: those that are there, those to be made, and those that a file still stands
-// in the place of. The latter are made ready beside it, with all that belongs in them, and take its place in one rename.
+// What an update comes to on this machine: looked at before anything is touched. Whatever is in the way is found here.
 import { posix } from 'node:path';
 import { type Change, type PathChange, type PathState, UNIT_DIRECTORY } from '@slipway/fleet';
 import type { DesiredEntry, DesiredFile, DesiredMachine } from '../desired-machine.ts';
@@ -11,72 +10,16 @@ import { type Problem, problemOf } from '../problem.ts';
 import { type Drop, findOriginal, noOriginalPath, originalPath, type Put, temporaryOf } from './moves.ts';
 import { surveyPassword, surveySshKeys } from './survey-core-user.ts';
 
-export interface NewDirectory extends Owners {
-  readonly path: string;
-  readonly mode: number;
+export interface Survey extends Readonly<Notes> {
+  readonly directories: readonly NewDirectory[];
+  readonly problems: readonly Problem[];
 }
 
-export interface Parents {
-  /** Where what belongs in a directory can be made ready: there, or where the directory itself is. */
-  placeFor(directory: string, making: Omit<NewDirectory, 'path'>): Promise<string>;
-  /** From the top down. */
-  readonly made: readonly NewDirectory[];
+export interface SurveyedMove {
+  readonly move: Put | Drop;
+  /** Null for what goes. */
+  readonly make: Make | null;
 }
-
-interface ParentsOptions {
-  readonly files: FileSystem;
-  /** Whether a file or link at the path goes before anything comes. */
-  readonly isDropped: (path: string) => boolean;
-  /** Registers the move that brings a directory to the place of what goes. */
-  readonly replace: (path: string) => Put;
-}
-
-const MOST_LINKS = 40;
-
-export function createParents({ files, isDropped, replace }: ParentsOptions): Parents {
-  const places = new Map<string, string>();
-  const made: NewDirectory[] = [];
-
-  async function placeFor(directory: string, making: Omit<NewDirectory, 'path'>, links = 0): Promise<string> {
-    const known = places.get(directory);
-    if (known !== undefined) return known;
-    const place = directory === '/' ? '/' : await find(directory, making, links);
-    places.set(directory, place);
-    return place;
-  }
-
-  async function find(directory: string, making: Omit<NewDirectory, 'path'>, links: number): Promise<string> {
-    const above = posix.dirname(directory);
-    const placeAbove = await placeFor(above, making, links);
-    const place = posix.join(placeAbove, posix.basename(directory));
-    if (placeAbove !== above) return make(place, making);
-    const found = await files.lookAt(directory);
-    if (found === null) return make(place, making);
-    if (found.kind === 'directory') return place;
-    if (isDropped(directory)) return make(temporaryOf(replace(directory)), making);
-    if (found.kind !== 'link') throw inTheWay(directory);
-    if (links >= MOST_LINKS)
-      throw new DaemonError('SLW_DAEMON_PATH', `${directory} leads in a ring of links: break it`);
-    await placeFor(posix.resolve(above, found.target), making, links + 1);
-    return place;
-  }
-
-  function make(path: string, making: Omit<NewDirectory, 'path'>): string {
-    made.push({ ...making, path });
-    return path;
-  }
-
-  return { placeFor, made };
-}
-
-function inTheWay(directory: string): DaemonError {
-  return new DaemonError(
-    'SLW_DAEMON_PREFLIGHT',
-    `expected ${directory} to be a directory, found a file that is not the config’s: remove it from the machine, or choose another path`,
-  );
-}
-
-// A machine while it is looked at for an update, and what is noted on the way.
 
 /** How what is put somewhere is made. */
 export type Make =
@@ -88,12 +31,6 @@ export type Make =
   /** One of those that are made on the way. */
   | { readonly kind: 'directory' };
 
-export interface SurveyedMove {
-  readonly move: Put | Drop;
-  /** Null for what goes. */
-  readonly make: Make | null;
-}
-
 interface Notes {
   readonly moves: SurveyedMove[];
   /** Of paths that come into the config: whether the OS has something there. */
@@ -101,11 +38,6 @@ interface Notes {
   /** Files of originals that have no use once the update is done. */
   readonly endedOriginals: string[];
   oldPasswordHash: string | null;
-}
-
-export interface Survey extends Readonly<Notes> {
-  readonly directories: readonly NewDirectory[];
-  readonly problems: readonly Problem[];
 }
 
 export interface Site {
@@ -120,7 +52,72 @@ export interface Site {
   put(path: string, held: Put['held'], make: Make, place: string): void;
 }
 
-export function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, desired: DesiredMachine): Site {
+/** One file in the way tells enough; a hundred fill a condition. */
+const MAX_PROBLEMS = 10;
+
+export async function surveyUpdate(
+  host: Pick<Host, 'files' | 'accounts'>,
+  changes: readonly Change[],
+  desired: DesiredMachine,
+): Promise<Survey> {
+  const site = openSite(host, desired);
+  const problems: Problem[] = [];
+  for (const change of changes) {
+    try {
+      await surveyChange(site, change);
+    } catch (error) {
+      problems.push(problemOf(error, `MachineConfig ${desired.config}, ${nameOf(change)}`));
+      if (problems.length === MAX_PROBLEMS) break;
+    }
+  }
+  if (problems.length === 0) await surveyHardLinks(site);
+  return { ...site.notes, directories: site.parents.made, problems };
+}
+
+async function surveyChange(site: Site, change: Change): Promise<void> {
+  switch (change.kind) {
+    case 'path':
+      return surveyPath(site, change);
+    case 'unit':
+      return change.after.unmasked ? removeForeignMask(site, change.unit) : undefined;
+    case 'ssh keys':
+      return surveySshKeys(site, change);
+    case 'password':
+      return surveyPassword(site, change);
+    case 'kernel arguments':
+    case 'extensions':
+    case 'setting':
+      // Of the OS: os-change.ts has them.
+      return undefined;
+  }
+}
+
+async function removeForeignMask(site: Site, unit: string): Promise<void> {
+  const path = `${UNIT_DIRECTORY}/${unit}`;
+  if (site.desired.entries.has(path) || site.hasMove(path)) return;
+  const found = await site.files.lookAt(path);
+  if (found?.kind === 'link' && found.target === '/dev/null') site.drop(path, 'entry');
+}
+
+function nameOf(change: Change): string {
+  switch (change.kind) {
+    case 'path':
+      return `${change.after?.of ?? change.before?.of ?? 'path'} ${change.path.slice(0, 300)}`;
+    case 'unit':
+      return `unit ${change.unit}`;
+    case 'ssh keys':
+    case 'password':
+      return `${change.kind} of the user ${change.user}`;
+    case 'setting':
+      return change.setting;
+    case 'kernel arguments':
+    case 'extensions':
+      return change.kind;
+  }
+}
+
+/** A machine while it is looked at for an update, and what is noted on the way. */
+function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, desired: DesiredMachine): Site {
   const notes: Notes = { moves: [], originals: [], endedOriginals: [], oldPasswordHash: null };
   const moved = new Map<string, 'put' | 'drop'>();
 
@@ -148,14 +145,13 @@ export function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, 
   return { files, accounts, desired, notes, parents, drop, put, isDropped, hasMove: (path) => moved.has(path) };
 }
 
-// One path of an update: what is there, what comes in its place, what goes back to the OS.
-
 /** Of what the OS has in a file that stays. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const MAX_LISTED = 10_000;
 const ROOT = { id: 0 };
 
-export async function surveyPath(site: Site, change: PathChange): Promise<void> {
+/** What is there, what comes in its place, what goes back to the OS. */
+async function surveyPath(site: Site, change: PathChange): Promise<void> {
   if (isOwn(change.path)) throw refusal('the path is the daemon’s own: choose another one');
   const entry = site.desired.entries.get(change.path);
   if (change.after === null || entry === undefined) return leave(site, change);
@@ -275,7 +271,7 @@ const notEmpty = (what: string): DaemonError =>
   );
 
 /** A second name of a file that is replaced would stay one of the old file. */
-export async function surveyHardLinks(site: Site): Promise<void> {
+async function surveyHardLinks(site: Site): Promise<void> {
   for (const entry of site.desired.entries.values()) {
     if (entry.kind !== 'hard link' || site.hasMove(entry.path) || !site.hasMove(entry.target)) continue;
     const held = heldBy(await site.files.lookAt(entry.path));
@@ -287,68 +283,71 @@ function refusal(why: string): DaemonError {
   return new DaemonError('SLW_DAEMON_PREFLIGHT', why);
 }
 
-// What an update comes to on this machine: looked at before anything is touched. Whatever is in the way is found here.
-
-/** One file in the way tells enough; a hundred fill a condition. */
-const MAX_PROBLEMS = 10;
-
-export async function surveyUpdate(
-  host: Pick<Host, 'files' | 'accounts'>,
-  changes: readonly Change[],
-  desired: DesiredMachine,
-): Promise<Survey> {
-  const site = openSite(host, desired);
-  const problems: Problem[] = [];
-  for (const change of changes) {
-    try {
-      await surveyChange(site, change);
-    } catch (error) {
-      problems.push(problemOf(error, `MachineConfig ${desired.config}, ${nameOf(change)}`));
-      if (problems.length === MAX_PROBLEMS) break;
-    }
-  }
-  if (problems.length === 0) await surveyHardLinks(site);
-  return { ...site.notes, directories: site.parents.made, problems };
+interface NewDirectory extends Owners {
+  readonly path: string;
+  readonly mode: number;
 }
 
-async function surveyChange(site: Site, change: Change): Promise<void> {
-  switch (change.kind) {
-    case 'path':
-      return surveyPath(site, change);
-    case 'unit':
-      return change.after.unmasked ? removeForeignMask(site, change.unit) : undefined;
-    case 'ssh keys':
-      return surveySshKeys(site, change);
-    case 'password':
-      return surveyPassword(site, change);
-    case 'kernel arguments':
-    case 'extensions':
-    case 'setting':
-      // Of the OS: os-change.ts has them.
-      return undefined;
-  }
+interface Parents {
+  /** Where what belongs in a directory can be made ready: there, or where the directory itself is. */
+  placeFor(directory: string, making: Omit<NewDirectory, 'path'>): Promise<string>;
+  /** From the top down. */
+  readonly made: readonly NewDirectory[];
 }
 
-async function removeForeignMask(site: Site, unit: string): Promise<void> {
-  const path = `${UNIT_DIRECTORY}/${unit}`;
-  if (site.desired.entries.has(path) || site.hasMove(path)) return;
-  const found = await site.files.lookAt(path);
-  if (found?.kind === 'link' && found.target === '/dev/null') site.drop(path, 'entry');
+interface ParentsOptions {
+  readonly files: FileSystem;
+  /** Whether a file or link at the path goes before anything comes. */
+  readonly isDropped: (path: string) => boolean;
+  /** Registers the move that brings a directory to the place of what goes. */
+  readonly replace: (path: string) => Put;
 }
 
-function nameOf(change: Change): string {
-  switch (change.kind) {
-    case 'path':
-      return `${change.after?.of ?? change.before?.of ?? 'path'} ${change.path.slice(0, 300)}`;
-    case 'unit':
-      return `unit ${change.unit}`;
-    case 'ssh keys':
-    case 'password':
-      return `${change.kind} of the user ${change.user}`;
-    case 'setting':
-      return change.setting;
-    case 'kernel arguments':
-    case 'extensions':
-      return change.kind;
+const MOST_LINKS = 40;
+
+/**
+ * The directories that things to come belong in: those that are there, those to be made, and those that a file still stands
+ * in the place of. The latter are made ready beside it, with all that belongs in them, and take its place in one rename.
+ */
+function createParents({ files, isDropped, replace }: ParentsOptions): Parents {
+  const places = new Map<string, string>();
+  const made: NewDirectory[] = [];
+
+  async function placeFor(directory: string, making: Omit<NewDirectory, 'path'>, links = 0): Promise<string> {
+    const known = places.get(directory);
+    if (known !== undefined) return known;
+    const place = directory === '/' ? '/' : await find(directory, making, links);
+    places.set(directory, place);
+    return place;
   }
+
+  async function find(directory: string, making: Omit<NewDirectory, 'path'>, links: number): Promise<string> {
+    const above = posix.dirname(directory);
+    const placeAbove = await placeFor(above, making, links);
+    const place = posix.join(placeAbove, posix.basename(directory));
+    if (placeAbove !== above) return make(place, making);
+    const found = await files.lookAt(directory);
+    if (found === null) return make(place, making);
+    if (found.kind === 'directory') return place;
+    if (isDropped(directory)) return make(temporaryOf(replace(directory)), making);
+    if (found.kind !== 'link') throw inTheWay(directory);
+    if (links >= MOST_LINKS)
+      throw new DaemonError('SLW_DAEMON_PATH', `${directory} leads in a ring of links: break it`);
+    await placeFor(posix.resolve(above, found.target), making, links + 1);
+    return place;
+  }
+
+  function make(path: string, making: Omit<NewDirectory, 'path'>): string {
+    made.push({ ...making, path });
+    return path;
+  }
+
+  return { placeFor, made };
+}
+
+function inTheWay(directory: string): DaemonError {
+  return new DaemonError(
+    'SLW_DAEMON_PREFLIGHT',
+    `expected ${directory} to be a directory, found a file that is not the config’s: remove it from the machine, or choose another path`,
+  );
 }

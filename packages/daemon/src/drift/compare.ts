@@ -1,9 +1,12 @@
-// A path of the config against what is there.
+// A machine against its config: paths, units, the running OS. What the host does not know is not compared.
 import type { DesiredDirectory, DesiredEntry, DesiredFile, DesiredOS, DesiredUnit } from '../desired-machine.ts';
 import type { Found, Owners } from '../host/file-system.ts';
 import type { Deployment } from '../host/host.ts';
 import { digestOf, packagesOfExtensions, packagesOfKernel } from '../host/os/deployment.ts';
 import { type Drift, type DriftKind, shown } from './drift.ts';
+
+/** Without the diff, which costs a second look. */
+export type Difference = Omit<Drift, 'diff'>;
 
 /** What was found at the path of an entry. */
 export interface EntryFacts {
@@ -19,9 +22,6 @@ export interface EntryFacts {
 /** As much of it as is compared. */
 export type ComparedEntry = Exclude<DesiredEntry, DesiredFile> | ComparedFile;
 export type ComparedFile = Omit<DesiredFile, 'bytes' | 'of'>;
-
-/** Without the diff, which costs a second look. */
-export type Difference = Omit<Drift, 'diff'>;
 
 export function compareEntry(entry: ComparedEntry, facts: EntryFacts): Difference[] {
   const { found } = facts;
@@ -40,10 +40,6 @@ export function compareEntry(entry: ComparedEntry, facts: EntryFacts): Differenc
   }
 }
 
-function octal(mode: number): string {
-  return mode.toString(8).padStart(4, '0');
-}
-
 function compareFile(entry: ComparedFile, found: Extract<Found, { kind: 'file' }>, facts: EntryFacts): Difference[] {
   const rights = [...compareMode(entry, found.mode), ...compareOwners(entry, found, facts)];
   if (facts.hasContents) return rights;
@@ -57,6 +53,10 @@ function compareFile(entry: ComparedFile, found: Extract<Found, { kind: 'file' }
 function compareMode(entry: ComparedFile | DesiredDirectory, found: number): Difference[] {
   if (entry.leaves.has('mode') || entry.mode === found) return [];
   return [entryDifference('permission', entry, `expected mode ${octal(entry.mode)}, found ${octal(found)}`)];
+}
+
+function octal(mode: number): string {
+  return mode.toString(8).padStart(4, '0');
 }
 
 function compareOwners(
@@ -114,7 +114,31 @@ function entryDifference(
   return { kind, name: entry.path, message: `${entry.kind} ${shown(entry.path)}: ${text}`, canHeal };
 }
 
-// The running OS against the config. What the host does not know is not compared.
+export interface UnitFacts {
+  /** As `systemctl is-enabled` says it; '' where it was not asked. */
+  readonly enablement: string;
+  /** A link to /dev/null is in place of its file. */
+  readonly isMasked: boolean;
+}
+
+const NOT_ENABLED: ReadonlySet<string> = new Set(['disabled', 'masked', 'masked-runtime', 'not-found']);
+const NOT_DISABLED: ReadonlySet<string> = new Set(['enabled', 'enabled-runtime']);
+
+/** What a link or its removal below /etc does not change. */
+const OUT_OF_REACH: ReadonlySet<string> = new Set(['masked-runtime', 'not-found', 'enabled-runtime']);
+
+export function compareUnit({ name, enabled, unmasked }: DesiredUnit, facts: UnitFacts): Difference[] {
+  if (unmasked && facts.isMasked) return [unitDifference(name, 'expected it not to be masked, found it masked', true)];
+  if (enabled === null) return [];
+  const refused = enabled ? NOT_ENABLED : NOT_DISABLED;
+  if (!refused.has(facts.enablement)) return [];
+  const text = `expected it ${enabled ? 'enabled' : 'disabled'}, found it ${facts.enablement}`;
+  return [unitDifference(name, text, !OUT_OF_REACH.has(facts.enablement))];
+}
+
+function unitDifference(name: string, text: string, canHeal: boolean): Difference {
+  return { kind: 'unit', name, message: `unit ${name}: ${text}`, canHeal };
+}
 
 export interface OSFacts {
   readonly booted: Deployment;
@@ -180,31 +204,4 @@ function osDifference(kind: DriftKind, field: string, expected: string, found: s
   const show = (text: string) => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
   const message = `spec.${field}: expected ${show(expected)}, the machine runs with ${show(found)}`;
   return { kind, name: field, message, canHeal: false };
-}
-
-// A unit of the config against what the service manager and its directory say.
-
-export interface UnitFacts {
-  /** As `systemctl is-enabled` says it; '' where it was not asked. */
-  readonly enablement: string;
-  /** A link to /dev/null is in place of its file. */
-  readonly isMasked: boolean;
-}
-
-const NOT_ENABLED: ReadonlySet<string> = new Set(['disabled', 'masked', 'masked-runtime', 'not-found']);
-const NOT_DISABLED: ReadonlySet<string> = new Set(['enabled', 'enabled-runtime']);
-/** What a link or its removal below /etc does not change. */
-const OUT_OF_REACH: ReadonlySet<string> = new Set(['masked-runtime', 'not-found', 'enabled-runtime']);
-
-export function compareUnit({ name, enabled, unmasked }: DesiredUnit, facts: UnitFacts): Difference[] {
-  if (unmasked && facts.isMasked) return [unitDifference(name, 'expected it not to be masked, found it masked', true)];
-  if (enabled === null) return [];
-  const refused = enabled ? NOT_ENABLED : NOT_DISABLED;
-  if (!refused.has(facts.enablement)) return [];
-  const text = `expected it ${enabled ? 'enabled' : 'disabled'}, found it ${facts.enablement}`;
-  return [unitDifference(name, text, !OUT_OF_REACH.has(facts.enablement))];
-}
-
-function unitDifference(name: string, text: string, canHeal: boolean): Difference {
-  return { kind: 'unit', name, message: `unit ${name}: ${text}`, canHeal };
 }

@@ -1,4 +1,5 @@
-// What a node does about drift, as the annotation on the MachineConfiguration `cluster` has it.
+// What is done about drift: the policy of the MachineConfiguration `cluster`, and which drifts are put back now, which later, and
+// which no more.
 import { driftPolicyAnnotation } from '@slipway/api/names';
 import { type Drift, itemOf } from './drift.ts';
 
@@ -41,8 +42,6 @@ function refuse(found: string, isNoPolicy: boolean): string {
     `found ${JSON.stringify(found.slice(0, 80))}. Until it is corrected or removed, drift is told and left as it is`
   );
 }
-
-// Which drifts are put back now, which later, and which no more.
 
 export interface HealingFacts {
   readonly policy: DriftPolicy;
@@ -87,8 +86,7 @@ function holds(healedAt: readonly number[], now: number): boolean {
   return healedAt.filter((at) => now - at < HEALS_WITHIN_MS).length < MOST_HEALS;
 }
 
-// Since when things have drifted, and how often they were put back. In memory: a restart of the daemon begins anew.
-
+/** Since when things have drifted, and how often they were put back. In memory: a restart of the daemon begins anew. */
 export interface HealingHistory extends Pick<HealingFacts, 'since' | 'healedAt' | 'givenUp'> {
   /** What a check has found. */
   noteDrifts(drifts: readonly Drift[], now: number): void;

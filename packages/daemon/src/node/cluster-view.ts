@@ -1,4 +1,4 @@
-// What the cluster says of this node, at one moment.
+// What a daemon watches of the cluster, and what the cluster says of one node at one moment.
 import type { MachineConfigNode, MachineConfiguration, Node } from '@slipway/api';
 import { drainBlockedAnnotation, nodeAnnotations } from '@slipway/api/names';
 import { machineConfigNodes, machineConfigurations, nodes } from '@slipway/api/resources';
@@ -42,8 +42,6 @@ export function wantsPodsBack(
   const isAway = lastAppliedDrain?.startsWith('drain-') === true || desiredDrain?.startsWith('drain-') === true;
   return isAway || (desiredDrain === uncordonFor(current) && lastAppliedDrain !== desiredDrain);
 }
-
-// What a daemon watches of the cluster, and what it makes of it for one node.
 
 const CLUSTER = 'cluster';
 

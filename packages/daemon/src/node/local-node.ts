@@ -1,4 +1,4 @@
-// The little that a node has to know of its own past, beside its config.
+// The machine itself, whatever the cluster says: the config on its disk, what it remembers, and the updates of it.
 import { posix } from 'node:path';
 import { isRecord } from '@slipway/base/json';
 import type { Irreconcilable } from '@slipway/fleet';
@@ -13,6 +13,74 @@ import type { UpdateScope } from '../report/snapshot.ts';
 import { FORCE_FILE, STATE_DIRECTORY, writeStateFile } from './state-file.ts';
 import { readCurrentConfig, type StoredConfig, writeCurrentConfig } from './stored-config.ts';
 
+export interface LocalNodeOptions {
+  readonly host: Host;
+  readonly programVersion: string;
+  readonly onStep: (step: UpdateStep) => void | Promise<void>;
+}
+
+export interface LocalNode {
+  /** What the disk is at; null: it was never told, or has forgotten. */
+  current(): StoredConfig | null;
+  memory(): NodeMemory;
+  /** On the disk before it resolves; nothing is written where it is remembered already. */
+  remember(memory: NodeMemory): Promise<void>;
+  /** The machine is this config already: only its name is new. */
+  adopt(config: StoredConfig): Promise<void>;
+  verify(config: StoredConfig): Promise<Drift[]>;
+  update(request: Omit<UpdateRequest, 'from'>): Promise<UpdateResult>;
+  /** Ends what an earlier run was cut off in. */
+  recover(): Promise<UpdateResult>;
+}
+
+export async function openLocalNode({ host, programVersion, onStep }: LocalNodeOptions): Promise<LocalNode> {
+  const { files } = host;
+  let current = await readCurrentConfig(files);
+  let memory = await readMemory(files);
+  const verify = (config: StoredConfig): Promise<Drift[]> => verifyMachine(host, config);
+  const updater = createUpdater({ host, programVersion, onStep, verify });
+
+  async function settle(result: UpdateResult): Promise<UpdateResult> {
+    const previous = current;
+    if (result.outcome === 'new') current = await readCurrentConfig(files);
+    if (current !== null && isSettled(result)) await refreshBaseline(previous, current);
+    return result;
+  }
+
+  /** Also after a crash between the end of an update and its baseline. */
+  async function refreshBaseline(previous: StoredConfig | null, config: StoredConfig): Promise<void> {
+    if ((await readBaseline(files))?.config === config.name) return;
+    await recordBaseline(host, previous?.name === config.name ? null : previous, config);
+  }
+
+  return {
+    current: () => current,
+    memory: () => memory,
+    async remember(next) {
+      if (JSON.stringify(next) === JSON.stringify(memory)) return;
+      await writeMemory(files, next);
+      memory = next;
+    },
+    async adopt(config) {
+      const previous = current;
+      await writeCurrentConfig(files, config);
+      current = config;
+      await refreshBaseline(previous, config);
+    },
+    verify,
+    async update(request) {
+      if (current === null) throw new Error('an update starts from a config');
+      return settle(await updater.apply({ ...request, from: current }));
+    },
+    async recover() {
+      return settle(await updater.recover());
+    },
+  };
+}
+
+const isSettled = ({ outcome }: UpdateResult): boolean => outcome === 'none' || outcome === 'new';
+
+/** The little that a node has to know of its own past, beside its config. */
 export interface NodeMemory {
   /** The current config that the Node object was last told of. */
   readonly reported?: string;
@@ -91,77 +159,10 @@ function isDifference(value: unknown): value is Irreconcilable {
   );
 }
 
-// The machine itself, whatever the cluster says: the config on its disk, what it remembers, and the updates of it.
-
-export interface LocalNodeOptions {
-  readonly host: Host;
-  readonly programVersion: string;
-  readonly onStep: (step: UpdateStep) => void | Promise<void>;
-}
-
-export interface LocalNode {
-  /** What the disk is at; null: it was never told, or has forgotten. */
-  current(): StoredConfig | null;
-  memory(): NodeMemory;
-  /** On the disk before it resolves; nothing is written where it is remembered already. */
-  remember(memory: NodeMemory): Promise<void>;
-  /** The machine is this config already: only its name is new. */
-  adopt(config: StoredConfig): Promise<void>;
-  verify(config: StoredConfig): Promise<Drift[]>;
-  update(request: Omit<UpdateRequest, 'from'>): Promise<UpdateResult>;
-  /** Ends what an earlier run was cut off in. */
-  recover(): Promise<UpdateResult>;
-}
-
-export async function openLocalNode({ host, programVersion, onStep }: LocalNodeOptions): Promise<LocalNode> {
-  const { files } = host;
-  let current = await readCurrentConfig(files);
-  let memory = await readMemory(files);
-  const verify = (config: StoredConfig): Promise<Drift[]> => verifyMachine(host, config);
-  const updater = createUpdater({ host, programVersion, onStep, verify });
-
-  async function settle(result: UpdateResult): Promise<UpdateResult> {
-    const previous = current;
-    if (result.outcome === 'new') current = await readCurrentConfig(files);
-    if (current !== null && isSettled(result)) await refreshBaseline(previous, current);
-    return result;
-  }
-
-  /** Also after a crash between the end of an update and its baseline. */
-  async function refreshBaseline(previous: StoredConfig | null, config: StoredConfig): Promise<void> {
-    if ((await readBaseline(files))?.config === config.name) return;
-    await recordBaseline(host, previous?.name === config.name ? null : previous, config);
-  }
-
-  return {
-    current: () => current,
-    memory: () => memory,
-    async remember(next) {
-      if (JSON.stringify(next) === JSON.stringify(memory)) return;
-      await writeMemory(files, next);
-      memory = next;
-    },
-    async adopt(config) {
-      const previous = current;
-      await writeCurrentConfig(files, config);
-      current = config;
-      await refreshBaseline(previous, config);
-    },
-    verify,
-    async update(request) {
-      if (current === null) throw new Error('an update starts from a config');
-      return settle(await updater.apply({ ...request, from: current }));
-    },
-    async recover() {
-      return settle(await updater.recover());
-    },
-  };
-}
-
-const isSettled = ({ outcome }: UpdateResult): boolean => outcome === 'none' || outcome === 'new';
-
-// A file that somebody with access to the machine makes: the next update goes ahead though the machine has drifted.
-
+/**
+ * By a file that somebody with access to the machine makes: the next update goes ahead though the machine has
+ * drifted.
+ */
 export async function isForced(files: FileSystem): Promise<boolean> {
   return (await files.lookAt(FORCE_FILE)) !== null;
 }

@@ -1,4 +1,5 @@
-// What a node does about the config it is told to have.
+// What a node does next: decided from what is observed of it and from what happened to it since the daemon started. Nothing
+// is read or written here; node-loop.ts carries one action out and asks again.
 import type { MachineConfiguration } from '@slipway/api';
 import { addTolerated } from '@slipway/fleet';
 import { again, done, type Next } from '@slipway/kube';
@@ -9,99 +10,6 @@ import { drainFor, type Said, uncordonFor, wantsPodsBack } from './cluster-view.
 import type { NodeMemory } from './local-node.ts';
 import type { Prepared } from './prepare-update.ts';
 import type { StoredConfig } from './stored-config.ts';
-
-export interface NodeFacts {
-  /** The config that the disk is at. */
-  readonly current: string;
-  /** What the Node object says; null: nothing. */
-  readonly said: { readonly currentConfig: string | null; readonly desiredConfig: string | null };
-  readonly memory: NodeMemory;
-  /** Somebody with access to the machine has said to go on all the same. */
-  readonly isForced: boolean;
-}
-
-export type Decision =
-  /** It has the config it is to have, or is told of none. */
-  | { readonly type: 'stay' }
-  | { readonly type: 'update'; readonly target: string }
-  /** The cluster knows less of this machine than the machine itself: nobody asked for the way back to `target`. */
-  | { readonly type: 'hold'; readonly target: string }
-  /** This one was tried, and the machine went back. */
-  | { readonly type: 'give up'; readonly problem: Problem };
-
-export function decide({ current, said, memory, isForced }: NodeFacts): Decision {
-  const target = said.desiredConfig;
-  if (target === null || target === current) return { type: 'stay' };
-  if (isForced) return { type: 'update', target };
-  if (memory.held === target || isForgotten(current, said.currentConfig, memory)) return { type: 'hold', target };
-  if (memory.failed?.target === target) return { type: 'give up', problem: memory.failed.problem };
-  return { type: 'update', target };
-}
-
-/**
- * The Node names another current config than the one this machine has and has told it of: the cluster was restored from an
- * older backup, or somebody wrote the annotation. A machine that has just changed has not told it yet, so that is no sign.
- */
-function isForgotten(current: string, said: string | null, { reported = current }: NodeMemory): boolean {
-  return said !== null && said !== current && said !== reported;
-}
-
-// Whether an update can begin, asked and answered with no. What a node says of the answer wakes the node again, and a Node
-// changes every few seconds: the same question then has the same answer, for a while.
-
-export type Refused = Exclude<Prepared, { type: 'ready' }>;
-
-/** The last one. */
-export interface Answer {
-  readonly question: string;
-  /** `drain`: it can as soon as the pods are gone. */
-  readonly answer: Refused | { readonly type: 'drain' };
-  /** After it the machine, the cluster and the registry are asked again. */
-  readonly until: number;
-}
-
-export const HOLDS_MS = 60_000;
-
-export function noteAnswer(question: string, answer: Answer['answer'], now: number): Answer {
-  return { question, answer, until: now + holdsFor(answer) };
-}
-
-/** The answer from before, where it still holds; null: there is none. */
-export function standingAnswer(last: Answer | null, question: string, now: number): Answer['answer'] | null {
-  return last !== null && last.question === question && last.until > now ? last.answer : null;
-}
-
-/** That drift is gone is heard of: then the machine is looked at again at once. */
-const holdsFor = (answer: Answer['answer']): number =>
-  answer.type === 'refused' && answer.cause === 'drift' ? 0 : HOLDS_MS;
-
-// Failures that say nothing of the config: the update is tried again by itself, more and more slowly.
-
-export interface Retry {
-  readonly target: string;
-  readonly problem: Problem;
-  readonly tries: number;
-  /** Milliseconds of a clock that only grows. */
-  readonly notBefore: number;
-}
-
-/** A disk that was full, or systemd that was on its way down. Everything else would fail the same way again. */
-const PASSING: ReadonlySet<string> = new Set(['SLW_DAEMON_DISK', 'SLW_DAEMON_SYSTEMD']);
-const FIRST_MS = 60_000;
-const LONGEST_MS = 30 * 60_000;
-
-export function canPass({ code }: Problem): boolean {
-  return PASSING.has(code);
-}
-
-/** `before` is that of the last failure, perhaps of another target. */
-export function nextRetry(before: Retry | null, target: string, problem: Problem, now: number): Retry {
-  const tries = before?.target === target ? before.tries + 1 : 1;
-  return { target, problem, tries, notBefore: now + Math.min(FIRST_MS * 2 ** (tries - 1), LONGEST_MS) };
-}
-
-// What a node does next: decided from what is observed of it and from what happened to it since the daemon started. Nothing
-// is read or written here; node-loop.ts carries one action out and asks again.
 
 export interface ObservedNode {
   /** Milliseconds of a clock that only grows. */
@@ -262,6 +170,43 @@ function follow(observed: Settled, state: StepState): NodeStep {
   }
 }
 
+export interface NodeFacts {
+  /** The config that the disk is at. */
+  readonly current: string;
+  /** What the Node object says; null: nothing. */
+  readonly said: { readonly currentConfig: string | null; readonly desiredConfig: string | null };
+  readonly memory: NodeMemory;
+  /** Somebody with access to the machine has said to go on all the same. */
+  readonly isForced: boolean;
+}
+
+export type Decision =
+  /** It has the config it is to have, or is told of none. */
+  | { readonly type: 'stay' }
+  | { readonly type: 'update'; readonly target: string }
+  /** The cluster knows less of this machine than the machine itself: nobody asked for the way back to `target`. */
+  | { readonly type: 'hold'; readonly target: string }
+  /** This one was tried, and the machine went back. */
+  | { readonly type: 'give up'; readonly problem: Problem };
+
+/** What a node does about the config it is told to have. */
+export function decide({ current, said, memory, isForced }: NodeFacts): Decision {
+  const target = said.desiredConfig;
+  if (target === null || target === current) return { type: 'stay' };
+  if (isForced) return { type: 'update', target };
+  if (memory.held === target || isForgotten(current, said.currentConfig, memory)) return { type: 'hold', target };
+  if (memory.failed?.target === target) return { type: 'give up', problem: memory.failed.problem };
+  return { type: 'update', target };
+}
+
+/**
+ * The Node names another current config than the one this machine has and has told it of: the cluster was restored from an
+ * older backup, or somebody wrote the annotation. A machine that has just changed has not told it yet, so that is no sign.
+ */
+function isForgotten(current: string, said: string | null, { reported = current }: NodeMemory): boolean {
+  return said !== null && said !== current && said !== reported;
+}
+
 function stay(observed: Settled): Report {
   const { failed: _failed, held: _held, ...memory } = observed.memory;
   const { drift } = observed;
@@ -299,6 +244,30 @@ function waitToRetry(observed: Settled, state: StepState, target: string): NodeS
   const { retry } = state;
   if (observed.isForced || retry?.target !== target || retry.notBefore <= observed.now) return null;
   return { action: settle(observed, undone(retry.problem), again(retry.notBefore - observed.now)), state };
+}
+
+/** After a failure that says nothing of the config: the update is tried again by itself, more and more slowly. */
+export interface Retry {
+  readonly target: string;
+  readonly problem: Problem;
+  readonly tries: number;
+  /** Milliseconds of a clock that only grows. */
+  readonly notBefore: number;
+}
+
+/** A disk that was full, or systemd that was on its way down. Everything else would fail the same way again. */
+const PASSING: ReadonlySet<string> = new Set(['SLW_DAEMON_DISK', 'SLW_DAEMON_SYSTEMD']);
+const FIRST_MS = 60_000;
+const LONGEST_MS = 30 * 60_000;
+
+export function canPass({ code }: Problem): boolean {
+  return PASSING.has(code);
+}
+
+/** `before` is that of the last failure, perhaps of another target. */
+export function nextRetry(before: Retry | null, target: string, problem: Problem, now: number): Retry {
+  const tries = before?.target === target ? before.tries + 1 : 1;
+  return { target, problem, tries, notBefore: now + Math.min(FIRST_MS * 2 ** (tries - 1), LONGEST_MS) };
 }
 
 interface Question {
@@ -372,6 +341,35 @@ function refuse(refused: Refused, target: string): Report {
   const problem = { ...refused.problem, state: 'Unreconcilable' } as const;
   return report({ ...snapshot, problem, irreconcilable: refused.changes });
 }
+
+export type Refused = Exclude<Prepared, { type: 'ready' }>;
+
+/**
+ * To the last question whether an update can begin, if it was no. What a node says of the answer wakes the node again, and a
+ * Node changes every few seconds: the same question then has the same answer, for a while.
+ */
+export interface Answer {
+  readonly question: string;
+  /** `drain`: it can as soon as the pods are gone. */
+  readonly answer: Refused | { readonly type: 'drain' };
+  /** After it the machine, the cluster and the registry are asked again. */
+  readonly until: number;
+}
+
+export const HOLDS_MS = 60_000;
+
+export function noteAnswer(question: string, answer: Answer['answer'], now: number): Answer {
+  return { question, answer, until: now + holdsFor(answer) };
+}
+
+/** The answer from before, where it still holds; null: there is none. */
+export function standingAnswer(last: Answer | null, question: string, now: number): Answer['answer'] | null {
+  return last !== null && last.question === question && last.until > now ? last.answer : null;
+}
+
+/** That drift is gone is heard of: then the machine is looked at again at once. */
+const holdsFor = (answer: Answer['answer']): number =>
+  answer.type === 'refused' && answer.cause === 'drift' ? 0 : HOLDS_MS;
 
 /** Of an update that is not planned yet. */
 export const unknownScope = (target: string): UpdateScope => ({

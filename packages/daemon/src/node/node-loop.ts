@@ -1,4 +1,4 @@
-// Which config a machine has whose disk does not say: what its Node or its first boot says, if the machine really is that.
+// The node's part in the cluster: carries out what next-node-step.ts decides, one action after the other.
 import { nodeAnnotations } from '@slipway/api/names';
 import { isRecord } from '@slipway/base/json';
 import type { Log, Next } from '@slipway/kube';
@@ -19,105 +19,6 @@ import { nextNodeStep, startState, type StepAction, type StepState, unknownScope
 import { type Prepared, prepareUpdate } from './prepare-update.ts';
 import { CURRENT_CONFIG, NODE_ANNOTATIONS } from './state-file.ts';
 import type { ConfigReader } from './stored-config.ts';
-
-export interface FirstConfigParts {
-  readonly host: Pick<Host, 'files'>;
-  readonly local: Pick<LocalNode, 'verify' | 'adopt'>;
-  readonly readConfig: ConfigReader;
-  readonly reporter: Pick<Reporter, 'event'>;
-}
-
-/** `said` is what the Node says; null: nothing. Resolves to null where the machine has its config from now on. */
-export async function adoptFirstConfig(
-  { host, local, readConfig, reporter }: FirstConfigParts,
-  said: string | null,
-  signal: AbortSignal,
-): Promise<Problem | null> {
-  try {
-    const name = said ?? (await firstConfigName(host.files));
-    const config = await readConfig(name, signal);
-    const drifts = (await isForced(host.files)) ? [] : await local.verify(config);
-    if (drifts.length === 0) {
-      await local.adopt(config);
-      return null;
-    }
-    const message = describeDrifts(name, drifts);
-    reporter.event('OnDiskStateValidationFailed', message);
-    return { code: 'SLW_DAEMON_DRIFT', message };
-  } catch (error) {
-    return codedProblem(error);
-  }
-}
-
-const MAX_BYTES = 64 * 1024;
-
-/** Rejects with a DaemonError where nothing is written down. */
-async function firstConfigName(files: FileSystem): Promise<string> {
-  const name = await writtenName(files);
-  if (name !== null) return name;
-  throw new DaemonError(
-    'SLW_DAEMON_NO_CONFIG',
-    `this machine does not know which config it has: there is no ${CURRENT_CONFIG} on its disk, no currentConfig in ${NODE_ANNOTATIONS}, and none on its Node object. Install the machine through the machine config server, or set the annotation currentConfig of the Node to the config that the machine really has`,
-  );
-}
-
-async function writtenName(files: FileSystem): Promise<string | null> {
-  if ((await files.lookAt(NODE_ANNOTATIONS)) === null) return null;
-  try {
-    const json: unknown = JSON.parse(new TextDecoder().decode(await files.read(NODE_ANNOTATIONS, MAX_BYTES)));
-    const name = isRecord(json) ? json[nodeAnnotations.currentConfig] : undefined;
-    return typeof name === 'string' ? name : null;
-  } catch {
-    return null;
-  }
-}
-
-// Tells the cluster of the node, and remembers what it was told.
-
-export interface Teller {
-  /** What is left out: the machine is at its config, and there is nothing to say. `seen` null: whatever the cluster says. */
-  tell(this: void, more: Partial<NodeSnapshot>, seen: Seen | null): Promise<void>;
-}
-
-export function createTeller(local: LocalNode, reporter: Reporter): Teller {
-  let desiredConfig: string | null = null;
-  let told = '';
-
-  return {
-    async tell(more, seen) {
-      if (seen !== null) ({ desiredConfig } = saidBy(seen));
-      const snapshot: NodeSnapshot = {
-        currentConfig: local.current()?.name ?? null,
-        desiredConfig,
-        phase: 'idle',
-        update: local.memory().update ?? null,
-        problem: null,
-        desiredDrain: null,
-        irreconcilable: local.memory().lacks ?? [],
-        ...more,
-      };
-      if (isToldAlready(snapshot, seen)) return;
-      await reporter.report(snapshot);
-      told = fingerprintOf(snapshot, seen);
-      const { currentConfig } = snapshot;
-      if (currentConfig !== null) await local.remember({ ...local.memory(), reported: currentConfig });
-    },
-  };
-
-  /** Then nothing is asked and nothing written: a Node changes every few seconds. */
-  function isToldAlready(snapshot: NodeSnapshot, seen: Seen | null): boolean {
-    if (seen === null || told !== fingerprintOf(snapshot, seen)) return false;
-    const { annotations = {} } = seen.node.metadata;
-    return Object.keys(changedAnnotations(annotations, annotationsOf(snapshot))).length === 0;
-  }
-}
-
-function fingerprintOf(snapshot: NodeSnapshot, seen: Seen | null): string {
-  const { uid, generation } = seen?.machineConfigNode?.metadata ?? {};
-  return JSON.stringify([snapshot, seen?.node.metadata.uid, uid, generation]);
-}
-
-// The node's part in the cluster: carries out what next-node-step.ts decides, one action after the other.
 
 /** What the loop asks of the watch for drift. */
 export interface WatchedDrift extends Pick<DriftWatch, 'pause' | 'resume'> {
@@ -294,4 +195,103 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   }
 
   return { step, onStep };
+}
+
+interface Teller {
+  /** What is left out: the machine is at its config, and there is nothing to say. `seen` null: whatever the cluster says. */
+  tell(this: void, more: Partial<NodeSnapshot>, seen: Seen | null): Promise<void>;
+}
+
+/** Tells the cluster of the node, and remembers what it was told. */
+function createTeller(local: LocalNode, reporter: Reporter): Teller {
+  let desiredConfig: string | null = null;
+  let told = '';
+
+  return {
+    async tell(more, seen) {
+      if (seen !== null) ({ desiredConfig } = saidBy(seen));
+      const snapshot: NodeSnapshot = {
+        currentConfig: local.current()?.name ?? null,
+        desiredConfig,
+        phase: 'idle',
+        update: local.memory().update ?? null,
+        problem: null,
+        desiredDrain: null,
+        irreconcilable: local.memory().lacks ?? [],
+        ...more,
+      };
+      if (isToldAlready(snapshot, seen)) return;
+      await reporter.report(snapshot);
+      told = fingerprintOf(snapshot, seen);
+      const { currentConfig } = snapshot;
+      if (currentConfig !== null) await local.remember({ ...local.memory(), reported: currentConfig });
+    },
+  };
+
+  /** Then nothing is asked and nothing written: a Node changes every few seconds. */
+  function isToldAlready(snapshot: NodeSnapshot, seen: Seen | null): boolean {
+    if (seen === null || told !== fingerprintOf(snapshot, seen)) return false;
+    const { annotations = {} } = seen.node.metadata;
+    return Object.keys(changedAnnotations(annotations, annotationsOf(snapshot))).length === 0;
+  }
+}
+
+function fingerprintOf(snapshot: NodeSnapshot, seen: Seen | null): string {
+  const { uid, generation } = seen?.machineConfigNode?.metadata ?? {};
+  return JSON.stringify([snapshot, seen?.node.metadata.uid, uid, generation]);
+}
+
+interface FirstConfigParts {
+  readonly host: Pick<Host, 'files'>;
+  readonly local: Pick<LocalNode, 'verify' | 'adopt'>;
+  readonly readConfig: ConfigReader;
+  readonly reporter: Pick<Reporter, 'event'>;
+}
+
+/**
+ * Finds which config a machine has whose disk does not say: what its Node (`said`; null: nothing) or its first boot says, if
+ * the machine really is that. Resolves to null where the machine has its config from now on.
+ */
+async function adoptFirstConfig(
+  { host, local, readConfig, reporter }: FirstConfigParts,
+  said: string | null,
+  signal: AbortSignal,
+): Promise<Problem | null> {
+  try {
+    const name = said ?? (await firstConfigName(host.files));
+    const config = await readConfig(name, signal);
+    const drifts = (await isForced(host.files)) ? [] : await local.verify(config);
+    if (drifts.length === 0) {
+      await local.adopt(config);
+      return null;
+    }
+    const message = describeDrifts(name, drifts);
+    reporter.event('OnDiskStateValidationFailed', message);
+    return { code: 'SLW_DAEMON_DRIFT', message };
+  } catch (error) {
+    return codedProblem(error);
+  }
+}
+
+const MAX_BYTES = 64 * 1024;
+
+/** Rejects with a DaemonError where nothing is written down. */
+async function firstConfigName(files: FileSystem): Promise<string> {
+  const name = await writtenName(files);
+  if (name !== null) return name;
+  throw new DaemonError(
+    'SLW_DAEMON_NO_CONFIG',
+    `this machine does not know which config it has: there is no ${CURRENT_CONFIG} on its disk, no currentConfig in ${NODE_ANNOTATIONS}, and none on its Node object. Install the machine through the machine config server, or set the annotation currentConfig of the Node to the config that the machine really has`,
+  );
+}
+
+async function writtenName(files: FileSystem): Promise<string | null> {
+  if ((await files.lookAt(NODE_ANNOTATIONS)) === null) return null;
+  try {
+    const json: unknown = JSON.parse(new TextDecoder().decode(await files.read(NODE_ANNOTATIONS, MAX_BYTES)));
+    const name = isRecord(json) ? json[nodeAnnotations.currentConfig] : undefined;
+    return typeof name === 'string' ? name : null;
+  } catch {
+    return null;
+  }
 }

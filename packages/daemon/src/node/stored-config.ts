@@ -1,3 +1,5 @@
+// A rendered config as a node keeps it: the one that the machine is at, in the file that users know, and others by their name
+// from the cluster.
 import type { MachineConfig } from '@slipway/api';
 import { poolLabel } from '@slipway/api/names';
 import { machineConfigs } from '@slipway/api/resources';
@@ -13,8 +15,6 @@ export interface StoredConfig {
   readonly name: string;
   readonly spec: NonNullable<MachineConfig['spec']>;
 }
-
-// The rendered config that the machine is at, as it is kept on the machine: a whole MachineConfig, in the file that users know.
 
 /** Far above what a rendered config can have (1.5 MB): a bound all the same. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -105,11 +105,10 @@ function refusal(why: string, cause?: unknown): DaemonError {
   return new DaemonError('SLW_DAEMON_CONFIG', why, { cause });
 }
 
-// A rendered config by its name, from the cluster: all of it, as it was rendered, or the reason why not.
-
 /** Rejects with a DaemonError where the object is no config to bring a machine to. */
 export type ConfigReader = (name: string, signal: AbortSignal) => Promise<StoredConfig>;
 
+/** From the cluster: all of a config, as it was rendered, or the reason why not. */
 export const createConfigReader =
   (client: Client): ConfigReader =>
   (name, signal) =>

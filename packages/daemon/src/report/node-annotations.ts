@@ -1,4 +1,4 @@
-// What a node says of itself in the annotations of its Node.
+// What a node says of itself in the annotations of its Node, and the events for what changes in them.
 import { nodeAnnotations } from '@slipway/api/names';
 import type { Happening } from '@slipway/kube';
 import type { NodeSnapshot, SnapshotProblem } from './snapshot.ts';
@@ -44,8 +44,6 @@ function cut(text: string, bytes: number): string {
   return `${head.toString('utf8').replace(/\uFFFD$/, '')}…`;
 }
 
-// Events about a Node, by the names that users know.
-
 const types = {
   ConfigDriftDetected: 'Warning',
   ConfigDriftMonitorStarted: 'Normal',
@@ -61,7 +59,6 @@ const types = {
 } as const;
 
 export type NodeEvent = keyof typeof types;
-
 export const nodeEvent = (reason: NodeEvent, message: string): Happening => ({ type: types[reason], reason, message });
 
 /** What a change of a node's own annotations means for people. */

@@ -1,9 +1,33 @@
-// The conditions of a MachineConfigNode: the steps of an update as users know them, in their order.
+// The status of a MachineConfigNode: its conditions are the steps of an update as users know them, in their order.
 import type { MachineConfigNode } from '@slipway/api';
 import { notYetSet } from '@slipway/api/names';
 import type { Irreconcilable } from '@slipway/fleet';
 import { type Condition, setCondition } from '@slipway/kube';
 import { type NodeSnapshot, type Phase, phases, type SnapshotProblem, type UpdateScope } from './snapshot.ts';
+
+export interface StatusPatch {
+  readonly observedGeneration: number;
+  readonly conditions: readonly Condition[];
+  readonly configVersion: { readonly current?: string; readonly desired: string };
+  /** Null: there are none, and the field goes. */
+  readonly irreconcilableChanges: readonly IrreconcilableChange[] | null;
+}
+
+export function statusOf(
+  { metadata, status }: Pick<MachineConfigNode, 'metadata' | 'status'>,
+  snapshot: NodeSnapshot,
+  now: Date,
+): StatusPatch {
+  const { currentConfig, desiredConfig } = snapshot;
+  const changes = irreconcilableChangesOf(snapshot.irreconcilable);
+  const current = currentConfig ?? status?.configVersion?.current;
+  return {
+    observedGeneration: metadata.generation ?? 1,
+    conditions: conditionsOf(status?.conditions, snapshot, now),
+    configVersion: { ...(current !== undefined && { current }), desired: desiredConfig ?? notYetSet },
+    irreconcilableChanges: changes.length === 0 ? null : changes,
+  };
+}
 
 type Update = Omit<Condition, 'lastTransitionTime'> & { reason: string; message: string };
 
@@ -244,9 +268,7 @@ function inOrder(list: readonly Condition[]): readonly Condition[] {
   return sorted.every((condition, index) => condition === list[index]) ? list : sorted;
 }
 
-// The fields that a running machine cannot follow, in the form that the API has for them.
-
-export interface IrreconcilableChange {
+interface IrreconcilableChange {
   readonly fieldPath: string;
   readonly diff: string;
 }
@@ -256,7 +278,7 @@ const maxPath = 70;
 const maxDiff = 4096;
 
 /** Each path once. Keys in brackets, such as a device, become what the API allows; the diff says them in full. */
-export function irreconcilableChangesOf(found: readonly Irreconcilable[]): IrreconcilableChange[] {
+function irreconcilableChangesOf(found: readonly Irreconcilable[]): IrreconcilableChange[] {
   const taken = new Set<string>();
   return found.slice(0, maxChanges).map(({ field, before, after }) => {
     const fieldPath = freePath(pathOf(field), taken);
@@ -280,29 +302,3 @@ function freePath(path: string, taken: ReadonlySet<string>): string {
 }
 
 const cut = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
-
-// The status of a MachineConfigNode.
-
-export interface StatusPatch {
-  readonly observedGeneration: number;
-  readonly conditions: readonly Condition[];
-  readonly configVersion: { readonly current?: string; readonly desired: string };
-  /** Null: there are none, and the field goes. */
-  readonly irreconcilableChanges: readonly IrreconcilableChange[] | null;
-}
-
-export function statusOf(
-  { metadata, status }: Pick<MachineConfigNode, 'metadata' | 'status'>,
-  snapshot: NodeSnapshot,
-  now: Date,
-): StatusPatch {
-  const { currentConfig, desiredConfig } = snapshot;
-  const changes = irreconcilableChangesOf(snapshot.irreconcilable);
-  const current = currentConfig ?? status?.configVersion?.current;
-  return {
-    observedGeneration: metadata.generation ?? 1,
-    conditions: conditionsOf(status?.conditions, snapshot, now),
-    configVersion: { ...(current !== undefined && { current }), desired: desiredConfig ?? notYetSet },
-    irreconcilableChanges: changes.length === 0 ? null : changes,
-  };
-}
