@@ -9,7 +9,7 @@ export {
   type SnapshotProblem,
   type SnapshotState,
   snapshotStateOf,
-} from './remote-content/index-secret.ts';
+} from './snapshots.ts';
 export { remoteContentController, type RemoteContentOptions } from './remote-content/controller.ts';
 export { contentLimits } from './remote-content/resolve-content.ts';
 export {

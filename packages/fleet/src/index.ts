@@ -108,9 +108,7 @@ export {
 } from './rollout/policy.ts';
 export { addToHistory, decodeHistory, decodeState, encodeHistory, encodeState } from './rollout/memory.ts';
 export {
-  isControlPlanePool,
   nodeFactsOf,
-  osMajorOf,
   parseTargetReason,
   poolFactsOf,
   type ReadPool,
@@ -220,3 +218,13 @@ export {
   namedImages,
   osImagesOfPool,
 } from './os-streams/pool-os-images.ts';
+export {
+  maxChunks,
+  type PackedSnapshot,
+  packSnapshot,
+  snapshotDigest,
+  unpackSnapshot,
+} from './render/pack-snapshot.ts';
+export { osMajorOf } from './os-streams/os-major.ts';
+export { isControlPlanePool } from './pool-of.ts';
+export { pinSummaryOf } from './pinned-images/pool-summary.ts';

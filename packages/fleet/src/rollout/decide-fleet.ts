@@ -7,7 +7,8 @@ import { formatProblem } from '../problems.ts';
 import { chooseNodes, type RolloutDecision } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutRequest } from './facts.ts';
 import { isUnavailable } from './node-state.ts';
-import { isControlPlanePool, nodeFactsOf, poolFactsOf } from './read-facts.ts';
+import { nodeFactsOf, poolFactsOf } from './read-facts.ts';
+import { isControlPlanePool } from '../pool-of.ts';
 
 /** One pool, and the machines of all pools: what happens to it depends on some of theirs. */
 export interface PoolInFleet extends Pick<RolloutRequest, 'now' | 'pool' | 'stopped' | 'ownNode'> {

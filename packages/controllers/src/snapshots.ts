@@ -9,8 +9,8 @@ import {
 } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { isRecord } from '@slipway/base/json';
+import { maxChunks, unpackSnapshot } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
-import { maxChunks, unpackSnapshot } from './snapshot-store.ts';
 
 /** On the Secrets; its value is `index` or `chunk`. */
 export const remoteContentLabel = 'slipway.dev/remote-content';

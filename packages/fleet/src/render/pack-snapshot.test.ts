@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzip } from '@slipway/ignition';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chunkBytes, packSnapshot, snapshotDigest, unpackSnapshot } from './snapshot-store.ts';
+import { chunkBytes, packSnapshot, snapshotDigest, unpackSnapshot } from './pack-snapshot.ts';
 
 describe('a packed snapshot', () => {
   it('unpacks to the same config, whatever is in it', async () => {
