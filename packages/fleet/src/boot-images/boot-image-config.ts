@@ -1,8 +1,11 @@
 // What boot images a payload ships: the ConfigMap that comes with it, parsed once. What is below an architecture is read by
 // the rules of the platforms, each its own part.
+import { type ConfigMap, isSameStream, osStreamLabel } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
-import { fieldAt, isJsonObject, objectAt, shown, textAt } from './json-path.ts';
-import { osMajor } from './os-version.ts';
+import { osMajor } from './boot-version.ts';
+import type { ClusterFacts, GoldenReading, ResourceFacts } from './facts.ts';
+import { fieldAt, isJsonObject, objectAt, shown, textAt } from './json.ts';
+import { readStamp, type Stamp } from './release-stamp.ts';
 import type { Architecture, BootImageCode, Json, JsonObject } from './verdict.ts';
 
 export const bootImagesName = 'coreos-bootimages';
@@ -175,3 +178,112 @@ const isDeeper = (value: Json, most: number): boolean =>
   typeof value === 'object' &&
   value !== null &&
   (most === 0 || Object.values(value).some((field: Json) => isDeeper(field, most - 1)));
+
+// The boot images of a resource: those of the OS stream that its machines are on, for their architecture.
+
+/** Its own label says which stream, else that of the pool that its machines join; else the ConfigMap's default counts. */
+export function streamImages(
+  { labels }: Pick<ResourceFacts, 'labels'>,
+  { workerStream }: Pick<ClusterFacts, 'workerStream'>,
+  config: BootImageConfig,
+  architecture: Architecture,
+): StreamImages {
+  const stream = labels[osStreamLabel] ?? workerStream;
+  return imagesOf(config, stream === null ? null : nameIn(config, stream), architecture);
+}
+
+/** As the payload calls it, which may be another name than people use. */
+const nameIn = ({ streams }: BootImageConfig, stream: string): string =>
+  streams.has(stream) ? stream : (streams.keys().find((name) => isSameStream(name, stream)) ?? stream);
+
+// Ids of images that came with a payload. An id tells nothing of who made an image, and we cannot ask the cloud: what was
+// once in the ConfigMap is ours to replace, what never was is somebody's own.
+
+/** What is kept of payloads that have gone: some twenty of them; an object holds 256 KiB of annotations in all. */
+const MOST_KEPT = 3000;
+const LONGEST_ID = 64;
+/** Clouds that name images by ids. Windows licence images (aws-winli) are elsewhere in the metadata and never ours. */
+const clouds = ['aws', 'aliyun'] as const;
+
+/** All that may be replaced: those of the ConfigMap now, and those that were kept. */
+export const knownImages = (config: BootImageConfig, kept: string | undefined): ReadonlySet<string> =>
+  new Set([...readKept(kept), ...imageIds(config)]);
+
+/**
+ * What to keep of a ConfigMap before another comes in its place: a list of ids for an annotation, those of the newest last.
+ * The same string when there is nothing new.
+ */
+export function nextKept(config: BootImageConfig, kept: string | undefined): string {
+  const before = readKept(kept);
+  const known = new Set(before);
+  const added = [...new Set(imageIds(config))].filter((id) => !known.has(id));
+  return added.length === 0 ? (kept ?? '') : [...before, ...added].slice(-MOST_KEPT).join(',');
+}
+
+const readKept = (kept: string | undefined): string[] =>
+  (kept ?? '')
+    .split(',')
+    .map((id) => id.trim())
+    .filter(isId)
+    .slice(-MOST_KEPT);
+
+function imageIds(config: BootImageConfig): string[] {
+  const streams = [...config.streams.values(), ...(config.defaultStream === null ? [] : [config.defaultStream])];
+  return streams.flatMap((stream) => Object.values(objectAt(stream, 'architectures')).flatMap(idsOf));
+}
+
+const idsOf = (images: Json): string[] =>
+  clouds.flatMap((cloud) =>
+    Object.values(objectAt(images, 'images', cloud, 'regions'))
+      .map((region) => textAt(region, 'image'))
+      .filter(isId),
+  );
+
+const isId = (id: string): boolean => id !== '' && id.length <= LONGEST_ID && /^[\w-]+$/.test(id);
+
+// ConfigMap coreos-bootimages with what is known about it: what it says, whether it may be followed yet, and which images were
+// ever in it.
+
+/** On the ConfigMap: ids of images that were in it, so that they are still known when another release has come. */
+export const knownImagesAnnotation = 'slipway.dev/boot-images-known';
+
+export interface Golden {
+  readonly reading: GoldenReading;
+  readonly knownImages: ReadonlySet<string>;
+  /** Null where it cannot be read. */
+  readonly stamp: Stamp | null;
+}
+
+/** `version`: ours. */
+export function readGolden(configMap: ConfigMap | undefined, version: string, now: number): Golden {
+  const parsed = parseBootImageConfig(configMap ?? null);
+  if (!parsed.ok) {
+    const { code, message } = parsed;
+    return { reading: { type: 'problem', code, message }, knownImages: new Set(), stamp: null };
+  }
+  const { config } = parsed;
+  const { data = {}, metadata } = configMap ?? {};
+  const annotations = metadata?.annotations ?? {};
+  const stamp = readStamp({ data, annotations, version, now });
+  return {
+    reading: { type: 'valid', golden: { config, generation: stamp.generation, stamp: stamp.state } },
+    knownImages: knownImages(config, annotations[knownImagesAnnotation]),
+    stamp,
+  };
+}
+
+/** The same, with no second thought about the same object within a second: it has hundreds of kB, and a thousand ask. */
+export function createGoldenReader(version: string): (configMap: ConfigMap | undefined, now: number) => Golden {
+  let last: { readonly configMap: ConfigMap | undefined; readonly second: number; readonly golden: Golden } | undefined;
+  return (configMap, now) => {
+    const second = Math.floor(now / 1000);
+    if (last !== undefined && last.configMap === configMap && (last.second === second || isSettled(last.golden)))
+      return last.golden;
+    const golden = readGolden(configMap, version, now);
+    last = { configMap, second, golden };
+    return golden;
+  };
+}
+
+/** Time changes nothing about it. */
+const isSettled = ({ stamp }: Golden): boolean => stamp?.state.type !== 'waiting';

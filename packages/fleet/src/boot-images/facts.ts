@@ -1,7 +1,27 @@
 // What decisions about boot images are made from: plain data out of the cluster's objects.
-import type { MachineConfiguration, ObjectMeta } from '@slipway/api';
-import type { BootImageConfig } from './boot-image-config.ts';
-import type { Architecture, BootImageCode, ImageRule, JsonObject, MachineResource, Platform } from './verdict.ts';
+import {
+  type ClusterVersion,
+  type Infrastructure,
+  type MachineConfigPool,
+  type MachineConfiguration,
+  type MachineSet,
+  type ObjectMeta,
+  osStreamAnnotation,
+} from '@slipway/api';
+import { type ArchitectureContext, architectureOf } from './architecture.ts';
+import type { BootImageConfig, Golden } from './boot-image-config.ts';
+import { fieldAt, isJsonObject, shown, textAt, withField } from './json.ts';
+import { imageRule } from './platforms/index.ts';
+import {
+  type Architecture,
+  type BootImageCode,
+  type ImageRule,
+  type Json,
+  type JsonObject,
+  type MachineResource,
+  type Platform,
+  platforms,
+} from './verdict.ts';
 
 export type MachineManager = NonNullable<
   NonNullable<MachineConfiguration['spec']['managedBootImages']>['machineManagers']
@@ -163,3 +183,194 @@ export const keyOfMachines = ({ api, kind, namespace, name }: MachineResource): 
 
 export const apiWord = (api: MachineResource['api']): 'mapi' | 'capi' =>
   api === 'machine.openshift.io' ? 'mapi' : 'capi';
+
+// Where a MachineSet of the Machine API has what its platform needs: kind, user data and all else are in a field without a
+// schema, in the form of each platform.
+
+/** The providerSpec below a MachineSet, as a JSON pointer. */
+export const providerSpecPointer = '/spec/template/spec/providerSpec/value';
+
+interface SpecForm {
+  readonly kind: string;
+  /** The last is what new clusters have, those before it are of the time when each provider had its own group. */
+  readonly apiVersions: readonly string[];
+  readonly userData: readonly [string, ...string[]];
+}
+
+const secretName = ['userDataSecret', 'name'] as const;
+
+const forms: Record<Platform, SpecForm> = {
+  aws: {
+    kind: 'AWSMachineProviderConfig',
+    apiVersions: ['awsproviderconfig.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
+    userData: secretName,
+  },
+  gcp: {
+    kind: 'GCPMachineProviderSpec',
+    apiVersions: ['gcpprovider.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
+    userData: secretName,
+  },
+  azure: {
+    kind: 'AzureMachineProviderSpec',
+    apiVersions: ['azureproviderconfig.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
+    userData: secretName,
+  },
+  vsphere: {
+    kind: 'VSphereMachineProviderSpec',
+    apiVersions: ['vsphereprovider.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
+    userData: secretName,
+  },
+  nutanix: { kind: 'NutanixMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'], userData: secretName },
+  powervs: { kind: 'PowerVSMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'], userData: secretName },
+  alibabacloud: {
+    kind: 'AlibabaCloudMachineProviderConfig',
+    apiVersions: ['machine.openshift.io/v1'],
+    userData: secretName,
+  },
+  openstack: {
+    kind: 'OpenstackProviderSpec',
+    apiVersions: ['openstackproviderconfig.openshift.io/v1alpha1', 'machine.openshift.io/v1alpha1'],
+    userData: secretName,
+  },
+  baremetal: {
+    kind: 'BareMetalMachineProviderSpec',
+    apiVersions: ['baremetal.cluster.k8s.io/v1alpha1'],
+    userData: ['userData', 'name'],
+  },
+  libvirt: {
+    kind: 'LibvirtMachineProviderConfig',
+    apiVersions: ['libvirtproviderconfig.openshift.io/v1beta1'],
+    userData: ['ignition', 'userDataSecret'],
+  },
+  ovirt: {
+    kind: 'OvirtMachineProviderSpec',
+    apiVersions: ['ovirtproviderconfig.machine.openshift.io/v1beta1'],
+    userData: secretName,
+  },
+  ibmcloud: {
+    kind: 'IBMCloudMachineProviderSpec',
+    apiVersions: ['ibmcloudproviderconfig.openshift.io/v1beta1'],
+    userData: secretName,
+  },
+};
+
+export type ReadProviderSpec =
+  | {
+      readonly ok: true;
+      readonly spec: JsonObject;
+      /** Name of the Secret that machines have their user data from; '': they have none. */
+      readonly userDataSecret: string;
+    }
+  | { readonly ok: false; readonly code: 'SLW_BOOT_IMAGES_SPEC'; readonly message: string };
+
+/** `value`: spec.template.spec.providerSpec.value of the MachineSet. */
+export function readProviderSpec(platform: Platform, value: Json | undefined): ReadProviderSpec {
+  const form = forms[platform];
+  const path = 'spec.template.spec.providerSpec.value';
+  if (!isJsonObject(value)) return refused(path, `a ${form.kind}`, value);
+  if (value['kind'] !== form.kind) {
+    return refused(`${path}.kind`, `${form.kind}, that of platform ${platform}`, value['kind']);
+  }
+  if (!form.apiVersions.includes(textAt(value, 'apiVersion'))) {
+    return refused(`${path}.apiVersion`, form.apiVersions.toReversed().join(' or '), value['apiVersion']);
+  }
+  const name = fieldAt(value, ...form.userData);
+  if (name !== undefined && name !== null && typeof name !== 'string') {
+    return refused(`${path}.${form.userData.join('.')}`, 'the name of a Secret', name);
+  }
+  return { ok: true, spec: value, userDataSecret: name ?? '' };
+}
+
+/** The same machines, with user data from another Secret. */
+export const withUserDataSecret = (platform: Platform, spec: JsonObject, name: string): JsonObject =>
+  withField(spec, forms[platform].userData, name);
+
+const refused = (path: string, expected: string, found: Json | undefined): ReadProviderSpec => ({
+  ok: false,
+  code: 'SLW_BOOT_IMAGES_SPEC',
+  message: `${path}: expected ${expected}, found ${shown(found)}. Correct it, or opt the MachineSet out of boot image updates.`,
+});
+
+// What a MachineSet of the Machine API says of its machines.
+
+/** What is the same for all of a cluster. */
+export interface MachineContext extends Omit<ArchitectureContext, 'platform'> {
+  /** Infrastructure `cluster`, status.platformStatus.type; '' where there is none. */
+  readonly platformType: string;
+}
+
+export interface ReadMachines {
+  readonly machine: MachineReading;
+  /** Name of the Secret with user data; '' where none is named, or it cannot be told. */
+  readonly userData: string;
+}
+
+export function readMachineSet(set: MachineSet, context: MachineContext): ReadMachines {
+  // It came out of JSON.
+  const value = set.spec?.template?.spec?.providerSpec?.value as Json | undefined;
+  const platform = platformOf(context.platformType, value);
+  if (platform === null) return { machine: unknownPlatform(context, value), userData: '' };
+  const read = readProviderSpec(platform, value);
+  if (!read.ok) return { machine: { ok: false, platform, code: read.code, message: read.message }, userData: '' };
+  const { spec, userDataSecret } = read;
+  const architecture = architectureOf(set, { ...context, platform });
+  const rule = imageRule('machine.openshift.io', platform);
+  return { machine: { ok: true, platform, architecture, spec, rule }, userData: userDataSecret };
+}
+
+/** The Secret with user data, by the kind of the spec; '' where none is named, or it cannot be told. */
+export const userDataSecretOf = (set: MachineSet): string => readMachineSet(set, anywhere).userData;
+const anywhere = { platformType: '', clusterArchitecture: '', ownArchitecture: '' };
+
+/** Where the cluster does not say what it runs on, the spec does. */
+function platformOf(type: string, value: Json | undefined): Platform | null {
+  const named = platforms.find((platform) => platform === type.toLowerCase());
+  return named ?? platforms.find((platform) => readProviderSpec(platform, value).ok) ?? null;
+}
+
+function unknownPlatform({ platformType }: MachineContext, value: Json | undefined): MachineReading {
+  const found = `found platform "${platformType}" in Infrastructure cluster and kind ${shown(fieldAt(value, 'kind'))} in providerSpec.value`;
+  const message = `expected a platform whose boot images are known (${platforms.join(', ')}), ${found}. Opt the MachineSet out of boot image updates`;
+  return { ok: false, platform: null, code: 'SLW_BOOT_IMAGES_PLATFORM', message };
+}
+
+// What is the same for all resources of a cluster, out of its objects.
+
+export interface ClusterObjects {
+  readonly machineConfiguration: MachineConfiguration | undefined;
+  readonly worker: Pick<MachineConfigPool, 'metadata'> | undefined;
+  readonly infrastructure: Pick<Infrastructure, 'status'> | undefined;
+  readonly clusterVersion: Pick<ClusterVersion, 'status'> | undefined;
+}
+
+export function clusterFactsOf(
+  { machineConfiguration, worker, infrastructure }: ClusterObjects,
+  { reading, knownImages }: Pick<Golden, 'reading' | 'knownImages'>,
+  now: number,
+): ClusterFacts {
+  const { infrastructureName = '', platformStatus } = infrastructure?.status ?? {};
+  return {
+    optIn: optInOf(machineConfiguration),
+    golden: reading,
+    workerStream: worker?.metadata.annotations?.[osStreamAnnotation] ?? null,
+    infrastructureName,
+    azureCloud: platformStatus?.azure?.cloudName ?? '',
+    knownImages,
+    now,
+  };
+}
+
+export const machineContextOf = ({ infrastructure, clusterVersion }: ClusterObjects): MachineContext => ({
+  platformType: platformTypeOf(infrastructure?.status),
+  clusterArchitecture: clusterVersion?.status?.desired.architecture ?? '',
+  ownArchitecture: kubernetesName[process.arch] ?? process.arch,
+});
+
+const platformTypeOf = (status: Infrastructure['status']): string =>
+  status?.platformStatus?.type ?? status?.platform ?? '';
+
+const kubernetesName: Readonly<Partial<Record<NodeJS.Architecture, string>>> = { x64: 'amd64', ppc64: 'ppc64le' };
+
+/** The release that the cluster was installed with; null: not known. Its history has the newest first. */
+export const installVersionOf = ({ clusterVersion }: Pick<ClusterObjects, 'clusterVersion'>): string | null =>
+  clusterVersion?.status?.history?.at(-1)?.version ?? null;

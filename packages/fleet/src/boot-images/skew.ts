@@ -9,9 +9,8 @@ import {
   skewLimits,
 } from './boot-version.ts';
 import type { Decision } from './decide.ts';
-import { mayRecordSkew } from './enrolment.ts';
 import { nameOf, type OptIn } from './facts.ts';
-import { isElsewhere } from './gates.ts';
+import { isElsewhere, mayRecordSkew } from './preconditions.ts';
 
 export type SkewStatus = NonNullable<NonNullable<MachineConfiguration['status']>['bootImageSkewEnforcementStatus']>;
 type Manual = NonNullable<SkewStatus['manual']>;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { Failures } from '../boot-images/conditions.ts';
 import type { Decision } from '../boot-images/decide.ts';
-import type { Failures } from '../boot-images/failures.ts';
 import { entry, imageOf, workerA } from '../testing/sample-boot-images.ts';
 import { entryOf } from './bootimages-report.ts';
 

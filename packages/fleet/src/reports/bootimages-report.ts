@@ -1,8 +1,8 @@
 // What becomes of the boot image of every resource that makes machines, as plain data. `-o json` gives exactly this.
+import type { Failures } from '../boot-images/conditions.ts';
 import type { Decision, ToImport } from '../boot-images/decide.ts';
-import { enrolmentNotes } from '../boot-images/enrolment.ts';
 import { type ClusterFacts, type GoldenReading, keyOfMachines, type MachineManager } from '../boot-images/facts.ts';
-import type { Failures } from '../boot-images/failures.ts';
+import { enrolmentNotes } from '../boot-images/preconditions.ts';
 import type { ResourceVerdict } from '../boot-images/verdict.ts';
 import type { GateFinding } from '../feature-gates.ts';
 

@@ -1,9 +1,7 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { download, useImage, word } from './commands.ts';
-import { fieldAt, textAt } from '../json-path.ts';
-import { hasRegions, verdictOfRegion } from './region-image.ts';
+import { fieldAt, textAt } from '../json.ts';
 import type { Artifact, ImageQuestion, ImageRule, ImageVerdict, JsonObject } from '../verdict.ts';
+import { artifactOf, download, useImage, word } from './import.ts';
+import { badSpec, hasRegions, verdictOfRegion } from './platform.ts';
 
 /** An image of the region. Releases since 4.19 have none: what they may still have must be imported. */
 export const machineApi: ImageRule = (spec, question) => {

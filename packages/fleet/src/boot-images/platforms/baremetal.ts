@@ -1,8 +1,7 @@
-import { badSpec, noImage, notOurs } from './answers.ts';
-import { artifactOf, fileOf } from './artifact.ts';
-import { useImage } from './commands.ts';
-import { fieldAt, objectAt, textAt } from '../json-path.ts';
+import { fieldAt, objectAt, textAt } from '../json.ts';
 import type { Artifact, ImageQuestion, ImageRule, ImageVerdict, JsonObject } from '../verdict.ts';
+import { artifactOf, fileOf, useImage } from './import.ts';
+import { badSpec, badTemplate, noImage, notOurs, type TemplateRule, verdictOfView } from './platform.ts';
 
 /** Writes the OS of the payload itself: such a spec has no image that could grow old. */
 const installCoreos = 'install_coreos';
@@ -82,3 +81,22 @@ function toCustomDeploy(image: string, question: ImageQuestion): ImageVerdict {
     commands: [useImage(question.resource, value)],
   };
 }
+
+/** The address and checksum of an image, or the way the OS of the payload is written. Its format stays: v1beta2 calls it diskFormat. */
+export const clusterApi: TemplateRule = (spec, question) => {
+  const method = textAt(spec, 'customDeploy', 'method');
+  const url = textAt(spec, 'image', 'url');
+  if (method === '' && !URL.canParse(url))
+    return badTemplate('image.url', 'the address of an image', fieldAt(spec, 'image', 'url'));
+  const view = {
+    plural: 'metal3machinetemplates',
+    rule: machineApi,
+    providerSpec: { customDeploy: { method }, image: objectAt(spec, 'image') },
+    // Left out, the kind of checksum is md5.
+    changed: (after: Parameters<typeof objectAt>[0]) => ({
+      image: { ...objectAt(after, 'image'), checksumType: 'sha256' },
+    }),
+    imported: () => ({ customDeploy: { method: 'install_coreos' }, image: null }),
+  };
+  return verdictOfView(spec, view, question);
+};

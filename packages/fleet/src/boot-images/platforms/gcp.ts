@@ -1,6 +1,6 @@
-import { badSpec, noImage, notOurs } from './answers.ts';
-import { fieldAt, isJsonObject, textAt } from '../json-path.ts';
+import { fieldAt, isJsonObject, textAt } from '../json.ts';
 import type { ImageQuestion, ImageRule, ImageVerdict, Json, JsonObject } from '../verdict.ts';
+import { badSpec, badTemplate, noImage, notOurs, type TemplateRule } from './platform.ts';
 
 /** Where images of the OS have always been published. */
 const ourProject = 'rhcos-cloud';
@@ -65,3 +65,30 @@ const whyNotOurs = (image: string): string =>
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 
 const isBoot = (disk: Json): disk is JsonObject => isJsonObject(disk) && disk['boot'] === true;
+
+/** A full reference, which counts before a family. */
+export const clusterApi: TemplateRule = (spec, question) => {
+  const found = fieldAt(spec, 'image');
+  if (found !== undefined && found !== null && typeof found !== 'string')
+    return badTemplate('image', 'a reference to an image', found);
+  const image = textAt(spec, 'image');
+  const target = gcpImage(question.images);
+  if (target !== null && isSameGcpImage(image, target.reference))
+    return { type: 'current', image, version: target.version };
+  const text = image || familyText(spec);
+  if (!isOurGcpImage(image, question.images) && !question.isAdopted)
+    return notOurs(text, explainForeignTemplateImage(image, text));
+  if (target === null) return noImage(text, question, 'images.gcp');
+  const { reference: to, version } = target;
+  return { type: 'change', image: text, to, version, spec: { ...spec, image: to } };
+};
+
+function familyText(spec: JsonObject): string {
+  const family = textAt(spec, 'imageFamily');
+  return family === '' ? 'the default of the provider' : `imageFamily ${family}`;
+}
+
+const explainForeignTemplateImage = (image: string, text: string): string =>
+  image === ''
+    ? `The image is found by ${text}, which is the owner's own choice.`
+    : `Image ${image} is not of a project that releases have their images in.`;

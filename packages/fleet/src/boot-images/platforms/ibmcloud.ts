@@ -1,9 +1,7 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { download, useImage, word } from './commands.ts';
-import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
-import { fieldAt, textAt } from '../json-path.ts';
-import type { Architecture, ImageRule } from '../verdict.ts';
+import { fieldAt, isJsonObject, textAt } from '../json.ts';
+import type { Architecture, ImageRule, JsonObject } from '../verdict.ts';
+import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import { badSpec, badTemplate, notOurs, ownImageName, type TemplateRule, verdictOfView } from './platform.ts';
 
 const LONGEST_NAME = 63;
 
@@ -38,3 +36,33 @@ export const machineApi: ImageRule = (spec, question) => {
     question,
   );
 };
+
+/** A custom image of VPC, by its name or, which counts first, its id; or an offering of the catalogue. */
+export const clusterApi: TemplateRule = (spec, question, place) => {
+  const name = nameOf(spec);
+  const text = name || otherText(spec);
+  if (text === '') return badTemplate('image', 'name or id', fieldAt(spec, 'image'));
+  if (name === '' && !question.isAdopted)
+    return notOurs(text, `The image is found by ${text}, which tells nothing of it.`);
+  const region = regionOf(textAt(spec, 'zone')) || place.region || 'REGION';
+  const view = {
+    plural: 'ibmvpcmachinetemplates',
+    rule: machineApi,
+    providerSpec: { image: name || ownImageName(question), region },
+    image: text,
+    imported: (to: string) => ({ image: { name: to }, catalogOffering: null }),
+  };
+  return verdictOfView(spec, view, question);
+};
+
+const otherText = (spec: JsonObject): string => {
+  if (isJsonObject(fieldAt(spec, 'catalogOffering'))) return 'catalogOffering';
+  const id = textAt(spec, 'image', 'id');
+  return id === '' ? '' : `id ${id}`;
+};
+
+/** '' where something else counts. */
+const nameOf = (spec: JsonObject): string => (otherText(spec) === '' ? textAt(spec, 'image', 'name') : '');
+
+/** Such as us-south of the zone us-south-1. */
+const regionOf = (zone: string): string => /^([a-z]{2}-[a-z]+)-\d+$/.exec(zone)?.[1] ?? '';

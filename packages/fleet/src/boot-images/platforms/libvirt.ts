@@ -1,9 +1,7 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { download, useImage, word } from './commands.ts';
-import { importedImage, nameWithVersion } from './imported-image.ts';
-import { fieldAt, textAt } from '../json-path.ts';
+import { fieldAt, textAt } from '../json.ts';
 import type { ImageRule } from '../verdict.ts';
+import { artifactOf, download, importedImage, nameWithVersion, useImage, word } from './import.ts';
+import { badSpec } from './platform.ts';
 
 const LONGEST_NAME = 200;
 

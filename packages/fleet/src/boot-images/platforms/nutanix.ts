@@ -1,9 +1,7 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { useImage, word } from './commands.ts';
-import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
-import { fieldAt, textAt } from '../json-path.ts';
+import { fieldAt, isJsonObject, objectAt, textAt } from '../json.ts';
 import type { Artifact, ImageRule } from '../verdict.ts';
+import { artifactOf, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import { badSpec, badTemplate, notOurs, ownImageName, type TemplateRule, verdictOfView } from './platform.ts';
 
 const LONGEST_NAME = 64;
 
@@ -38,3 +36,21 @@ function importCommand({ location, sha256 }: Artifact, name: string): string {
   };
   return `curl --fail --user "$PRISM_USER" --header 'Content-Type: application/json' --data ${word(JSON.stringify(body))} "https://$PRISM_CENTRAL:9440/api/nutanix/v3/images"`;
 }
+
+/** An image of Prism Central, by its name or its UUID; or by a pattern, which is somebody's own. */
+export const clusterApi: TemplateRule = (spec, question) => {
+  const isLookup = isJsonObject(fieldAt(spec, 'imageLookup'));
+  const image = objectAt(spec, 'image');
+  const text = isLookup ? 'imageLookup' : textAt(image, textAt(image, 'type') === 'uuid' ? 'uuid' : 'name');
+  if (text === '') return badTemplate('image', 'type and name, or type and uuid', fieldAt(spec, 'image'));
+  if (isLookup && !question.isAdopted)
+    return notOurs(text, `The image is found by ${text}, which is the owner's own choice.`);
+  const view = {
+    plural: 'nutanixmachinetemplates',
+    rule: machineApi,
+    providerSpec: { image: isLookup ? { type: 'name', name: ownImageName(question) } : image },
+    image: text,
+    imported: (name: string) => ({ image: { type: 'name', name }, imageLookup: null }),
+  };
+  return verdictOfView(spec, view, question);
+};

@@ -1,9 +1,7 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { download, useImage, word } from './commands.ts';
-import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
-import { fieldAt, textAt } from '../json-path.ts';
+import { fieldAt, textAt } from '../json.ts';
 import type { Artifact, ImageRule, JsonObject, MachineResource } from '../verdict.ts';
+import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import { badSpec } from './platform.ts';
 
 const LONGEST_NAME = 255;
 

@@ -1,9 +1,7 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { useImage, word } from './commands.ts';
-import { importedImage, nameWithVersion } from './imported-image.ts';
-import { fieldAt, objectAt, textAt } from '../json-path.ts';
-import type { ImageQuestion, ImageRule } from '../verdict.ts';
+import { fieldAt, objectAt, textAt } from '../json.ts';
+import type { ImageQuestion, ImageRule, ImageVerdict, JsonObject } from '../verdict.ts';
+import { artifactOf, importedImage, nameWithVersion, useImage, word } from './import.ts';
+import { badSpec, badTemplate, type TemplateRule, verdictOfView } from './platform.ts';
 
 const LONGEST_NAME = 47;
 
@@ -49,3 +47,41 @@ function importCommands({ images }: ImageQuestion, to: string): string[] {
 /** Buckets are named after their regions. */
 const inRegion = (bucket: string, region: string): string =>
   bucket.endsWith(`-${region}`) ? `${word(bucket.slice(0, -region.length))}"$REGION"` : word(bucket);
+
+/** v1beta2: an image of the workspace, or an object that the provider has imported one for. */
+export const clusterApi: TemplateRule = (spec, question) => {
+  const byObject = textAt(spec, 'imageRef', 'name');
+  const [id, name, regex] = ['id', 'name', 'regex'].map((field) => textAt(spec, 'image', field));
+  // What it is an object of, its name does not tell, like an id.
+  const image = imageOf(id || byObject, name ?? '', regex ?? '');
+  if (image === null) return badTemplate('image', 'id, name or regex, or imageRef', fieldAt(spec, 'image'));
+  return verdictOf(spec, image, question, (to) => ({ image: { name: to }, imageRef: null }));
+};
+
+/** v1beta3 says which of the two it is. */
+export const clusterApiV1beta3: TemplateRule = (spec, question) => {
+  const type = textAt(spec, 'image', 'type');
+  const reference = imageOf(textAt(spec, 'image', 'reference', 'id'), textAt(spec, 'image', 'reference', 'name'), '');
+  const image = type === 'Import' ? imageOf(textAt(spec, 'image', 'import', 'name'), '', '') : reference;
+  if (image === null)
+    return badTemplate('image', 'reference with id or name, or import with name', fieldAt(spec, 'image'));
+  return verdictOf(spec, image, question, (to) => ({ image: { type: 'Reference', reference: { name: to } } }));
+};
+
+function imageOf(id: string, name: string, regex: string): JsonObject | null {
+  if (id !== '') return { type: 'ID', id };
+  if (name !== '') return { type: 'Name', name };
+  return regex === '' ? null : { type: 'RegEx', regex };
+}
+
+const verdictOf = (
+  spec: JsonObject,
+  image: JsonObject,
+  question: ImageQuestion,
+  imported: (to: string) => JsonObject,
+): ImageVerdict =>
+  verdictOfView(
+    spec,
+    { plural: 'ibmpowervsmachinetemplates', rule: machineApi, providerSpec: { image }, imported },
+    question,
+  );

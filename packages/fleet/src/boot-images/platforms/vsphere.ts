@@ -1,9 +1,7 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { download, useImage, word } from './commands.ts';
-import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
-import { fieldAt, isJsonObject, textAt } from '../json-path.ts';
+import { fieldAt, isJsonObject, textAt } from '../json.ts';
 import type { Artifact, ImageRule, JsonObject, MachineResource } from '../verdict.ts';
+import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import { badSpec, badTemplate, type TemplateRule, verdictOfView } from './platform.ts';
 
 const LONGEST_NAME = 80;
 
@@ -58,3 +56,16 @@ function networkOf(spec: JsonObject): string {
   const [first] = Array.isArray(devices) ? devices : [];
   return isJsonObject(first) ? textAt(first, 'networkName') : '';
 }
+
+/** Where the Machine API has a workspace, templates have its fields. */
+const places = ['server', 'datacenter', 'folder', 'datastore', 'resourcePool'] as const;
+
+/** A template of virtual machines, by its name or its path in the inventory. */
+export const clusterApi: TemplateRule = (spec, question) => {
+  const template = textAt(spec, 'template');
+  if (template === '') return badTemplate('template', 'the name of a template', fieldAt(spec, 'template'));
+  const workspace = Object.fromEntries(places.map((name) => [name, textAt(spec, name)]));
+  const providerSpec = { template, workspace, network: fieldAt(spec, 'network') ?? {} };
+  const imported = (name: string) => ({ template: name });
+  return verdictOfView(spec, { plural: 'vspheremachinetemplates', rule: machineApi, providerSpec, imported }, question);
+};

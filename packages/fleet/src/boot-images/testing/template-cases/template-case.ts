@@ -1,4 +1,4 @@
-import type { TemplateKindName } from '../../cluster-api/template-kinds.ts';
+import type { TemplateKindName } from '../../cluster-api.ts';
 import type { Architecture, BootImageCode, ImageVerdict, JsonObject } from '../../verdict.ts';
 
 export interface TemplateCase {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cloneTemplate, isTemplateKind, templateKind, templateKindNames, templateRule } from '../cluster-api.ts';
 import {
   machineTemplateOf,
   type TemplateCase,
@@ -10,8 +11,6 @@ import {
 import { olderStream, rhel10, rhel9 } from '../testing/stream-metadata.ts';
 import type { ImageRule, JsonObject } from '../verdict.ts';
 import { regionOfZone } from './aws.ts';
-import { cloneTemplate } from './clone-template.ts';
-import { isTemplateKind, templateKind, templateKindNames, templateRule } from './template-kinds.ts';
 
 function ruleOf({ kind, apiVersion }: Pick<TemplateCase, 'kind' | 'apiVersion'>, region = templateRegion): ImageRule {
   const rule = templateRule(kind, apiVersion, { region });
