@@ -4,9 +4,10 @@ import { type ConfigMap, isSameStream, osStreamLabel } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import { osMajor } from './boot-version.ts';
 import type { ClusterFacts, GoldenReading, ResourceFacts } from './facts.ts';
-import { fieldAt, isJsonObject, objectAt, shown, textAt } from './json.ts';
+import { fieldAt, isJsonObject, objectAt, shown, textAt, type Json, type JsonObject } from './json.ts';
+import { platformDefs } from './platforms/index.ts';
 import { readStamp, type Stamp } from './release-stamp.ts';
-import type { Architecture, BootImageCode, Json, JsonObject } from './verdict.ts';
+import type { Architecture, BootImageCode } from './verdict.ts';
 
 export const bootImagesName = 'coreos-bootimages';
 /** What the ConfigMap of a payload of today has is 300 kB; the API server takes one MiB. */
@@ -203,7 +204,7 @@ const nameIn = ({ streams }: BootImageConfig, stream: string): string =>
 const MOST_KEPT = 3000;
 const LONGEST_ID = 64;
 /** Clouds that name images by ids. Windows licence images (aws-winli) are elsewhere in the metadata and never ours. */
-const clouds = ['aws', 'aliyun'] as const;
+const clouds = platformDefs.flatMap(({ imageIds }) => imageIds ?? []);
 
 /** All that may be replaced: those of the ConfigMap now, and those that were kept. */
 export const knownImages = (config: BootImageConfig, kept: string | undefined): ReadonlySet<string> =>

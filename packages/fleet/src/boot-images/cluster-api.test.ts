@@ -14,7 +14,7 @@ import {
   templateVersion,
 } from './cluster-api.ts';
 import { machineTemplateOf, templateCases } from './testing/machine-templates.ts';
-import type { Json, JsonObject } from './verdict.ts';
+import type { Json, JsonObject } from './json.ts';
 
 const group = 'infrastructure.cluster.x-k8s.io';
 const resource = { namespace: 'capi' };

@@ -10,88 +10,18 @@ import { managedByLabel } from '../managed-by.ts';
 import { canonicalJson } from '../render/canonical-json.ts';
 import { architectureOf, type SaysArchitecture } from './architecture.ts';
 import type { MachineContext, MachineReading } from './facts.ts';
-import { fieldAt, isJsonObject, objectAt, shown, textAt } from './json.ts';
-import * as aws from './platforms/aws.ts';
-import { regionOfZone } from './platforms/aws.ts';
-import * as azure from './platforms/azure.ts';
-import * as baremetal from './platforms/baremetal.ts';
-import * as gcp from './platforms/gcp.ts';
-import * as ibmcloud from './platforms/ibmcloud.ts';
-import * as nutanix from './platforms/nutanix.ts';
-import * as openstack from './platforms/openstack.ts';
-import type { TemplatePlace, TemplateRule } from './platforms/platform.ts';
-import * as powervs from './platforms/powervs.ts';
-import * as vsphere from './platforms/vsphere.ts';
-import type { ImageRule, Json, JsonObject, MachineResource, Platform } from './verdict.ts';
+import { fieldAt, isJsonObject, objectAt, shown, textAt, type Json, type JsonObject } from './json.ts';
+import {
+  isTemplateKind,
+  platformDefs,
+  templateKind,
+  type TemplateKindName,
+  templateKinds,
+  templateRule,
+} from './platforms/index.ts';
+import type { ImageRule, MachineResource, Platform } from './verdict.ts';
 
 export const infrastructureGroup = 'infrastructure.cluster.x-k8s.io';
-
-interface TemplateKind {
-  readonly platform: Platform;
-  readonly plural: string;
-  /** By version: what is a form of its own has a rule of its own. */
-  readonly rules: Readonly<Record<string, TemplateRule>>;
-}
-
-const kinds = {
-  AWSMachineTemplate: {
-    platform: 'aws',
-    plural: 'awsmachinetemplates',
-    rules: { v1beta2: aws.clusterApi },
-  },
-  GCPMachineTemplate: { platform: 'gcp', plural: 'gcpmachinetemplates', rules: { v1beta1: gcp.clusterApi } },
-  AzureMachineTemplate: { platform: 'azure', plural: 'azuremachinetemplates', rules: { v1beta1: azure.clusterApi } },
-  VSphereMachineTemplate: {
-    platform: 'vsphere',
-    plural: 'vspheremachinetemplates',
-    rules: { v1beta1: vsphere.clusterApi, v1beta2: vsphere.clusterApi },
-  },
-  OpenStackMachineTemplate: {
-    platform: 'openstack',
-    plural: 'openstackmachinetemplates',
-    rules: { v1beta1: openstack.clusterApi, v1beta2: openstack.clusterApi },
-  },
-  NutanixMachineTemplate: {
-    platform: 'nutanix',
-    plural: 'nutanixmachinetemplates',
-    rules: { v1beta1: nutanix.clusterApi },
-  },
-  IBMPowerVSMachineTemplate: {
-    platform: 'powervs',
-    plural: 'ibmpowervsmachinetemplates',
-    rules: { v1beta2: powervs.clusterApi, v1beta3: powervs.clusterApiV1beta3 },
-  },
-  IBMVPCMachineTemplate: {
-    platform: 'ibmcloud',
-    plural: 'ibmvpcmachinetemplates',
-    rules: { v1beta1: ibmcloud.clusterApi, v1beta2: ibmcloud.clusterApi },
-  },
-  Metal3MachineTemplate: {
-    platform: 'baremetal',
-    plural: 'metal3machinetemplates',
-    rules: { v1beta1: baremetal.clusterApi, v1beta2: baremetal.clusterApi },
-  },
-} as const satisfies Record<string, TemplateKind>;
-
-export type TemplateKindName = keyof typeof kinds;
-export const templateKindNames = Object.keys(kinds) as readonly TemplateKindName[];
-
-export const isTemplateKind = (kind: string): kind is TemplateKindName => Object.hasOwn(kinds, kind);
-
-/** Its name in addresses of the API, the platform, and the versions that we can read, oldest first. */
-export function templateKind(
-  kind: TemplateKindName,
-): Omit<TemplateKind, 'rules'> & { readonly versions: readonly string[] } {
-  const { platform, plural, rules } = kinds[kind];
-  return { platform, plural, versions: Object.keys(rules) };
-}
-
-/** Null: that version has a form that we do not know. */
-export function templateRule(kind: TemplateKindName, version: string, place: TemplatePlace): ImageRule | null {
-  const rules: TemplateKind['rules'] = kinds[kind].rules;
-  const rule = Object.hasOwn(rules, version) ? rules[version] : undefined;
-  return rule === undefined ? null : (spec, question) => rule(spec, question, place);
-}
 
 // Which infrastructure template machines of Cluster API are made from, in both forms of the reference.
 
@@ -122,7 +52,8 @@ export function templateReference(resource: Pick<MachineResource, 'namespace'>, 
   const { group, version } = groupOf(found);
   const [kind, name] = [textAt(found, 'kind'), textAt(found, 'name')];
   if (group !== infrastructureGroup) return refused(path, `a template of ${infrastructureGroup}`, found);
-  if (!isTemplateKind(kind)) return refused(`${path}.kind`, `one of ${templateKindNames.join(', ')}`, found['kind']);
+  if (!isTemplateKind(kind))
+    return refused(`${path}.kind`, `one of ${templateKinds.map((each) => each.kind).join(', ')}`, found['kind']);
   if (!DNS_NAME.test(name)) return refused(`${path}.name`, 'the name of a template', found['name']);
   // Cluster API takes templates only from the namespace of whoever refers to them.
   const namespace = textAt(found, 'namespace') || resource.namespace;
@@ -184,8 +115,8 @@ export interface ClusterApiContext extends MachineContext {
 }
 
 export function regionOf(infrastructure: Pick<Infrastructure, 'status'> | undefined): string {
-  const { aws, ibmcloud, powervs } = infrastructure?.status?.platformStatus ?? {};
-  return [aws?.region, ibmcloud?.location, powervs?.region].find((region) => region !== undefined) ?? '';
+  const status = infrastructure?.status?.platformStatus ?? {};
+  return platformDefs.map(({ regionIn }) => regionIn?.(status)).find((region) => region !== undefined) ?? '';
 }
 
 /** It came out of JSON. */
@@ -245,8 +176,8 @@ export function readTemplate(
   const spec = fieldAt(jsonOf(template.spec), 'template', 'spec');
   if (!isJsonObject(spec))
     return refused(`${name}: spec.template.spec: expected what a machine is, found ${shown(spec)}`);
-  const region = context.region || regionOfZone(machines.spec?.template?.spec?.failureDomain ?? '');
-  const rule = templateRule(reference.kind, version, { region });
+  const failureDomain = machines.spec?.template?.spec?.failureDomain ?? '';
+  const rule = templateRule(reference.kind, version, { region: context.region, failureDomain });
   if (rule === null) return refused(`${name}: its version ${version} is not known`);
   return { ok: true, platform, architecture: architectureOf(saysOf(machines), { ...context, platform }), spec, rule };
 }

@@ -1,12 +1,13 @@
 // What a resource remembers of the boot image we gave it, as JSON in its annotation. Written in the same patch as the image,
 // so that one change is one patch. Anybody may have written there: what is not whole is not used.
 import { bootImageAdoptAnnotation, bootImageAnnotation } from '@slipway/api';
+import type { JsonObject } from './json.ts';
 import { sha256 } from '@slipway/base/hash';
 import { isRecord } from '@slipway/base/json';
 import { streamImages } from './boot-image-config.ts';
 import type { ClusterFacts, OptIn, ResourceFacts, StubReading } from './facts.ts';
 import { closedGate, type Gate } from './preconditions.ts';
-import type { BootImageCode, ImageVerdict, JsonObject, ResourceVerdict } from './verdict.ts';
+import type { BootImageCode, ImageVerdict, ResourceVerdict } from './verdict.ts';
 
 export interface BootImageMemory {
   /** The image that we set last, as the platform names it. */

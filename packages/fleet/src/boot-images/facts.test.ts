@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from './json.ts';
 import {
   keyOfMachines,
   type MachineContext,
@@ -12,7 +13,7 @@ import {
 import { imageCases } from './testing/image-cases.ts';
 import { awsSpec, baremetalImageSpec, gcpSpec, libvirtSpec } from './testing/provider-specs.ts';
 import { clusterApiSet, everything, machineDeployment, machineSet } from './testing/sample-facts.ts';
-import { type Json, type JsonObject, platforms } from './verdict.ts';
+import { platforms } from './platforms/index.ts';
 
 const metadata = { name: 'workers' };
 

@@ -10,17 +10,14 @@ import {
 } from '@slipway/api';
 import { type ArchitectureContext, architectureOf } from './architecture.ts';
 import type { BootImageConfig, Golden } from './boot-image-config.ts';
-import { fieldAt, isJsonObject, shown, textAt, withField } from './json.ts';
-import { imageRule } from './platforms/index.ts';
+import { fieldAt, isJsonObject, shown, textAt, withField, type Json, type JsonObject } from './json.ts';
+import { platformDef, platforms } from './platforms/index.ts';
 import {
   type Architecture,
   type BootImageCode,
   type ImageRule,
-  type Json,
-  type JsonObject,
   type MachineResource,
   type Platform,
-  platforms,
 } from './verdict.ts';
 
 export type MachineManager = NonNullable<
@@ -190,69 +187,7 @@ export const apiWord = (api: MachineResource['api']): 'mapi' | 'capi' =>
 /** The providerSpec below a MachineSet, as a JSON pointer. */
 export const providerSpecPointer = '/spec/template/spec/providerSpec/value';
 
-interface SpecForm {
-  readonly kind: string;
-  /** The last is what new clusters have, those before it are of the time when each provider had its own group. */
-  readonly apiVersions: readonly string[];
-  readonly userData: readonly [string, ...string[]];
-}
-
-const secretName = ['userDataSecret', 'name'] as const;
-
-const forms: Record<Platform, SpecForm> = {
-  aws: {
-    kind: 'AWSMachineProviderConfig',
-    apiVersions: ['awsproviderconfig.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
-    userData: secretName,
-  },
-  gcp: {
-    kind: 'GCPMachineProviderSpec',
-    apiVersions: ['gcpprovider.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
-    userData: secretName,
-  },
-  azure: {
-    kind: 'AzureMachineProviderSpec',
-    apiVersions: ['azureproviderconfig.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
-    userData: secretName,
-  },
-  vsphere: {
-    kind: 'VSphereMachineProviderSpec',
-    apiVersions: ['vsphereprovider.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
-    userData: secretName,
-  },
-  nutanix: { kind: 'NutanixMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'], userData: secretName },
-  powervs: { kind: 'PowerVSMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'], userData: secretName },
-  alibabacloud: {
-    kind: 'AlibabaCloudMachineProviderConfig',
-    apiVersions: ['machine.openshift.io/v1'],
-    userData: secretName,
-  },
-  openstack: {
-    kind: 'OpenstackProviderSpec',
-    apiVersions: ['openstackproviderconfig.openshift.io/v1alpha1', 'machine.openshift.io/v1alpha1'],
-    userData: secretName,
-  },
-  baremetal: {
-    kind: 'BareMetalMachineProviderSpec',
-    apiVersions: ['baremetal.cluster.k8s.io/v1alpha1'],
-    userData: ['userData', 'name'],
-  },
-  libvirt: {
-    kind: 'LibvirtMachineProviderConfig',
-    apiVersions: ['libvirtproviderconfig.openshift.io/v1beta1'],
-    userData: ['ignition', 'userDataSecret'],
-  },
-  ovirt: {
-    kind: 'OvirtMachineProviderSpec',
-    apiVersions: ['ovirtproviderconfig.machine.openshift.io/v1beta1'],
-    userData: secretName,
-  },
-  ibmcloud: {
-    kind: 'IBMCloudMachineProviderSpec',
-    apiVersions: ['ibmcloudproviderconfig.openshift.io/v1beta1'],
-    userData: secretName,
-  },
-};
+const userDataSecretName = ['userDataSecret', 'name'] as const;
 
 export type ReadProviderSpec =
   | {
@@ -265,25 +200,25 @@ export type ReadProviderSpec =
 
 /** `value`: spec.template.spec.providerSpec.value of the MachineSet. */
 export function readProviderSpec(platform: Platform, value: Json | undefined): ReadProviderSpec {
-  const form = forms[platform];
+  const { kind, apiVersions, userData = userDataSecretName } = platformDef(platform).providerSpec;
   const path = 'spec.template.spec.providerSpec.value';
-  if (!isJsonObject(value)) return refused(path, `a ${form.kind}`, value);
-  if (value['kind'] !== form.kind) {
-    return refused(`${path}.kind`, `${form.kind}, that of platform ${platform}`, value['kind']);
+  if (!isJsonObject(value)) return refused(path, `a ${kind}`, value);
+  if (value['kind'] !== kind) {
+    return refused(`${path}.kind`, `${kind}, that of platform ${platform}`, value['kind']);
   }
-  if (!form.apiVersions.includes(textAt(value, 'apiVersion'))) {
-    return refused(`${path}.apiVersion`, form.apiVersions.toReversed().join(' or '), value['apiVersion']);
+  if (!apiVersions.includes(textAt(value, 'apiVersion'))) {
+    return refused(`${path}.apiVersion`, apiVersions.toReversed().join(' or '), value['apiVersion']);
   }
-  const name = fieldAt(value, ...form.userData);
+  const name = fieldAt(value, ...userData);
   if (name !== undefined && name !== null && typeof name !== 'string') {
-    return refused(`${path}.${form.userData.join('.')}`, 'the name of a Secret', name);
+    return refused(`${path}.${userData.join('.')}`, 'the name of a Secret', name);
   }
   return { ok: true, spec: value, userDataSecret: name ?? '' };
 }
 
 /** The same machines, with user data from another Secret. */
 export const withUserDataSecret = (platform: Platform, spec: JsonObject, name: string): JsonObject =>
-  withField(spec, forms[platform].userData, name);
+  withField(spec, platformDef(platform).providerSpec.userData ?? userDataSecretName, name);
 
 const refused = (path: string, expected: string, found: Json | undefined): ReadProviderSpec => ({
   ok: false,
@@ -314,7 +249,7 @@ export function readMachineSet(set: MachineSet, context: MachineContext): ReadMa
   if (!read.ok) return { machine: { ok: false, platform, code: read.code, message: read.message }, userData: '' };
   const { spec, userDataSecret } = read;
   const architecture = architectureOf(set, { ...context, platform });
-  const rule = imageRule('machine.openshift.io', platform);
+  const rule = platformDef(platform).machineApi;
   return { machine: { ok: true, platform, architecture, spec, rule }, userData: userDataSecret };
 }
 

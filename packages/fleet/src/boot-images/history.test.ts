@@ -21,7 +21,7 @@ import {
   NOW,
   OLD,
 } from './testing/sample-facts.ts';
-import type { JsonObject } from './verdict.ts';
+import type { JsonObject } from './json.ts';
 
 describe('the name of a BootImageHistory', () => {
   it.each([

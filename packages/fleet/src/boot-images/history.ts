@@ -3,8 +3,8 @@
 import type { BootImageHistory } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { apiWord } from './facts.ts';
-import { isJsonObject, type PatchStep, patchSteps } from './json.ts';
-import type { Json, JsonObject, MachineResource } from './verdict.ts';
+import { isJsonObject, type PatchStep, patchSteps, type Json, type JsonObject } from './json.ts';
+import type { MachineResource } from './verdict.ts';
 
 export type HistoryDetail = NonNullable<NonNullable<BootImageHistory['status']>['details']>[number];
 

@@ -8,27 +8,21 @@ export {
   GRACE_MS,
   infrastructureGroup,
   isSameClone,
-  isTemplateKind,
   type MachineTemplate,
   type NamedTemplate,
   readTemplate,
   referenceOf,
   regionOf,
   replacementNote,
-  templateKind,
-  type TemplateKindName,
-  templateKindNames,
   templateQuestion,
 } from './cluster-api.ts';
+export { platforms, isTemplateKind, templateKind, type TemplateKindName, templateKinds } from './platforms/index.ts';
 export { additions, installer3, managedStub, oldToken } from './testing/stubs.ts';
 export {
   type BootImageCode,
-  type Json,
-  type JsonObject,
   type MachineKind,
   type MachineResource,
   type Platform,
-  platforms,
   type ResourceVerdict,
 } from './verdict.ts';
 export {
@@ -50,7 +44,7 @@ export {
   userDataSecretOf,
   withUserDataSecret,
 } from './facts.ts';
-export { annotationSteps, isJsonObject, type PatchStep, patchSteps } from './json.ts';
+export { annotationSteps, isJsonObject, type PatchStep, patchSteps, type Json, type JsonObject } from './json.ts';
 export { type Change, decideResource, type Decision, decodeMemory, failedDecision, type ToImport } from './decide.ts';
 export {
   type BootImageConfig,

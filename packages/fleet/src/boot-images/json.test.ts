@@ -1,7 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { annotationSteps, fieldAt, objectAt, type PatchStep, patchSteps, shown, textAt, withField } from './json.ts';
-import type { Json } from './verdict.ts';
+import {
+  annotationSteps,
+  fieldAt,
+  objectAt,
+  type PatchStep,
+  patchSteps,
+  shown,
+  textAt,
+  withField,
+  type Json,
+} from './json.ts';
 
 const value = { a: { b: 'text', list: [{ c: 1 }] }, none: null };
 
@@ -38,7 +47,7 @@ describe('a field of JSON', () => {
 it('a message shows what was found, in short', () => {
   expect(shown(undefined)).toBe('nothing');
   expect(shown('a\nb')).toBe(String.raw`"a\nb"`);
-  expect(shown('x'.repeat(500))).toHaveLength(121);
+  expect(shown('x'.repeat(500))).toHaveLength(120);
 });
 
 /** As an API server does it, for the steps that we make. */

@@ -2,9 +2,15 @@
 // called `constructor` is not found.
 import { isEqual } from '@slipway/base/equal';
 import { isRecord } from '@slipway/base/json';
-import type { Json, JsonObject } from './verdict.ts';
+import { truncate } from '@slipway/base/text';
 
-const LONGEST_SHOWN = 120;
+/** As the API server keeps it: nothing of it is ours but the image and the reference to user data. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+const MAX_SHOWN = 120;
 
 export const isJsonObject = (value: unknown): value is JsonObject => isRecord(value);
 
@@ -39,10 +45,8 @@ export function withField(value: JsonObject, path: readonly [string, ...string[]
 }
 
 /** For messages: short, and on one line. */
-export const shown = (value: Json | undefined): string => {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
-};
+export const shown = (value: Json | undefined): string =>
+  truncate(value === undefined ? 'nothing' : JSON.stringify(value), MAX_SHOWN);
 
 // The steps of a JSON patch that lead from one value to another, and touch nothing else. A merge patch would not do: it puts
 // lists whole in place of the old ones, and the server drops what is null in them.

@@ -1,9 +1,21 @@
-import { fieldAt, isJsonObject, objectAt, shown, textAt } from '../json.ts';
-import type { ImageRule, JsonObject } from '../verdict.ts';
-import { badSpec, badTemplate, type TemplateRule, verdictOfRegion } from './platform.ts';
+import { fieldAt, isJsonObject, type JsonObject, objectAt, shown, textAt } from '../json.ts';
+import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
+import { type PlatformDef, type TemplatePlace, verdictOfRegion } from './platform.ts';
+
+export const aws = {
+  type: 'aws',
+  providerSpec: {
+    kind: 'AWSMachineProviderConfig',
+    apiVersions: ['awsproviderconfig.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
+  },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: 'AWSMachineTemplate', rules: { v1beta2: judgeTemplate } },
+  imageIds: 'aws',
+  regionIn: ({ aws }) => aws?.region,
+} as const satisfies PlatformDef;
 
 /** An AMI of the region. `id`, `arn` and `filters` exclude each other: what is set is `id` alone. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const region = textAt(spec, 'placement', 'region');
   if (region === '')
     return badSpec('placement.region', 'the region of the machines', fieldAt(spec, 'placement', 'region'));
@@ -12,7 +24,7 @@ export const machineApi: ImageRule = (spec, question) => {
   const current = textAt(spec, 'ami', 'id');
   const change = (id: string): JsonObject => ({ ...spec, ami: { id } });
   return verdictOfRegion({ cloud: 'aws', region, current, text, change }, question);
-};
+}
 
 /** Where a region had no image, the installer copied one and left filters with its name. */
 function imageText(ami: JsonObject): string {
@@ -29,7 +41,8 @@ const filterText = (filter: JsonObject): string => `${textAt(filter, 'name')}=${
 const lookups = ['imageLookupFormat', 'imageLookupOrg', 'imageLookupBaseOS'] as const;
 
 /** An AMI. The region is that of the cluster: a template has none. */
-export const clusterApi: TemplateRule = (spec, question, { region }) => {
+function judgeTemplate(spec: JsonObject, question: ImageQuestion, place: TemplatePlace): ImageVerdict {
+  const region = place.region || regionOfZone(place.failureDomain);
   const current = textAt(spec, 'ami', 'id');
   const text = current || lookupText(spec);
   if (fieldAt(spec, 'ami', 'id') !== undefined && current === '')
@@ -41,7 +54,7 @@ export const clusterApi: TemplateRule = (spec, question, { region }) => {
   // eksLookupType excludes id, and what is looked up does not count beside it.
   const change = (id: string): JsonObject => ({ ...spec, ami: { id } });
   return verdictOfRegion({ cloud: 'aws', region, current, text, change }, question);
-};
+}
 
 function lookupText(spec: JsonObject): string {
   const eks = textAt(spec, 'ami', 'eksLookupType');

@@ -1,7 +1,28 @@
-import { fieldAt, objectAt, textAt } from '../json.ts';
-import type { Artifact, ImageQuestion, ImageRule, ImageVerdict, JsonObject } from '../verdict.ts';
+import { fieldAt, type JsonObject, objectAt, textAt } from '../json.ts';
+import {
+  type Artifact,
+  badSpec,
+  badTemplate,
+  type ImageQuestion,
+  type ImageVerdict,
+  noImage,
+  notOurs,
+} from '../verdict.ts';
 import { artifactOf, fileOf, useImage } from './import.ts';
-import { badSpec, badTemplate, noImage, notOurs, type TemplateRule, verdictOfView } from './platform.ts';
+import { type PlatformDef, verdictOfView } from './platform.ts';
+
+const templateKind = 'Metal3MachineTemplate';
+
+export const baremetal = {
+  type: 'baremetal',
+  providerSpec: {
+    kind: 'BareMetalMachineProviderSpec',
+    apiVersions: ['baremetal.cluster.k8s.io/v1alpha1'],
+    userData: ['userData', 'name'],
+  },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+} as const satisfies PlatformDef;
 
 /** Writes the OS of the payload itself: such a spec has no image that could grow old. */
 const installCoreos = 'install_coreos';
@@ -14,7 +35,7 @@ const formats = [
 ] as const;
 
 /** The address and checksum of an image, where hosts are deployed with one. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const method = textAt(spec, 'customDeploy', 'method');
   if (method === installCoreos) {
     const version = textAt(question.images, 'artifacts', 'metal', 'release');
@@ -24,7 +45,7 @@ export const machineApi: ImageRule = (spec, question) => {
   const url = textAt(spec, 'image', 'url');
   if (!URL.canParse(url)) return badSpec('image.url', 'the address of an image', fieldAt(spec, 'image', 'url'));
   return ofImage(spec, url, question);
-};
+}
 
 function ofMethod(method: string, question: ImageQuestion): ImageVerdict {
   const image = `customDeploy ${method}`;
@@ -83,14 +104,14 @@ function toCustomDeploy(image: string, question: ImageQuestion): ImageVerdict {
 }
 
 /** The address and checksum of an image, or the way the OS of the payload is written. Its format stays: v1beta2 calls it diskFormat. */
-export const clusterApi: TemplateRule = (spec, question) => {
+function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const method = textAt(spec, 'customDeploy', 'method');
   const url = textAt(spec, 'image', 'url');
   if (method === '' && !URL.canParse(url))
     return badTemplate('image.url', 'the address of an image', fieldAt(spec, 'image', 'url'));
   const view = {
-    plural: 'metal3machinetemplates',
-    rule: machineApi,
+    kind: templateKind,
+    rule: judgeProviderSpec,
     providerSpec: { customDeploy: { method }, image: objectAt(spec, 'image') },
     // Left out, the kind of checksum is md5.
     changed: (after: Parameters<typeof objectAt>[0]) => ({
@@ -99,4 +120,4 @@ export const clusterApi: TemplateRule = (spec, question) => {
     imported: () => ({ customDeploy: { method: 'install_coreos' }, image: null }),
   };
   return verdictOfView(spec, view, question);
-};
+}

@@ -1,6 +1,16 @@
-import { fieldAt, isJsonObject, textAt } from '../json.ts';
-import type { ImageQuestion, ImageRule, ImageVerdict, Json, JsonObject } from '../verdict.ts';
-import { badSpec, badTemplate, noImage, notOurs, type TemplateRule } from './platform.ts';
+import { fieldAt, isJsonObject, type Json, type JsonObject, textAt } from '../json.ts';
+import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict, noImage, notOurs } from '../verdict.ts';
+import type { PlatformDef } from './platform.ts';
+
+export const gcp = {
+  type: 'gcp',
+  providerSpec: {
+    kind: 'GCPMachineProviderSpec',
+    apiVersions: ['gcpprovider.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
+  },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: 'GCPMachineTemplate', rules: { v1beta1: judgeTemplate } },
+} as const satisfies PlatformDef;
 
 /** Where images of the OS have always been published. */
 const ourProject = 'rhcos-cloud';
@@ -33,14 +43,14 @@ const pathOf = (reference: string): string => reference.replace(/^https:\/\/[^/]
 export const isSameGcpImage = (one: string, other: string): boolean => pathOf(one) === pathOf(other);
 
 /** The image of every disk that machines boot from. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const disks = fieldAt(spec, 'disks');
   const boot = isList(disks) ? disks.filter(isBoot) : [];
   if (!isList(disks) || boot.length === 0) return badSpec('disks', 'a disk with boot: true', disks);
   const unnamed = boot.find((disk) => textAt(disk, 'image') === '');
   if (unnamed !== undefined) return badSpec('disks[].image', 'the image to boot', fieldAt(unnamed, 'image'));
   return verdictOf(spec, disks, question);
-};
+}
 
 function verdictOf(spec: JsonObject, disks: readonly Json[], question: ImageQuestion): ImageVerdict {
   const current = disks.filter(isBoot).map((disk) => textAt(disk, 'image'));
@@ -67,7 +77,7 @@ const isList = (value: Json | undefined): value is readonly Json[] => Array.isAr
 const isBoot = (disk: Json): disk is JsonObject => isJsonObject(disk) && disk['boot'] === true;
 
 /** A full reference, which counts before a family. */
-export const clusterApi: TemplateRule = (spec, question) => {
+function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const found = fieldAt(spec, 'image');
   if (found !== undefined && found !== null && typeof found !== 'string')
     return badTemplate('image', 'a reference to an image', found);
@@ -81,7 +91,7 @@ export const clusterApi: TemplateRule = (spec, question) => {
   if (target === null) return noImage(text, question, 'images.gcp');
   const { reference: to, version } = target;
   return { type: 'change', image: text, to, version, spec: { ...spec, image: to } };
-};
+}
 
 function familyText(spec: JsonObject): string {
   const family = textAt(spec, 'imageFamily');

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import type { JsonObject } from '../json.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { questionOf } from '../testing/image-cases.ts';
@@ -13,12 +14,12 @@ import {
   powervsSpec,
   vsphereSpec,
 } from '../testing/provider-specs.ts';
-import type { Architecture, ImageQuestion, JsonObject, Platform } from '../verdict.ts';
+import type { Architecture, ImageQuestion, Platform } from '../verdict.ts';
 import { isNamedByInstaller, nameWithVersion, word } from './import.ts';
-import { imageRule } from './index.ts';
+import { platformDef } from './index.ts';
 
 const commandsOf = (platform: Platform, spec: JsonObject, question: ImageQuestion): readonly string[] => {
-  const verdict = imageRule('machine.openshift.io', platform)(spec, question);
+  const verdict = platformDef(platform).machineApi(spec, question);
   return verdict.type === 'manual' ? verdict.commands : [verdict.type];
 };
 

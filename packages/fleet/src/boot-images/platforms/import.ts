@@ -1,7 +1,13 @@
 // A file of the payload's stream metadata that is brought to a platform by hand.
-import { textAt } from '../json.ts';
-import type { Artifact, ImageQuestion, ImageVerdict, JsonObject, MachineResource } from '../verdict.ts';
-import { noImage, notOurs } from './platform.ts';
+import { type JsonObject, textAt } from '../json.ts';
+import {
+  type Artifact,
+  type ImageQuestion,
+  type ImageVerdict,
+  type MachineResource,
+  noImage,
+  notOurs,
+} from '../verdict.ts';
 
 const LONGEST_LOCATION = 2048;
 

@@ -1,12 +1,21 @@
-import { fieldAt, isJsonObject, objectAt, textAt } from '../json.ts';
-import type { Artifact, ImageRule } from '../verdict.ts';
+import { fieldAt, isJsonObject, type JsonObject, objectAt, textAt } from '../json.ts';
+import { type Artifact, badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } from '../verdict.ts';
 import { artifactOf, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
-import { badSpec, badTemplate, notOurs, ownImageName, type TemplateRule, verdictOfView } from './platform.ts';
+import { ownImageName, type PlatformDef, verdictOfView } from './platform.ts';
+
+const templateKind = 'NutanixMachineTemplate';
+
+export const nutanix = {
+  type: 'nutanix',
+  providerSpec: { kind: 'NutanixMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'] },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate } },
+} as const satisfies PlatformDef;
 
 const LONGEST_NAME = 64;
 
 /** An image of Prism Central, by its name or, chosen by the owner, by its UUID. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const type = textAt(spec, 'image', 'type');
   const current = textAt(spec, 'image', type === 'uuid' ? 'uuid' : 'name');
   if (current === '') return badSpec('image', 'type and name, or type and uuid', fieldAt(spec, 'image'));
@@ -25,7 +34,7 @@ export const machineApi: ImageRule = (spec, question) => {
     },
     question,
   );
-};
+}
 
 /** Prism Central fetches the image itself, and checks it. */
 function importCommand({ location, sha256 }: Artifact, name: string): string {
@@ -38,7 +47,7 @@ function importCommand({ location, sha256 }: Artifact, name: string): string {
 }
 
 /** An image of Prism Central, by its name or its UUID; or by a pattern, which is somebody's own. */
-export const clusterApi: TemplateRule = (spec, question) => {
+function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const isLookup = isJsonObject(fieldAt(spec, 'imageLookup'));
   const image = objectAt(spec, 'image');
   const text = isLookup ? 'imageLookup' : textAt(image, textAt(image, 'type') === 'uuid' ? 'uuid' : 'name');
@@ -46,11 +55,11 @@ export const clusterApi: TemplateRule = (spec, question) => {
   if (isLookup && !question.isAdopted)
     return notOurs(text, `The image is found by ${text}, which is the owner's own choice.`);
   const view = {
-    plural: 'nutanixmachinetemplates',
-    rule: machineApi,
+    kind: templateKind,
+    rule: judgeProviderSpec,
     providerSpec: { image: isLookup ? { type: 'name', name: ownImageName(question) } : image },
     image: text,
     imported: (name: string) => ({ image: { type: 'name', name }, imageLookup: null }),
   };
   return verdictOfView(spec, view, question);
-};
+}

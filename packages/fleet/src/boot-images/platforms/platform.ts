@@ -1,38 +1,63 @@
-// What the rules of all platforms say in the same words.
-import { bootImageAdoptAnnotation } from '@slipway/api';
-import { fieldAt, isJsonObject, objectAt, shown, textAt } from '../json.ts';
-import type { ImageQuestion, ImageRule, ImageVerdict, Json, JsonObject } from '../verdict.ts';
+// What a platform is: where its machines have their boot image, in both machine APIs. And what platforms have in common.
+import type { Infrastructure } from '@slipway/api';
+import { fieldAt, isJsonObject, type JsonObject, objectAt, textAt } from '../json.ts';
+import {
+  type Architecture,
+  type ImageQuestion,
+  type ImageRule,
+  type ImageVerdict,
+  noImage,
+  noRegion,
+  notOurs,
+  type Platform,
+} from '../verdict.ts';
 import { templateCommands } from './import.ts';
 
-/** A field of the spec is not as the platform has it. */
-export const badSpec = (path: string, expected: string, found: Json | undefined): ImageVerdict => ({
-  type: 'failed',
-  image: '',
-  code: 'SLW_BOOT_IMAGES_SPEC',
-  message: `providerSpec.value.${path}: expected ${expected}, found ${shown(found)}. Correct it, or opt the machines out of boot image updates.`,
-});
+export interface PlatformDef {
+  /** As Infrastructure `cluster` names it, in lower case. */
+  readonly type: Platform;
+  /** What providerSpec.value of a MachineSet of the Machine API is there. */
+  readonly providerSpec: ProviderSpecForm;
+  readonly machineApi: ImageRule;
+  /** Its infrastructure template of Cluster API; left out: there is none that we know. */
+  readonly clusterApi?: TemplateForm;
+  /** Of all its machines; left out: they may be of any. */
+  readonly architecture?: Architecture;
+  /** The cloud in stream metadata, where images are named by ids that tell nothing of them. */
+  readonly imageIds?: string;
+  /** Where the machines are, by Infrastructure `cluster`; left out: it does not say, or nobody needs to know. */
+  readonly regionIn?: (status: PlatformStatus) => string | undefined;
+}
 
-/** The stream has nothing for the platform on this architecture. */
-export const noImage = (image: string, { architecture }: ImageQuestion, place: string): ImageVerdict => ({
-  type: 'failed',
-  image,
-  code: 'SLW_BOOT_IMAGES_ARCH',
-  message: `ConfigMap coreos-bootimages: expected ${place} for ${architecture}, found none. The release ships no such boot image: opt the machines out of boot image updates, or use a release that does.`,
-});
+export type PlatformStatus = NonNullable<NonNullable<Infrastructure['status']>['platformStatus']>;
 
-export const noRegion = (image: string, region: string, regions: readonly string[]): ImageVerdict => ({
-  type: 'failed',
-  image,
-  code: 'SLW_BOOT_IMAGES_REGION',
-  message: `ConfigMap coreos-bootimages: expected an image for region ${shown(region)}, found only ${regions.length === 0 ? 'none' : regions.slice(0, 40).join(', ')}. Copy the image to the region yourself, and opt the machines out of boot image updates.`,
-});
+interface ProviderSpecForm {
+  readonly kind: string;
+  /** The last is what new clusters have, those before it are of the time when each provider had its own group. */
+  readonly apiVersions: readonly string[];
+  /** Where the name of the Secret with user data is; userDataSecret.name by default. */
+  readonly userData?: readonly [string, ...string[]];
+}
 
-/** Somebody's own: `why` is a sentence. */
-export const notOurs = (image: string, why: string): ImageVerdict => ({
-  type: 'theirs',
-  image,
-  why: `${why} It is left alone; annotation ${bootImageAdoptAnnotation}=true on what makes the machines lets it be replaced.`,
-});
+interface TemplateForm {
+  readonly kind: string;
+  /** By version: what is a form of its own has a rule of its own. */
+  readonly rules: Readonly<Record<string, TemplateRule>>;
+}
+
+/** `spec`: spec.template.spec of the template. */
+export type TemplateRule = (spec: JsonObject, question: ImageQuestion, place: TemplatePlace) => ImageVerdict;
+
+/** What a template does not say of its machines; '' where it is not known. */
+export interface TemplatePlace {
+  /** By Infrastructure `cluster`. */
+  readonly region: string;
+  /** By the MachineSet or MachineDeployment. */
+  readonly failureDomain: string;
+}
+
+/** The name of a kind of templates in addresses of the API. */
+export const pluralOfTemplate = (kind: string): string => `${kind.toLowerCase()}s`;
 
 // Clouds where an image has an id of its own in every region, and the id says nothing of the image.
 
@@ -82,19 +107,10 @@ function whyNotOurs({ current, text }: RegionChoice, { images }: ImageQuestion):
 // The image in an infrastructure template: another form of what a providerSpec says, so the rule of the platform is one, and
 // here is only where the template has what.
 
-/** What a template does not say of its machines. */
-export interface TemplatePlace {
-  /** '' where it is not known. */
-  readonly region: string;
-}
-
-/** `spec`: spec.template.spec of the template. */
-export type TemplateRule = (spec: JsonObject, question: ImageQuestion, place: TemplatePlace) => ImageVerdict;
-
 /** A template seen as a providerSpec. Fields are those of spec.template.spec that change; null takes one away. */
 export interface ProviderSpecView {
-  /** Such as vspheremachinetemplates. */
-  readonly plural: string;
+  /** Of the template. */
+  readonly kind: string;
   readonly rule: ImageRule;
   readonly providerSpec: JsonObject;
   /** The image for people; left out: as the rule has it. */
@@ -114,7 +130,8 @@ export function verdictOfView(spec: JsonObject, view: ProviderSpecView, question
   if (verdict.type !== 'manual') return { ...verdict, image };
   // The last command of a rule lets a MachineSet of the Machine API use the image; the others bring it to the platform.
   const toImport = verdict.commands.slice(0, -1);
-  const toUse = templateCommands(question.resource, view.plural, verdict.artifact.version, view.imported(verdict.to));
+  const fields = view.imported(verdict.to);
+  const toUse = templateCommands(question.resource, pluralOfTemplate(view.kind), verdict.artifact.version, fields);
   return { ...verdict, image, commands: [...toImport, ...toUse] };
 }
 
@@ -123,14 +140,6 @@ function withFields(spec: JsonObject, fields: JsonObject): JsonObject {
   const isGone = (key: string): boolean => Object.hasOwn(fields, key) && fields[key] === null;
   return Object.fromEntries(Object.entries({ ...spec, ...fields }).filter(([key]) => !isGone(key)));
 }
-
-/** A field of the template is not as its provider has it. */
-export const badTemplate = (path: string, expected: string, found: Json | undefined): ImageVerdict => ({
-  type: 'failed',
-  image: '',
-  code: 'SLW_BOOT_IMAGES_SPEC',
-  message: `spec.template.spec.${path} of the template: expected ${expected}, found ${shown(found)}. Refer to a template that has it, or opt the machines out of boot image updates.`,
-});
 
 /** The name that the image of the installer would have; for images that are named by something that tells nothing. */
 export const ownImageName = ({ infrastructureName, resource }: ImageQuestion): string =>
