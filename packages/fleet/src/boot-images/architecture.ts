@@ -38,7 +38,7 @@ export interface ArchitectureContext {
   readonly ownArchitecture: string;
 }
 
-export type FoundArchitecture =
+type FoundArchitecture =
   | { readonly ok: true; readonly architecture: Architecture }
   /** `unsaid`: nothing tells it. `wrong`: what is said is not known, or contradicts itself. */
   | {

@@ -3,7 +3,7 @@ import {
   type BootImageConfig,
   imagesOf,
   knownImages,
-  MOST_BYTES,
+  MAX_BYTES,
   nextKept,
   parseBootImageConfig,
 } from './boot-image-config.ts';
@@ -74,12 +74,7 @@ describe('the ConfigMap of boot images', () => {
     ],
     ['that is too deep', { data: { stream: deep } }, 'SLW_BOOT_IMAGES_INVALID', 'at most 32 levels'],
     ['with too many streams', { data: { streams: many } }, 'SLW_BOOT_IMAGES_INVALID', 'at most 50 streams, found 51'],
-    [
-      'that is too large',
-      { data: { stream: '{}', other: 'x'.repeat(MOST_BYTES) } },
-      'SLW_BOOT_IMAGES_INVALID',
-      'bytes',
-    ],
+    ['that is too large', { data: { stream: '{}', other: 'x'.repeat(MAX_BYTES) } }, 'SLW_BOOT_IMAGES_INVALID', 'bytes'],
   ])('%s is refused', (_, configMap, code, message) => {
     expect(parseBootImageConfig(configMap)).toEqual({ ok: false, code, message: expect.stringContaining(message) });
   });

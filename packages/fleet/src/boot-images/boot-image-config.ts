@@ -1,25 +1,20 @@
 // What boot images a payload ships: the ConfigMap that comes with it, parsed once. What is below an architecture is read by
 // the rules of the platforms, each its own part.
-import { type ConfigMap, isSameStream, osStreamLabel } from '@slipway/api';
+import { bootImagesConfigMap, type ConfigMap, isSameStream, osStreamLabel } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import { osMajor } from './boot-version.ts';
-import type { ClusterFacts, GoldenReading, ResourceFacts } from './facts.ts';
 import { fieldAt, isJsonObject, objectAt, shown, textAt, type Json, type JsonObject } from './json.ts';
 import { platformDefs } from './platforms/index.ts';
-import { readStamp, type Stamp } from './release-stamp.ts';
+import { readStamp, type Stamp, stampKeys, type StampState } from './release-stamp.ts';
 import type { Architecture, BootImageCode } from './verdict.ts';
 
-export const bootImagesName = 'coreos-bootimages';
 /** What the ConfigMap of a payload of today has is 300 kB; the API server takes one MiB. */
-export const MOST_BYTES = 4 * 1024 * 1024;
-const MOST_STREAMS = 50;
-const DEEPEST = 32;
-
-const versionStampKey = 'MCOVersionHash';
-const releaseStampKey = 'MCOReleaseImageVersion';
+export const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_STREAMS = 50;
+const MAX_DEPTH = 32;
 
 /** The part of a ConfigMap that is read. */
-export interface ConfigMapData {
+interface ConfigMapData {
   readonly data?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -36,13 +31,13 @@ export interface BootImageConfig {
   readonly stamp: { readonly version: string; readonly releaseVersion: string };
 }
 
-export interface ConfigProblem {
+interface ConfigProblem {
   readonly ok: false;
   readonly code: BootImageCode;
   readonly message: string;
 }
 
-export type ReadBootImageConfig = { readonly ok: true; readonly config: BootImageConfig } | ConfigProblem;
+type ReadBootImageConfig = { readonly ok: true; readonly config: BootImageConfig } | ConfigProblem;
 
 export type StreamImages =
   | { readonly ok: true; readonly stream: string; readonly images: JsonObject }
@@ -58,14 +53,14 @@ export function parseBootImageConfig(configMap: ConfigMapData | null): ReadBootI
     return {
       ok: false,
       code: 'SLW_BOOT_IMAGES_MISSING',
-      message: `ConfigMap ${bootImagesName}: expected the boot images of the release, found no such ConfigMap. ${wayOut}`,
+      message: `ConfigMap ${bootImagesConfigMap}: expected the boot images of the release, found no such ConfigMap. ${wayOut}`,
     };
   }
   try {
     return { ok: true, config: read(configMap.data ?? {}) };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    const message = `ConfigMap ${bootImagesName}: ${error.message}. ${wayOut}`;
+    const message = `ConfigMap ${bootImagesConfigMap}: ${error.message}. ${wayOut}`;
     return { ok: false, code: 'SLW_BOOT_IMAGES_INVALID', message };
   }
 }
@@ -85,7 +80,7 @@ export function imagesOf(config: BootImageConfig, stream: string | null, archite
   return {
     ok: false,
     code: 'SLW_BOOT_IMAGES_ARCH',
-    message: `ConfigMap ${bootImagesName}: ${streamText(name)} has no boot images for ${architecture}, only for: ${all || 'none'}. Machines of this architecture need a release that ships them.`,
+    message: `ConfigMap ${bootImagesConfigMap}: ${streamText(name)} has no boot images for ${architecture}, only for: ${all || 'none'}. Machines of this architecture need a release that ships them.`,
   };
 }
 
@@ -113,7 +108,7 @@ function noStream(config: BootImageConfig, stream: string | null): StreamImages 
   return {
     ok: false,
     code: 'SLW_BOOT_IMAGES_STREAM',
-    message: `ConfigMap ${bootImagesName}: ${streamText(stream ?? '')} is not there, only: ${all || 'none'}. Let the machines follow one of these, or wait for a release that has it.`,
+    message: `ConfigMap ${bootImagesConfigMap}: ${streamText(stream ?? '')} is not there, only: ${all || 'none'}. Let the machines follow one of these, or wait for a release that has it.`,
   };
 }
 
@@ -123,12 +118,12 @@ const architecturesOf = (stream: JsonObject): JsonObject => objectAt(stream, 'ar
 
 function read(data: Readonly<Record<string, string>>): BootImageConfig {
   const bytes = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value), 0);
-  if (bytes > MOST_BYTES) throw new Refused(`expected at most ${MOST_BYTES} bytes, found ${bytes}`);
+  if (bytes > MAX_BYTES) throw new Refused(`expected at most ${MAX_BYTES} bytes, found ${bytes}`);
   const text = (key: string): string => data[key]?.trim() ?? '';
   return {
     ...readStreams(data),
     releaseVersion: text('releaseVersion'),
-    stamp: { version: text(versionStampKey), releaseVersion: text(releaseStampKey) },
+    stamp: { version: text(stampKeys.version), releaseVersion: text(stampKeys.release) },
   };
 }
 
@@ -147,8 +142,8 @@ function readStreams({
 
 function streamsAt(text: string): Map<string, JsonObject> {
   const entries = Object.entries(objectOf('data.streams', text));
-  if (entries.length > MOST_STREAMS) {
-    throw new Refused(`data.streams: expected at most ${MOST_STREAMS} streams, found ${entries.length}`);
+  if (entries.length > MAX_STREAMS) {
+    throw new Refused(`data.streams: expected at most ${MAX_STREAMS} streams, found ${entries.length}`);
   }
   return new Map(entries.map(([name, stream]) => [name, checked(`data.streams["${name.slice(0, 63)}"]`, stream)]));
 }
@@ -171,7 +166,7 @@ function objectOf(path: string, text: string): JsonObject {
     throw new Refused(`${path}: expected stream metadata in JSON, found ${String(error).slice(0, 200)}`);
   }
   if (!isJsonObject(value)) throw new Refused(`${path}: expected an object, found ${text.slice(0, 80)}`);
-  if (isDeeper(value, DEEPEST)) throw new Refused(`${path}: expected at most ${DEEPEST} levels, found more`);
+  if (isDeeper(value, MAX_DEPTH)) throw new Refused(`${path}: expected at most ${MAX_DEPTH} levels, found more`);
   return value;
 }
 
@@ -184,8 +179,8 @@ const isDeeper = (value: Json, most: number): boolean =>
 
 /** Its own label says which stream, else that of the pool that its machines join; else the ConfigMap's default counts. */
 export function streamImages(
-  { labels }: Pick<ResourceFacts, 'labels'>,
-  { workerStream }: Pick<ClusterFacts, 'workerStream'>,
+  { labels }: { readonly labels: Readonly<Record<string, string>> },
+  { workerStream }: { readonly workerStream: string | null },
   config: BootImageConfig,
   architecture: Architecture,
 ): StreamImages {
@@ -201,8 +196,8 @@ const nameIn = ({ streams }: BootImageConfig, stream: string): string =>
 // once in the ConfigMap is ours to replace, what never was is somebody's own.
 
 /** What is kept of payloads that have gone: some twenty of them; an object holds 256 KiB of annotations in all. */
-const MOST_KEPT = 3000;
-const LONGEST_ID = 64;
+const MAX_KEPT = 3000;
+const MAX_ID = 64;
 /** Clouds that name images by ids. Windows licence images (aws-winli) are elsewhere in the metadata and never ours. */
 const clouds = platformDefs.flatMap(({ imageIds }) => imageIds ?? []);
 
@@ -218,7 +213,7 @@ export function nextKept(config: BootImageConfig, kept: string | undefined): str
   const before = readKept(kept);
   const known = new Set(before);
   const added = [...new Set(imageIds(config))].filter((id) => !known.has(id));
-  return added.length === 0 ? (kept ?? '') : [...before, ...added].slice(-MOST_KEPT).join(',');
+  return added.length === 0 ? (kept ?? '') : [...before, ...added].slice(-MAX_KEPT).join(',');
 }
 
 const readKept = (kept: string | undefined): string[] =>
@@ -226,7 +221,7 @@ const readKept = (kept: string | undefined): string[] =>
     .split(',')
     .map((id) => id.trim())
     .filter(isId)
-    .slice(-MOST_KEPT);
+    .slice(-MAX_KEPT);
 
 function imageIds(config: BootImageConfig): string[] {
   const streams = [...config.streams.values(), ...(config.defaultStream === null ? [] : [config.defaultStream])];
@@ -240,13 +235,25 @@ const idsOf = (images: Json): string[] =>
       .filter(isId),
   );
 
-const isId = (id: string): boolean => id !== '' && id.length <= LONGEST_ID && /^[\w-]+$/.test(id);
+const isId = (id: string): boolean => id !== '' && id.length <= MAX_ID && /^[\w-]+$/.test(id);
 
 // ConfigMap coreos-bootimages with what is known about it: what it says, whether it may be followed yet, and which images were
 // ever in it.
 
 /** On the ConfigMap: ids of images that were in it, so that they are still known when another release has come. */
 export const knownImagesAnnotation = 'slipway.dev/boot-images-known';
+
+/** ConfigMap coreos-bootimages, as parseBootImageConfig reads it. */
+export type GoldenReading =
+  | { readonly type: 'problem'; readonly code: BootImageCode; readonly message: string }
+  | { readonly type: 'valid'; readonly golden: GoldenFacts };
+
+export interface GoldenFacts {
+  readonly config: BootImageConfig;
+  /** Our counter of its changes. */
+  readonly generation: number;
+  readonly stamp: StampState;
+}
 
 export interface Golden {
   readonly reading: GoldenReading;

@@ -1,4 +1,5 @@
-// Which infrastructure templates of Cluster API we know, in which versions.
+// What a MachineSet or MachineDeployment of Cluster API says of its machines, with the template that it refers to; and templates
+// of ours, with another image.
 import {
   clonedFromAnnotation,
   type ClusterApiMachineSet,
@@ -6,7 +7,7 @@ import {
   type MachineDeployment,
 } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
-import { managedByLabel } from '../managed-by.ts';
+import { MANAGED_BY_SLIPWAY, managedByLabel } from '../managed-by.ts';
 import { canonicalJson } from '../render/canonical-json.ts';
 import { architectureOf, type SaysArchitecture } from './architecture.ts';
 import type { MachineContext, MachineReading } from './facts.ts';
@@ -19,93 +20,9 @@ import {
   templateKinds,
   templateRule,
 } from './platforms/index.ts';
-import type { ImageRule, MachineResource, Platform } from './verdict.ts';
+import type { MachineResource } from './verdict.ts';
 
 export const infrastructureGroup = 'infrastructure.cluster.x-k8s.io';
-
-// Which infrastructure template machines of Cluster API are made from, in both forms of the reference.
-
-export interface TemplateReference {
-  readonly kind: TemplateKindName;
-  readonly namespace: string;
-  readonly name: string;
-  /** Null: the labels of the CRD say it. */
-  readonly version: string | null;
-}
-
-export type ReadReference =
-  | {
-      readonly ok: true;
-      readonly reference: TemplateReference;
-      /** Name of the Secret with user data; '' where a bootstrap provider makes it. */
-      readonly dataSecretName: string;
-    }
-  | { readonly ok: false; readonly code: 'SLW_BOOT_IMAGES_SPEC'; readonly message: string };
-
-const DNS_NAME = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
-const path = 'spec.template.spec.infrastructureRef';
-
-/** `spec`: that of the MachineSet or MachineDeployment. */
-export function templateReference(resource: Pick<MachineResource, 'namespace'>, spec: Json | undefined): ReadReference {
-  const found = fieldAt(spec, 'template', 'spec', 'infrastructureRef');
-  if (!isJsonObject(found)) return refused(path, 'a reference to an infrastructure template', found);
-  const { group, version } = groupOf(found);
-  const [kind, name] = [textAt(found, 'kind'), textAt(found, 'name')];
-  if (group !== infrastructureGroup) return refused(path, `a template of ${infrastructureGroup}`, found);
-  if (!isTemplateKind(kind))
-    return refused(`${path}.kind`, `one of ${templateKinds.map((each) => each.kind).join(', ')}`, found['kind']);
-  if (!DNS_NAME.test(name)) return refused(`${path}.name`, 'the name of a template', found['name']);
-  // Cluster API takes templates only from the namespace of whoever refers to them.
-  const namespace = textAt(found, 'namespace') || resource.namespace;
-  if (namespace !== resource.namespace) return refused(`${path}.namespace`, resource.namespace, namespace);
-  const dataSecretName = textAt(spec, 'template', 'spec', 'bootstrap', 'dataSecretName');
-  return { ok: true, reference: { kind, namespace, name, version }, dataSecretName };
-}
-
-/** v1beta1 has a version with the group, v1beta2 the group alone. */
-function groupOf(reference: Json): { readonly group: string; readonly version: string | null } {
-  const [group = '', version = ''] = textAt(reference, 'apiVersion').split('/');
-  return version === '' ? { group: textAt(reference, 'apiGroup'), version: null } : { group, version };
-}
-
-const refused = (at: string, expected: string, found: Json | undefined): ReadReference => ({
-  ok: false,
-  code: 'SLW_BOOT_IMAGES_SPEC',
-  message: `${at}: expected ${expected}, found ${shown(found)}. Correct it, or opt the machines out of boot image updates.`,
-});
-
-/** The contracts of Cluster API: a provider labels its CRDs with the versions that keep one. */
-const contracts = ['v1beta2', 'v1beta1'] as const;
-const LONGEST_LABEL = 63;
-
-/**
- * The version to read a template in: that of the reference where the provider keeps it, else the newest that it keeps and we
- * can read. A reference may be older than the provider, which does not serve its version any more. Null: nobody says one.
- */
-export function templateVersion(
-  { kind, version }: TemplateReference,
-  crdLabels: Readonly<Record<string, string>>,
-): string | null {
-  const labels = contracts.map((contract) => crdLabels[`cluster.x-k8s.io/${contract}`] ?? '');
-  const kept = new Set(labels.flatMap((label) => label.slice(0, LONGEST_LABEL).split('_')));
-  if (version !== null && kept.has(version)) return version;
-  return templateKind(kind).versions.findLast((each) => kept.has(each)) ?? version;
-}
-
-/**
- * What another template means for machines that are there already; '' where it means nothing: a MachineSet only makes new
- * ones of it. `spec`: that of the resource, of v1beta1 or v1beta2.
- */
-export function replacementNote(kind: MachineResource['kind'], spec: Json | undefined): string {
-  if (kind === 'MachineSet') return '';
-  if (fieldAt(spec, 'paused') === true) return 'it is paused: machines are replaced when it goes on';
-  const strategy = textAt(spec, 'rollout', 'strategy', 'type') || textAt(spec, 'strategy', 'type');
-  return strategy === 'OnDelete'
-    ? 'machines that are there stay until somebody deletes them (strategy OnDelete)'
-    : 'machines that are there are replaced, some at a time (strategy RollingUpdate)';
-}
-
-// What a MachineSet or MachineDeployment of Cluster API says of its machines, with the template that it refers to.
 
 export type ClusterApiMachines = Pick<ClusterApiMachineSet | MachineDeployment, 'metadata' | 'spec'>;
 
@@ -137,10 +54,10 @@ export function clusterApiUserDataOf({ spec }: ClusterApiMachines): string | nul
   return dataSecretName === '' && configRef !== undefined ? null : dataSecretName;
 }
 
-export type ReadTemplate = { readonly apiVersion?: string; readonly spec?: unknown };
+type ReadTemplate = { readonly apiVersion?: string; readonly spec?: unknown };
 
 /** Which version of a template to ask for. `crdLabels`: those of the CRD of its kind. */
-export type TemplateQuestion =
+type TemplateQuestion =
   | { readonly ok: true; readonly reference: TemplateReference; readonly version: string; readonly plural: string }
   | { readonly ok: false; readonly reading: MachineReading };
 
@@ -187,6 +104,88 @@ const saysOf = ({ metadata, spec }: ClusterApiMachines): SaysArchitecture => ({
   spec: { template: { metadata: spec?.template?.metadata } },
 });
 
+/**
+ * What another template means for machines that are there already; '' where it means nothing: a MachineSet only makes new
+ * ones of it. `spec`: that of the resource, of v1beta1 or v1beta2.
+ */
+export function replacementNote(kind: MachineResource['kind'], spec: Json | undefined): string {
+  if (kind === 'MachineSet') return '';
+  if (fieldAt(spec, 'paused') === true) return 'it is paused: machines are replaced when it goes on';
+  const strategy = textAt(spec, 'rollout', 'strategy', 'type') || textAt(spec, 'strategy', 'type');
+  return strategy === 'OnDelete'
+    ? 'machines that are there stay until somebody deletes them (strategy OnDelete)'
+    : 'machines that are there are replaced, some at a time (strategy RollingUpdate)';
+}
+
+// Which infrastructure template machines are made from, in both forms of the reference.
+
+interface TemplateReference {
+  readonly kind: TemplateKindName;
+  readonly namespace: string;
+  readonly name: string;
+  /** Null: the labels of the CRD say it. */
+  readonly version: string | null;
+}
+
+type ReadReference =
+  | {
+      readonly ok: true;
+      readonly reference: TemplateReference;
+      /** Name of the Secret with user data; '' where a bootstrap provider makes it. */
+      readonly dataSecretName: string;
+    }
+  | { readonly ok: false; readonly code: 'SLW_BOOT_IMAGES_SPEC'; readonly message: string };
+
+const DNS_NAME = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
+const path = 'spec.template.spec.infrastructureRef';
+
+/** `spec`: that of the MachineSet or MachineDeployment. */
+export function templateReference(resource: Pick<MachineResource, 'namespace'>, spec: Json | undefined): ReadReference {
+  const found = fieldAt(spec, 'template', 'spec', 'infrastructureRef');
+  if (!isJsonObject(found)) return refused(path, 'a reference to an infrastructure template', found);
+  const { group, version } = groupOf(found);
+  const [kind, name] = [textAt(found, 'kind'), textAt(found, 'name')];
+  if (group !== infrastructureGroup) return refused(path, `a template of ${infrastructureGroup}`, found);
+  if (!isTemplateKind(kind))
+    return refused(`${path}.kind`, `one of ${templateKinds.map((each) => each.kind).join(', ')}`, found['kind']);
+  if (!DNS_NAME.test(name)) return refused(`${path}.name`, 'the name of a template', found['name']);
+  // Cluster API takes templates only from the namespace of whoever refers to them.
+  const namespace = textAt(found, 'namespace') || resource.namespace;
+  if (namespace !== resource.namespace) return refused(`${path}.namespace`, resource.namespace, namespace);
+  const dataSecretName = textAt(spec, 'template', 'spec', 'bootstrap', 'dataSecretName');
+  return { ok: true, reference: { kind, namespace, name, version }, dataSecretName };
+}
+
+/** v1beta1 has a version with the group, v1beta2 the group alone. */
+function groupOf(reference: Json): { readonly group: string; readonly version: string | null } {
+  const [group = '', version = ''] = textAt(reference, 'apiVersion').split('/');
+  return version === '' ? { group: textAt(reference, 'apiGroup'), version: null } : { group, version };
+}
+
+const refused = (at: string, expected: string, found: Json | undefined): ReadReference => ({
+  ok: false,
+  code: 'SLW_BOOT_IMAGES_SPEC',
+  message: `${at}: expected ${expected}, found ${shown(found)}. Correct it, or opt the machines out of boot image updates.`,
+});
+
+/** The contracts of Cluster API: a provider labels its CRDs with the versions that keep one. */
+const contracts = ['v1beta2', 'v1beta1'] as const;
+const MAX_LABEL = 63;
+
+/**
+ * The version to read a template in: that of the reference where the provider keeps it, else the newest that it keeps and we
+ * can read. A reference may be older than the provider, which does not serve its version any more. Null: nobody says one.
+ */
+export function templateVersion(
+  { kind, version }: TemplateReference,
+  crdLabels: Readonly<Record<string, string>>,
+): string | null {
+  const labels = contracts.map((contract) => crdLabels[`cluster.x-k8s.io/${contract}`] ?? '');
+  const kept = new Set(labels.flatMap((label) => label.slice(0, MAX_LABEL).split('_')));
+  if (version !== null && kept.has(version)) return version;
+  return templateKind(kind).versions.findLast((each) => kept.has(each)) ?? version;
+}
+
 // Templates cannot be changed: another image is another template, named after what is in it.
 
 export interface OwnerReference {
@@ -214,10 +213,8 @@ export interface MachineTemplate {
 /** On a template that we made: a digest of what we put into it; a server may add defaults to that. */
 export const templateDigestAnnotation = 'slipway.dev/template-digest';
 
-const us = 'slipway';
 const DIGITS = 8;
-const LONGEST_NAME = 253;
-const TEMPLATE_NAME = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
+const MAX_NAME = 253;
 
 /** By these a tool knows what it has made itself, and takes away what it has not. */
 const TOOLS =
@@ -236,7 +233,7 @@ export function cloneTemplate(template: MachineTemplate, spec: JsonObject): Mach
     metadata: {
       name: nameOf(base, digest.slice(0, DIGITS)),
       namespace: metadata.namespace,
-      labels: { ...withoutTools(metadata.labels), [managedByLabel]: us },
+      labels: { ...withoutTools(metadata.labels), [managedByLabel]: MANAGED_BY_SLIPWAY },
       annotations: {
         ...withoutTools(metadata.annotations),
         [clonedFromAnnotation]: base,
@@ -251,14 +248,14 @@ export function cloneTemplate(template: MachineTemplate, spec: JsonObject): Mach
 /** A clone of a clone is one of the first: names do not grow. */
 function originalName({ metadata }: MachineTemplate): string {
   const from = metadata.annotations?.[clonedFromAnnotation] ?? '';
-  return isOurTemplate({ metadata }) && TEMPLATE_NAME.test(from) ? from : metadata.name;
+  return isOurTemplate({ metadata }) && DNS_NAME.test(from) ? from : metadata.name;
 }
 
 const nameOf = (base: string, digits: string): string =>
-  `${base.slice(0, LONGEST_NAME - DIGITS - 1).replace(/[-.]+$/, '')}-${digits}`;
+  `${base.slice(0, MAX_NAME - DIGITS - 1).replace(/[-.]+$/, '')}-${digits}`;
 
-export const isOurTemplate = ({ metadata: { labels } }: Pick<MachineTemplate, 'metadata'>): boolean =>
-  labels?.[managedByLabel] === us;
+const isOurTemplate = ({ metadata: { labels } }: Pick<MachineTemplate, 'metadata'>): boolean =>
+  labels?.[managedByLabel] === MANAGED_BY_SLIPWAY;
 
 const isCluster = ({ apiVersion, kind }: OwnerReference): boolean =>
   kind === 'Cluster' && apiVersion.startsWith('cluster.x-k8s.io/');

@@ -1,15 +1,7 @@
 import { bootImageHoldAnnotation } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type BootImageMemory,
-  decideResource,
-  decodeMemory,
-  encodeMemory,
-  failedDecision,
-  hotLoop,
-  hotLoopStep,
-} from './decide.ts';
+import { type BootImageMemory, decideResource, failedDecision, hotLoop, hotLoopStep, memoryCodec } from './decide.ts';
 import type { ClusterFacts, OptIn, ResourceFacts } from './facts.ts';
 import { patchSteps } from './json.ts';
 import {
@@ -43,11 +35,11 @@ const memory: BootImageMemory = {
 };
 
 it('what is remembered is read again', () => {
-  expect(decodeMemory(encodeMemory(memory))).toEqual(memory);
+  expect(memoryCodec.decode(memoryCodec.encode(memory))).toEqual(memory);
 });
 
 it('what somebody added is not carried on', () => {
-  expect(decodeMemory(JSON.stringify({ ...memory, more: 'x' }))).toEqual(memory);
+  expect(memoryCodec.decode(JSON.stringify({ ...memory, more: 'x' }))).toEqual(memory);
 });
 
 it.each([
@@ -63,18 +55,18 @@ it.each([
   JSON.stringify({ ...memory, image: 1 }),
   JSON.stringify({ ...memory, image: 'x'.repeat(5000) }),
 ])('damaged: %s', (text) => {
-  expect(decodeMemory(text)).toBeNull();
+  expect(memoryCodec.decode(text)).toBeNull();
 });
 
 it('law: it is bounded, and never fails on what anybody wrote', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-      const found = decodeMemory(text);
+      const found = memoryCodec.decode(text);
       expect(found === null || typeof found.image === 'string').toBe(true);
     }),
   );
   const times = Array.from({ length: 1000 }, () => '2026-03-01T12:00:00.000Z');
-  expect(encodeMemory({ ...memory, image: 'x'.repeat(10_000), times }).length).toBeLessThan(2000);
+  expect(memoryCodec.encode({ ...memory, image: 'x'.repeat(10_000), times }).length).toBeLessThan(2000);
 });
 
 const enforcedOptIn: OptIn = { uid: 'u-1', generation: 1, managers: everything };
@@ -86,7 +78,7 @@ function setAt(times: readonly number[], value = wanted): BootImageMemory | null
   for (const at of times) {
     const step = hotLoopStep(memory, value, { optIn: enforcedOptIn, now: NOW + at });
     if (step.type === 'stop') return null;
-    memory = decodeMemory(encodeMemory(step.memory));
+    memory = memoryCodec.decode(memoryCodec.encode(step.memory));
   }
   return memory;
 }

@@ -9,7 +9,7 @@ import {
   osStreamAnnotation,
 } from '@slipway/api';
 import { type ArchitectureContext, architectureOf } from './architecture.ts';
-import type { BootImageConfig, Golden } from './boot-image-config.ts';
+import type { Golden, GoldenReading } from './boot-image-config.ts';
 import { fieldAt, isJsonObject, shown, textAt, withField, type Json, type JsonObject } from './json.ts';
 import { platformDef, platforms } from './platforms/index.ts';
 import {
@@ -37,7 +37,7 @@ export interface Owner {
   readonly name: string;
 }
 
-export type AuthoritativeApi = 'MachineAPI' | 'ClusterAPI' | 'Migrating';
+type AuthoritativeApi = 'MachineAPI' | 'ClusterAPI' | 'Migrating';
 
 /** One resource that makes machines. */
 export interface ResourceFacts {
@@ -75,7 +75,7 @@ export type MachineReading =
       readonly message: string;
     };
 
-export type ArchitectureReading =
+type ArchitectureReading =
   | { readonly ok: true; readonly architecture: Architecture }
   | { readonly ok: false; readonly message: string };
 
@@ -91,23 +91,6 @@ export type StubReading =
       readonly needsNewImage: boolean;
     }
   | { readonly ok: false; readonly current: string; readonly message: string };
-
-/** ConfigMap coreos-bootimages, as parseBootImageConfig reads it. */
-export type GoldenReading =
-  | { readonly type: 'problem'; readonly code: BootImageCode; readonly message: string }
-  | { readonly type: 'valid'; readonly golden: GoldenFacts };
-
-export interface GoldenFacts {
-  readonly config: BootImageConfig;
-  /** Our counter of its changes. */
-  readonly generation: number;
-  readonly stamp: StampState;
-}
-
-/** Whether the images may be used: stamp.ts says. */
-export type StampState =
-  | { readonly type: 'stamped' }
-  | { readonly type: 'waiting'; readonly why: string; readonly isLate: boolean };
 
 /** What is the same for all resources. */
 export interface ClusterFacts {
@@ -189,7 +172,7 @@ export const providerSpecPointer = '/spec/template/spec/providerSpec/value';
 
 const userDataSecretName = ['userDataSecret', 'name'] as const;
 
-export type ReadProviderSpec =
+type ReadProviderSpec =
   | {
       readonly ok: true;
       readonly spec: JsonObject;

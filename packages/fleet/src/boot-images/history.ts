@@ -1,6 +1,18 @@
 // What boot images a resource has had: BootImageHistory has the versions, and on it we keep the images themselves, so that one
 // can be set again.
 import type { BootImageHistory } from '@slipway/api';
+import {
+  annotationCodec,
+  anything,
+  array,
+  type Decoder,
+  map,
+  object,
+  readableItems,
+  refine,
+  string,
+  tagged,
+} from '@slipway/base/codec';
 import { sha256 } from '@slipway/base/hash';
 import { apiWord } from './facts.ts';
 import { isJsonObject, type PatchStep, patchSteps, type Json, type JsonObject } from './json.ts';
@@ -25,7 +37,7 @@ export const historySpec = ({ api, kind, name }: MachineResource): BootImageHist
   machineResourceReference: { name, resource: kind, apiGroup: api },
 });
 
-export interface HistoryChange {
+interface HistoryChange {
   /** '' where it is not known. */
   readonly version: string;
   /** Of the ConfigMap. */
@@ -58,7 +70,7 @@ export interface KeptImage {
 const MAX_IMAGES = 20;
 const MAX_ANNOTATION = 32 * 1024;
 
-export interface KeptImageChange {
+interface KeptImageChange {
   readonly before: { readonly image: string; readonly spec: JsonObject };
   readonly after: { readonly image: string; readonly spec: JsonObject; readonly version: string };
   readonly now: number;
@@ -127,28 +139,31 @@ function appliedToList(
 /** The oldest go first where there is no room. */
 export function encodeKeptImages(kept: readonly KeptImage[]): string {
   const fitting = kept.slice(-MAX_IMAGES);
-  while (JSON.stringify(fitting).length > MAX_ANNOTATION) fitting.shift();
-  return JSON.stringify(fitting);
+  while (keptImagesCodec.encode(fitting).length > MAX_ANNOTATION) fitting.shift();
+  return keptImagesCodec.encode(fitting);
 }
 
-export function decodeKeptImages(text: string | undefined): readonly KeptImage[] {
-  if (text === undefined || text.length > MAX_ANNOTATION) return [];
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value.filter(isKeptImage).slice(-MAX_IMAGES) : [];
-  } catch {
-    return [];
-  }
-}
+export const decodeKeptImages = (text: string | undefined): readonly KeptImage[] => keptImagesCodec.decode(text);
 
-function isKeptImage(value: unknown): value is KeptImage {
-  if (!isJsonObject(value)) return false;
-  const { version, image, at, set } = value;
-  const isText = [version, image, at].every((each) => typeof each === 'string');
-  return isText && Array.isArray(set) && set.every(isStep);
-}
+/** It came out of JSON. */
+const json = refine(anything, (value) => value !== undefined, 'a value') as Decoder<Json>;
 
-const isStep = (value: unknown): value is PatchStep =>
-  isJsonObject(value) &&
-  typeof value['path'] === 'string' &&
-  (value['op'] === 'remove' || ((value['op'] === 'add' || value['op'] === 'replace') && value['value'] !== undefined));
+const keptImage: Decoder<KeptImage> = object({
+  version: string(),
+  image: string(),
+  at: string(),
+  set: array(
+    tagged('op', {
+      add: object({ path: string(), value: json }),
+      replace: object({ path: string(), value: json }),
+      remove: object({ path: string() }),
+    }),
+  ),
+});
+
+const keptImagesCodec = annotationCodec({
+  decoder: map(readableItems(keptImage), (images) => images.slice(-MAX_IMAGES)),
+  maxChars: MAX_ANNOTATION,
+  missing: [],
+  unreadable: [],
+});

@@ -17,7 +17,6 @@ export {
   templateQuestion,
 } from './cluster-api.ts';
 export { platforms, isTemplateKind, templateKind, type TemplateKindName, templateKinds } from './platforms/index.ts';
-export { additions, installer3, managedStub, oldToken } from './testing/stubs.ts';
 export {
   type BootImageCode,
   type MachineKind,
@@ -29,7 +28,6 @@ export {
   type ClusterFacts,
   clusterFactsOf,
   type ClusterObjects,
-  type GoldenReading,
   installVersionOf,
   keyOfMachines,
   machineContextOf,
@@ -45,16 +43,16 @@ export {
   withUserDataSecret,
 } from './facts.ts';
 export { annotationSteps, isJsonObject, type PatchStep, patchSteps, type Json, type JsonObject } from './json.ts';
-export { type Change, decideResource, type Decision, decodeMemory, failedDecision, type ToImport } from './decide.ts';
+export { type Change, decideResource, type Decision, failedDecision, memoryCodec, type ToImport } from './decide.ts';
 export {
   type BootImageConfig,
-  bootImagesName,
   createGoldenReader,
   type Golden,
   knownImagesAnnotation,
   nextKept,
   parseBootImageConfig,
   readGolden,
+  type GoldenReading,
 } from './boot-image-config.ts';
 export { enrolmentNotes, enrolmentOf, managersInForce } from './preconditions.ts';
 export { isCollectableCopy, managedStubName, stubNames, type StubSecret } from './stub/stub-secret.ts';

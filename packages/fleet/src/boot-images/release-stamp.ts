@@ -1,10 +1,14 @@
 // When the boot images of a new release may be used: after the first machines run that release. Then ConfigMap coreos-bootimages
 // gets our stamp. ConfigMaps have no generation, so we count its changes ourselves, on it; what is waited for stands there, too.
-import { bootImagesChangedAnnotation, bootImagesDigestAnnotation, bootImagesGenerationAnnotation } from '@slipway/api';
+import {
+  bootImagesConfigMap,
+  bootImagesChangedAnnotation,
+  bootImagesDigestAnnotation,
+  bootImagesGenerationAnnotation,
+} from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
+import { truncate } from '@slipway/base/text';
 import { canonicalJson } from '../render/canonical-json.ts';
-import { bootImagesName } from './boot-image-config.ts';
-import type { StampState } from './facts.ts';
 
 export const stampKeys = { version: 'MCOVersionHash', release: 'MCOReleaseImageVersion' } as const;
 
@@ -21,6 +25,11 @@ export interface StampFacts {
   readonly version: string;
   readonly now: number;
 }
+
+/** Whether the images may be used. */
+export type StampState =
+  | { readonly type: 'stamped' }
+  | { readonly type: 'waiting'; readonly why: string; readonly isLate: boolean };
 
 export interface Stamp {
   readonly state: StampState;
@@ -110,7 +119,7 @@ function waiting(facts: StampFacts, isLate: boolean): StampState {
   const release = data['releaseVersion'] ?? 'unknown';
   return {
     type: 'waiting',
-    why: `ConfigMap ${bootImagesName} of release ${release} is not stamped by version ${version} yet: ${what}${late}`,
+    why: `ConfigMap ${bootImagesConfigMap} of release ${release} is not stamped by version ${version} yet: ${what}${late}`,
     isLate,
   };
 }
@@ -192,5 +201,5 @@ function osWaitsFor(place: string, config: string, os: PoolOsProgress): string |
   return `${place} to be rendered with the OS image ${cut(os.wanted)}: ${config} ${found}`;
 }
 
-const MOST = 450;
-const cut = (text: string): string => (text.length <= MOST ? text : `${text.slice(0, MOST - 1)}…`);
+const MAX_TEXT = 450;
+const cut = (text: string): string => truncate(text, MAX_TEXT);

@@ -21,7 +21,7 @@ interface GcpImage {
 }
 
 /** What the stream has; null: nothing for the architecture. */
-export function gcpImage(images: JsonObject): GcpImage | null {
+function gcpImage(images: JsonObject): GcpImage | null {
   const project = textAt(images, 'images', 'gcp', 'project');
   const name = textAt(images, 'images', 'gcp', 'name');
   if (project === '' || name === '') return null;
@@ -32,7 +32,7 @@ export function gcpImage(images: JsonObject): GcpImage | null {
 }
 
 /** Of our project, or of the one that the stream has its images in: another one is a copy, or the marketplace. */
-export function isOurGcpImage(reference: string, images: JsonObject): boolean {
+function isOurGcpImage(reference: string, images: JsonObject): boolean {
   const project = /^projects\/([^/]+)\/global\/images\//.exec(pathOf(reference))?.[1];
   return project !== undefined && [ourProject, textAt(images, 'images', 'gcp', 'project')].includes(project);
 }
@@ -40,7 +40,7 @@ export function isOurGcpImage(reference: string, images: JsonObject): boolean {
 /** An image may be given with the address of the API before it. */
 const pathOf = (reference: string): string => reference.replace(/^https:\/\/[^/]+\/compute\/[^/]+\//, '');
 
-export const isSameGcpImage = (one: string, other: string): boolean => pathOf(one) === pathOf(other);
+const isSameGcpImage = (one: string, other: string): boolean => pathOf(one) === pathOf(other);
 
 /** The image of every disk that machines boot from. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {

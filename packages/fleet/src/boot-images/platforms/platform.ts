@@ -29,7 +29,7 @@ export interface PlatformDef {
   readonly regionIn?: (status: PlatformStatus) => string | undefined;
 }
 
-export type PlatformStatus = NonNullable<NonNullable<Infrastructure['status']>['platformStatus']>;
+type PlatformStatus = NonNullable<NonNullable<Infrastructure['status']>['platformStatus']>;
 
 interface ProviderSpecForm {
   readonly kind: string;
@@ -108,7 +108,7 @@ function whyNotOurs({ current, text }: RegionChoice, { images }: ImageQuestion):
 // here is only where the template has what.
 
 /** A template seen as a providerSpec. Fields are those of spec.template.spec that change; null takes one away. */
-export interface ProviderSpecView {
+interface ProviderSpecView {
   /** Of the template. */
   readonly kind: string;
   readonly rule: ImageRule;

@@ -38,14 +38,14 @@ export function stubNames(reference: string, referenced: StubSecret | null): Stu
   return { original: reference, copy: copyNameOf(reference) };
 }
 
-export const copyNameOf = (original: string): string => `${original}${COPY_SUFFIX}`;
+const copyNameOf = (original: string): string => `${original}${COPY_SUFFIX}`;
 
 const withoutSuffix = (name: string): string | undefined =>
   name.endsWith(COPY_SUFFIX) && name.length > COPY_SUFFIX.length ? name.slice(0, -COPY_SUFFIX.length) : undefined;
 
 export const isNameTooLong = (name: string): boolean => name.length > LONGEST_NAME;
 
-export type StubText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+type StubText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
 export function stubText({ data }: StubSecret, api: Api): StubText {
   const key = KEYS[api];

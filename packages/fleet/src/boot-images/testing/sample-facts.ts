@@ -1,9 +1,9 @@
 // Facts for tests of decisions: MachineSet `workers` on Google Cloud, opted in, with an image of the release before.
 import { bootImageAnnotation } from '@slipway/api';
 import type { JsonObject } from '../json.ts';
-import { type BootImageConfig, parseBootImageConfig } from '../boot-image-config.ts';
+import { type BootImageConfig, parseBootImageConfig, type GoldenReading } from '../boot-image-config.ts';
 import type { Change, Decision } from '../decide.ts';
-import type { ClusterFacts, GoldenReading, MachineManager, MachineReading, ResourceFacts } from '../facts.ts';
+import type { ClusterFacts, MachineManager, MachineReading, ResourceFacts } from '../facts.ts';
 import { gcp } from '../platforms/gcp.ts';
 import { vsphere } from '../platforms/vsphere.ts';
 import type { ImageRule, MachineResource } from '../verdict.ts';
