@@ -1,12 +1,5 @@
 import { fieldAt, type JsonObject, textAt } from '../json.ts';
-import {
-  type Architecture,
-  type Artifact,
-  badSpec,
-  type ImageQuestion,
-  type ImageVerdict,
-  type Platform,
-} from '../verdict.ts';
+import { type Artifact, badSpec, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
 import { artifactOf, download, useImage, word } from './import.ts';
 import { hasRegions, type PlatformDef, verdictOfRegion } from './platform.ts';
 
