@@ -18,6 +18,7 @@ import {
   renderedCopiesController,
   rolloutController,
 } from '@slipway/controllers';
+import { namedImages } from '@slipway/fleet';
 import type { ControllerDef, Gates, Metrics } from '@slipway/kube';
 import type { RegistryOptions } from '@slipway/registry';
 import type { IronicSettings } from './open-ironic.ts';
@@ -69,10 +70,7 @@ export function controllersOf(
     ...(allowHost !== undefined && { allowHosts: allowHost }),
     ...(allowAddress !== undefined && { allowAddresses: allowAddress }),
   };
-  const osImages = {
-    ...(osImage !== undefined && { osImageURL: osImage }),
-    ...(osExtensionsImage !== undefined && { baseOSExtensionsContainerImage: osExtensionsImage }),
-  };
+  const osImages = namedImages({ osImage, osExtensionsImage });
   const firstBoot = { ...settings, namespace, serverHosts: settings.serverHost, tokens: settings.stubTokens };
   const { machineApiNamespace, clusterApiNamespace } = firstBootOptions(firstBoot);
   return [

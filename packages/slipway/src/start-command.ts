@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { featureGates } from '@slipway/fleet/feature-gates';
+import { MOST_MACHINES, USUAL_MACHINES } from '@slipway/simulator/shares';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { featureGatesOption } from './feature-gates-option.ts';
-import { MOST_MACHINES, USUAL_MACHINES } from './fleet/shares.ts';
 import type { StartOptions } from './start.ts';
 import { usualPort } from './usual-port.ts';
 

@@ -4,28 +4,31 @@ import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createFetcher } from '@slipway/controllers';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import { createClient, createLog } from '@slipway/kube';
+import { type SimulatedFleet, startLocalFleet } from '@slipway/simulator';
 import {
+  type ControlPlane,
   pickFreePort,
+  type Progress,
   resolveBinaries,
   startControlPlane,
   terminalProgress,
   ToolsError,
 } from '@slipway/tools/controlplane';
-import type { ControlPlane, Progress } from '@slipway/tools/controlplane';
 import { connect, whereIs } from './connect.ts';
-import { fleetDirectory, startLocalFleet } from './fleet/start-fleet.ts';
+import { defaultSettings } from './default-settings.ts';
 import { createNamespace, install, installedText } from './install.ts';
 import { defaultNamespace } from './namespace.ts';
-import { preflight } from './preflight.ts';
 import { operatorIdentity } from './operator-identity.ts';
-import { defaultSettings } from './default-settings.ts';
-import { runControllers } from './run-controllers.ts';
-import type { RunningControllers } from './run-controllers.ts';
-import { startLocalServer, type LocalServer } from './start-server.ts';
+import { preflight } from './preflight.ts';
+import { runControllers, type RunningControllers } from './run-controllers.ts';
+import { type LocalServer, startLocalServer } from './start-server.ts';
 import { stopSignal } from './stop-signal.ts';
+import { progressBar } from './terminal/progress-bar.ts';
 import { usualPort, usualServerPort } from './usual-port.ts';
+import { version } from './version.ts';
 import { welcome } from './welcome.ts';
 
 export interface StartOptions {
@@ -56,7 +59,7 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
   const controlPlane = await startOnPort(options, progress);
   let controllers: RunningControllers | undefined;
   let server: LocalServer | undefined;
-  let fleet: Awaited<ReturnType<typeof startLocalFleet>> | undefined;
+  let fleet: Pick<SimulatedFleet, 'names' | 'stop'> | undefined;
   try {
     // Machines of a cluster that is gone.
     if (options.fresh) await rm(fleetDirectory(options.dataDir), { recursive: true, force: true });
@@ -81,16 +84,7 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
     server = await startLocalServer(operator, defaultNamespace, serverPort, fileLog(options.dataDir, 'server'));
     progress.update('waiting for the controllers');
     await untilReady(controllers);
-    if (options.nodes > 0) {
-      fleet = await startLocalFleet({
-        kubeconfig: controlPlane.kubeconfig,
-        dataDir: options.dataDir,
-        machines: options.nodes,
-        log: fileLog(options.dataDir, 'fleet'),
-        signal: stop,
-        onProgress: (line) => progress.update(line),
-      });
-    }
+    if (options.nodes > 0) fleet = await startMachines(options, controlPlane.kubeconfig, progress, stop);
     progress.clear();
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
     const gates = controllers.gates.current();
@@ -106,6 +100,42 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
     await server?.stop();
     await controllers?.stop();
     await controlPlane.stop();
+  }
+}
+
+const fleetDirectory = (dataDir: string): string => join(dataDir, 'fleet');
+
+/** `kubeconfig` is the administrator's. */
+async function startMachines(
+  { dataDir, nodes }: StartOptions,
+  kubeconfig: string,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Pick<SimulatedFleet, 'names' | 'stop'>> {
+  const transport = await connect({ kubeconfig });
+  try {
+    progress.update('simulated machines: the first ones are being born');
+    const fleet = await startLocalFleet({
+      transport,
+      directory: fleetDirectory(dataDir),
+      machines: nodes,
+      // The server answers 503 until the pool is rendered, and when many come at once; the real client asks again as well.
+      fetch: createFetcher({ attempts: 60, backoffMs: 250 }),
+      programVersion: version,
+      log: fileLog(dataDir, 'fleet'),
+      signal,
+      onBirth: (born, of) => progress.update(`simulated machines ${progressBar(born, of)} ${born}/${of} born`),
+    });
+    return {
+      names: () => fleet.names(),
+      async stop() {
+        await fleet.stop();
+        await transport.close();
+      },
+    };
+  } catch (error) {
+    await transport.close();
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Gates, Metrics } from '@slipway/kube';
-import type { PoolOsOptions } from '../os-streams/pool-os.ts';
+import type { PoolOsOptions } from '../pool-os.ts';
 import type { VerdictBoard } from './verdict-board.ts';
 
 /** With what pools are rendered with: whether a release has arrived is told by it. */
@@ -9,7 +9,7 @@ export interface BootImagesOptions extends PoolOsOptions {
   readonly machineApiNamespace: string;
   readonly clusterApiNamespace: string;
   readonly controllerVersion: string;
-  /** The same as the manager has: what boot images have left behind goes when their gate is turned off. */
+  /** The same as the manager has. */
   readonly gates: Gates;
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
   /** Whether one machine must come up with a new image before a MachineSet gets it. */

@@ -1,49 +1,37 @@
 // The status of a pool: written when it changes, and not more than once a second while machine after machine gets done.
-import { machineConfigPools, renderProblemsAnnotation } from '@slipway/api';
-import type { MachineConfigPool } from '@slipway/api';
-import { canonicalJson, decodeProblems, type PoolStatus, type PoolStatusInput } from '@slipway/fleet';
-import { type Condition, type Context, setCondition, type Stored } from '@slipway/kube';
+import { type MachineConfigPool, machineConfigPools, renderProblemsAnnotation } from '@slipway/api';
+import {
+  canonicalJson,
+  decodeProblems,
+  fieldsWhileInUse,
+  goesWhenUnused,
+  formatProblems,
+  type PoolStatus,
+  type PoolStatusInput,
+  type RolloutDecision,
+  type RolloutState,
+} from '@slipway/fleet';
+import { type Condition, type Context, type Happening, setCondition, type Stored } from '@slipway/kube';
 
 type StoredStatus = NonNullable<MachineConfigPool['status']>;
 
-export interface StatusWriter {
-  /** Milliseconds until it may be written; null: it says what is so. */
-  write(pool: Stored<MachineConfigPool>, status: PoolStatus, context: Context): Promise<number | null>;
-  forget(pool: string): void;
-}
-
-const fieldManager = 'slipway-rollout';
 const BETWEEN_MS = 1000;
-/** Those that are there at some times and not at others: while a feature is used. */
-const AT_TIMES: ReadonlySet<string> = new Set(['OSStreamDeprecated', 'PinnedImageSetsDegraded']);
-/** Fields likewise. */
-const PASSING = ['osImageStream', 'poolSynchronizersStatus'] as const;
 
-export function createStatusWriter(onWritten: (pool: Stored<MachineConfigPool>) => void): StatusWriter {
-  const writtenAt = new Map<string, number>();
-  return {
-    async write(pool, status, { client, now }) {
-      const { name, uid, resourceVersion } = pool.metadata;
-      const next = mergeStatus(pool.status, status, now());
-      if (next === null) return null;
-      const wait = (writtenAt.get(name) ?? -Infinity) + BETWEEN_MS - now().getTime();
-      if (wait > 0 && !changesCondition(pool.status, next)) return wait;
-      // A merge patch puts a list whole in place of the old one, which is what the API says of conditions.
-      const patch = { type: 'merge', body: { status: statusPatch(pool.status, next) } } as const;
-      onWritten(
-        await client.patch(
-          machineConfigPools,
-          pool.metadata,
-          patch,
-          { uid, resourceVersion },
-          { subresource: 'status', fieldManager },
-        ),
-      );
-      writtenAt.set(name, now().getTime());
-      return null;
-    },
-    forget: (pool) => writtenAt.delete(pool),
-  };
+/** Nothing is written where the status says what is so. */
+export async function writeStatus(
+  pool: Stored<MachineConfigPool>,
+  status: PoolStatus,
+  { write, now }: Context,
+): Promise<void> {
+  const next = mergeStatus(pool.status, status, now());
+  if (next === null) return;
+  // A merge patch puts a list whole in place of the old one, which is what the API says of conditions.
+  await write.patchThrottled(
+    machineConfigPools,
+    pool,
+    { status: statusPatch(pool.status, next) },
+    { subresource: 'status', minIntervalMs: changesCondition(pool.status, next) ? 0 : BETWEEN_MS },
+  );
 }
 
 /** The fields that are ours, as they shall be; null: they are. Conditions of other jobs stay. */
@@ -51,7 +39,7 @@ export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus
   const said = new Set<string>(wanted.conditions.map(({ type }) => type));
   const old = (before?.conditions ?? [])
     .filter(isCondition)
-    .filter(({ type }) => said.has(type) || !AT_TIMES.has(type));
+    .filter(({ type }) => said.has(type) || !goesWhenUnused(type));
   const conditions = wanted.conditions.reduce<readonly Condition[]>((list, each) => setCondition(list, each, now), old);
   const { osImageStream, poolSynchronizersStatus, ...rest } = wanted;
   const next = {
@@ -68,7 +56,7 @@ export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus
 
 /** A merge patch would leave what the old configuration has and the new one has not, such as the sources of a held one. */
 export function statusPatch(before: StoredStatus | undefined, next: StoredStatus): object {
-  const passed = PASSING.filter((field) => before?.[field] !== undefined && next[field] === undefined);
+  const passed = fieldsWhileInUse.filter((field) => before?.[field] !== undefined && next[field] === undefined);
   const patch = { ...next, ...Object.fromEntries(passed.map((field) => [field, null])) };
   if (next.configuration === undefined) return patch;
   const gone = Object.keys(before?.configuration ?? {}).map((field) => [field, null]);
@@ -88,7 +76,7 @@ export function renderProblemOf({ metadata }: MachineConfigPool): PoolStatusInpu
   const annotation = metadata.annotations?.[renderProblemsAnnotation];
   if (annotation === undefined) return null;
   const { problems, more } = decodeProblems(annotation);
-  const message = problems.map(({ code, message }) => (code === '' ? message : `${message} [${code}]`)).join('\n');
+  const message = formatProblems(problems);
   return { reason: 'RenderFailed', message: more > 0 ? `${message}\n… and ${more} more` : message };
 }
 
@@ -97,3 +85,49 @@ type Loose = NonNullable<StoredStatus['conditions']>[number];
 /** The schema of the kind leaves every field of a condition out if it likes; one without a type says nothing. */
 const isCondition = (condition: Loose): condition is Loose & Condition =>
   condition.type !== undefined && condition.status !== undefined && typeof condition.lastTransitionTime === 'string';
+
+// What people hear of a rollout: events of its pool and lines in the log, when something begins or ends, not while it goes on.
+
+export function tellOfDecision(
+  pool: Stored<MachineConfigPool>,
+  before: RolloutState | null,
+  decision: Told,
+  { events, log }: Pick<Context, 'events' | 'log'>,
+): void {
+  for (const happening of happeningsOf(before, decision)) {
+    events.record(machineConfigPools, pool, happening);
+    log[happening.type === 'Warning' ? 'warn' : 'info']({ reason: happening.reason }, happening.message);
+  }
+}
+
+type Told = Pick<RolloutDecision, 'state' | 'ended' | 'summary'>;
+
+export function happeningsOf(before: RolloutState | null, decision: Told): Happening[] {
+  return [endOf(decision), beginningOf(before, decision), haltOf(before, decision), holdOf(before, decision)].filter(
+    (each) => each !== null,
+  );
+}
+
+function endOf({ ended }: Told): Happening | null {
+  if (ended === null) return null;
+  const message = `${ended.config}: ${ended.outcome}, ${ended.nodes} machines. ${ended.why}`;
+  return { type: 'Normal', reason: ended.outcome === 'completed' ? 'Completed' : 'RolloutEnded', message };
+}
+
+function beginningOf(before: RolloutState | null, { state, summary }: Told): Happening | null {
+  if (state === null || state.target === before?.target || state.nodes === 0) return null;
+  return { type: 'Normal', reason: 'Updating', message: summary };
+}
+
+function haltOf(before: RolloutState | null, { state, summary }: Told): Happening | null {
+  const halted = state?.halted ?? null;
+  if (halted === null || halted.at === before?.halted?.at) return null;
+  const message = `${state?.target}: node ${halted.node} failed: ${halted.reason}. ${summary}`;
+  return { type: 'Warning', reason: 'RolloutHalted', message };
+}
+
+function holdOf(before: RolloutState | null, { state }: Told): Happening | null {
+  const hold = state?.hold ?? null;
+  if (hold === null || hold.at === before?.hold?.at) return null;
+  return { type: 'Warning', reason: 'RolloutHeld', message: `held at ${state?.target}: ${hold.why}` };
+}

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { PasswordChange, SshKeys, SshKeysChange } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { Accounts } from '../host/host.ts';
-import type { Site } from './site.ts';
+import type { Site } from './survey.ts';
 
 /** The file that the keys of configs have for themselves, so that those of others are left alone. */
 const KEYS = '.ssh/authorized_keys.d/ignition';
@@ -12,19 +12,19 @@ export const NO_PASSWORD = '*';
 
 export async function surveySshKeys(site: Site, { user, after }: SshKeysChange): Promise<void> {
   const home = await site.accounts.home(user);
-  if (home !== undefined) return surveyKeysIn(site, home, after === null ? undefined : site.wanted.core?.sshKeys);
+  if (home !== undefined) return surveyKeysIn(site, home, after === null ? null : site.desired.core.sshKeys);
   if (after === null) return undefined;
   throw refusal(
     `expected the user ${user} on the machine, found none: install the machine anew, or take the keys back`,
   );
 }
 
-async function surveyKeysIn(site: Site, home: Home, keys: SshKeys | undefined): Promise<void> {
+async function surveyKeysIn(site: Site, home: Home, keys: SshKeys | null): Promise<void> {
   await mustBeDirectories(site, home.path);
   const path = posix.join(home.path, KEYS);
   const found = await site.files.lookAt(path);
   if (found?.kind === 'directory' || found?.kind === 'other') throw refusal(`expected ${path} to be a file: remove it`);
-  if (keys === undefined) {
+  if (keys === null) {
     if (found !== null) site.drop(path, 'entry');
     return;
   }

@@ -7,8 +7,8 @@ import {
   type MachineDeployment,
 } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
-import { MANAGED_BY_SLIPWAY, managedByLabel } from '../managed-by.ts';
-import { canonicalJson } from '../render/canonical-json.ts';
+import { MANAGED_BY_SLIPWAY, managedByLabel } from '../kube-object.ts';
+import { canonicalJson } from '../render/rendered-name.ts';
 import { architectureOf, type SaysArchitecture } from './architecture.ts';
 import type { MachineContext, MachineReading } from './facts.ts';
 import { fieldAt, isJsonObject, objectAt, shown, textAt, type Json, type JsonObject } from './json.ts';

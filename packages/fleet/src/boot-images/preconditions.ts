@@ -1,7 +1,7 @@
 // What keeps a resource from getting a boot image, in the order in which it is asked. First of all: that nobody has opted it in.
 import { bootImageHoldAnnotation } from '@slipway/api';
 import type { GoldenFacts, GoldenReading } from './boot-image-config.ts';
-import { matchesSelector } from '../render/label-selector.ts';
+import { matchesSelector } from '../render/select.ts';
 import type { ClusterFacts, MachineManager, OptIn, ResourceFacts } from './facts.ts';
 import type { BootImageCode, MachineResource } from './verdict.ts';
 

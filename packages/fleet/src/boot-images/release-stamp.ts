@@ -8,7 +8,7 @@ import {
 } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { truncate } from '@slipway/base/text';
-import { canonicalJson } from '../render/canonical-json.ts';
+import { canonicalJson } from '../render/rendered-name.ts';
 
 export const stampKeys = { version: 'MCOVersionHash', release: 'MCOReleaseImageVersion' } as const;
 

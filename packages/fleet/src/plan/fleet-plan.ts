@@ -1,6 +1,10 @@
 // What applying some manifests would lead to, as plain data. `-o json` gives exactly this; docs/plan.md explains it.
+import type { MachineConfig, MachineConfiguration, Node } from '@slipway/api';
 import type { ItemDiff } from '@slipway/ignition';
-import type { CodedProblem } from '../problem-list.ts';
+import type { PlatformImages } from '../os-streams/pool-os-images.ts';
+import type { CodedProblem } from '../problems.ts';
+import type { ReadInput } from '../render/prepare-render.ts';
+import type { PlannedConfig } from '../update/plan-update.ts';
 import type { Cause, Irreconcilable, NodeAction, UpdatePlan } from '../update/update-plan.ts';
 
 export interface FleetPlan {
@@ -130,3 +134,25 @@ const exitCodes: Readonly<Record<Outcome, number>> = {
 };
 
 export const exitCodeOf = ({ outcome }: Pick<FleetPlan, 'outcome'>): number => exitCodes[outcome];
+
+// A fleet as plain data: what is configured, and what machines there are.
+
+/** What people and the platform say. */
+export interface FleetState extends PlatformImages {
+  /** Given ones and those of the operator; no rendered ones. */
+  readonly machineConfigs: readonly MachineConfig[];
+  /** The MachineConfiguration `cluster`. */
+  readonly settings: MachineConfiguration | undefined;
+  readonly controllerVersion: string;
+}
+
+/** What there is. */
+export interface Machines {
+  readonly nodes: readonly Node[];
+  /** By name: what pools are at and machines have. One may be missing. */
+  readonly rendered: ReadonlyMap<string, PlannedConfig['spec']>;
+  /** Where the controllers run; null: not known. */
+  readonly controllerNode: string | null;
+}
+
+export type ReadConfigs = ReadonlyMap<MachineConfig, ReadInput>;

@@ -1,7 +1,14 @@
+import { nameOfMachineConfig, problemAt, type RenderInput, type RenderProblem } from './input.ts';
+
+export const KERNEL_TYPES = ['default', 'realtime', '64k-pages'] as const;
+
+export type KernelType = (typeof KERNEL_TYPES)[number];
+
+export function isKernelType(text: string): text is KernelType {
+  return KERNEL_TYPES.some((type) => type === text);
+}
+
 // What MachineConfigs say beside their Ignition configs: kernel, extensions, FIPS and the images of the OS.
-import { nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
-import type { RenderInput } from './input.ts';
-import type { KernelType } from './kernel-type.ts';
 
 /** The images that the cluster brings, where it brings any. */
 export interface OSImages {
@@ -14,6 +21,13 @@ export interface OSStream {
   readonly name: string;
   /** Whether the owner of the pool names it, in spec.osImageStream, and does not just stay on it. */
   readonly isAsked: boolean;
+}
+
+/** What the OS of a pool is rendered from. */
+export interface RenderImages {
+  readonly osImages: OSImages;
+  /** The stream that they are of; null: of none. */
+  readonly osStream: OSStream | null;
 }
 
 export const OS_IMAGE_FIELDS = ['osImageURL', 'baseOSExtensionsContainerImage'] as const;

@@ -6,6 +6,7 @@ import { type ClusterFacts, keyOfMachines, type MachineManager } from '../boot-i
 import { enrolmentNotes } from '../boot-images/preconditions.ts';
 import type { ResourceVerdict } from '../boot-images/verdict.ts';
 import type { GateFinding } from '../feature-gates.ts';
+import { formatProblem } from '../problems.ts';
 
 export interface BootImagesReport {
   /** Whether boot images are managed. Null: the cluster has no FeatureGate, so only its controllers know. */
@@ -58,7 +59,7 @@ export const bootImagesReport = (
 
 function goldenEntry(reading: GoldenReading): GoldenEntry {
   if (reading.type === 'problem') {
-    return { state: 'unusable', releaseVersion: null, why: `${reading.message} [${reading.code}]` };
+    return { state: 'unusable', releaseVersion: null, why: formatProblem(reading) };
   }
   const { config, stamp } = reading.golden;
   const releaseVersion = config.releaseVersion === '' ? null : config.releaseVersion;

@@ -1,26 +1,35 @@
 // The status of a MachineConfigPool: counts and conditions with the meaning that their users know.
 import type { MachineConfigPool } from '@slipway/api';
-import type { RolloutDecision } from './decision.ts';
-import type { NodeFacts, PoolFacts } from './facts.ts';
-import { namesOf } from './name-list.ts';
-import { isFailing, isUnavailable } from './standing.ts';
+import type { Streams, TrackedStream } from '../os-streams/available.ts';
 import { poolDeprecation } from '../os-streams/deprecation.ts';
-import type { Streams, TrackedStream } from '../os-streams/facts.ts';
-import type { PoolPins, PoolSynchronizer } from '../pinned-images/pool-status.ts';
-import { blockedDrains } from './summary.ts';
-import type { RolloutProblem } from './problem.ts';
+import type { PoolPins, PoolSynchronizer } from '../pinned-images/pool-summary.ts';
+import type { RolloutDecision } from './choose-nodes.ts';
+import type { NodeFacts, PoolFacts, RolloutProblem } from './facts.ts';
+import { isFailing, isUnavailable } from './node-state.ts';
+import { blockedDrains, namesOf } from './summary.ts';
 
 type Configuration = NonNullable<NonNullable<MachineConfigPool['status']>['configuration']>;
 
+/** Every condition of a pool: reported always, or only while a feature is in use. */
+const poolConditions = {
+  Updated: 'always',
+  Updating: 'always',
+  NodeDegraded: 'always',
+  RenderDegraded: 'always',
+  Degraded: 'always',
+  OSStreamDeprecated: 'while in use',
+  PinnedImageSetsDegraded: 'while in use',
+} as const;
+
+/** Whether a condition that the status no longer reports must go. Those of other controllers stay. */
+export const goesWhenUnused = (type: string): boolean =>
+  new Map<string, string>(Object.entries(poolConditions)).get(type) === 'while in use';
+
+/** Fields of the status that must go when they are no longer reported. */
+export const fieldsWhileInUse = ['osImageStream', 'poolSynchronizersStatus'] as const;
+
 export interface PoolCondition {
-  readonly type:
-    | 'Updated'
-    | 'Updating'
-    | 'NodeDegraded'
-    | 'RenderDegraded'
-    | 'Degraded'
-    | 'OSStreamDeprecated'
-    | 'PinnedImageSetsDegraded';
+  readonly type: keyof typeof poolConditions;
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;

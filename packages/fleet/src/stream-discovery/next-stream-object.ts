@@ -6,12 +6,11 @@ import {
   streamLifecycleAnnotation,
   streamSourcesAnnotation,
 } from '@slipway/api';
-import { findStream } from '../os-streams/available.ts';
+import { findStream, type Stream } from '../os-streams/available.ts';
 import { defaultStreamOf } from '../os-streams/default-stream.ts';
-import type { Stream } from '../os-streams/facts.ts';
-import { encodeLifecycle } from '../os-streams/lifecycle.ts';
-import type { ReportedProblem } from '../render-problems.ts';
-import type { Discovery } from './discovery.ts';
+import { encodeLifecycle, type StreamCondition } from '../os-streams/deprecation.ts';
+import type { CodedProblem } from '../problems.ts';
+import type { Discovery } from './discover-streams.ts';
 
 type Status = NonNullable<OSImageStream['status']>;
 
@@ -35,9 +34,9 @@ export interface WantedStreamObject {
 
 export type NextStreamObject =
   /** Carried out by writing what differs; without a difference nothing is written. */
-  | { readonly type: 'write'; readonly wanted: WantedStreamObject; readonly problems: readonly ReportedProblem[] }
+  | { readonly type: 'write'; readonly wanted: WantedStreamObject; readonly problems: readonly CodedProblem[] }
   /** The last good one stays, or there is none yet. */
-  | { readonly type: 'leave'; readonly problems: readonly ReportedProblem[] };
+  | { readonly type: 'leave'; readonly problems: readonly CodedProblem[] };
 
 export function nextStreamObject(input: StreamObjectInput): NextStreamObject {
   const { current, discovery } = input;
@@ -49,7 +48,7 @@ export function nextStreamObject(input: StreamObjectInput): NextStreamObject {
 }
 
 /** While sources are the same, or fail, only the default can change: its owner sets it. */
-function withStatus(current: StreamObjectInput['current'], problems: readonly ReportedProblem[]): NextStreamObject {
+function withStatus(current: StreamObjectInput['current'], problems: readonly CodedProblem[]): NextStreamObject {
   if (current?.status === undefined) return { type: 'leave', problems };
   const { availableStreams, defaultStream } = current.status;
   const asked = current.spec.defaultStream;
@@ -69,7 +68,7 @@ function withStatus(current: StreamObjectInput['current'], problems: readonly Re
 function fromSources(
   { current, sourcesDigest, releaseImage }: StreamObjectInput,
   { found, version }: Discovery,
-  failures: readonly ReportedProblem[],
+  failures: readonly CodedProblem[],
 ): NextStreamObject {
   const available = found.map(({ stream }) => stream);
   const override = overrideOf(current);
@@ -105,7 +104,7 @@ function overrideOf(current: StreamObjectInput['current']): string | null {
 }
 
 /** Somebody's default that is gone: it stays where it is written, and counts again when it is back. */
-function dangling(current: StreamObjectInput['current'], available: readonly Stream[]): ReportedProblem[] {
+function dangling(current: StreamObjectInput['current'], available: readonly Stream[]): CodedProblem[] {
   const override = overrideOf(current);
   if (override === null || findStream(available, override) !== undefined) return [];
   const names = available.map(({ name }) => name).join(', ');
@@ -116,3 +115,28 @@ function dangling(current: StreamObjectInput['current'], available: readonly Str
 /** Whether it was made from these sources and needs nobody to be asked. */
 export const isMadeFrom = (current: StreamObjectInput['current'], sourcesDigest: string): boolean =>
   current?.status !== undefined && current.metadata.annotations?.[streamSourcesAnnotation] === sourcesDigest;
+
+// One condition of two findings.
+
+const SKEW = 'BootImageSkew';
+const reasonsOfOurs: ReadonlySet<string> = new Set(['DeprecatedOSStreamInUse', SKEW]);
+const between = '::';
+const LONGEST = 4000;
+
+/** `skew`: why boot images are too old for an upgrade, in words; null where they are not. */
+export function joinUpgradeable(streams: StreamCondition, skew: string | null): StreamCondition {
+  if (skew === null) return streams;
+  if (streams.status === 'True') return { status: 'False', reason: SKEW, message: cut(skew) };
+  return {
+    status: 'False',
+    reason: `${streams.reason}${between}${SKEW}`,
+    // Each gets its half: one that is very long must not hide the other.
+    message: `${cut(streams.message, LONGEST / 2)}\n${cut(skew, LONGEST / 2 - 1)}`,
+  };
+}
+
+/** Whether an upgrade was held by something that we have found. */
+export const isSaidByUs = (reason: string | undefined): boolean =>
+  reason?.split(between).some((each) => reasonsOfOurs.has(each)) === true;
+
+const cut = (text: string, limit = LONGEST): string => (text.length <= limit ? text : `${text.slice(0, limit - 1)}…`);

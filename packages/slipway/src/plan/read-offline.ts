@@ -1,6 +1,6 @@
 // A fleet out of manifests and dumps, without a cluster.
 import { machineConfigurationKind } from '@slipway/api';
-import { runningIn } from '@slipway/fleet';
+import { namedImages, runningIn } from '@slipway/fleet';
 import type { AppliedManifests, FleetState, Machines } from '@slipway/fleet/plan';
 import type { RenderOptions } from '../manifests/manifest-options.ts';
 import { manifestsIn, readDocuments } from '../manifests/read-manifests.ts';
@@ -34,10 +34,7 @@ export async function readOffline(
   ]);
   const controllerVersion = options.controllerVersion ?? version;
   const fleet = completeFleet(manifests, {
-    osImages: {
-      ...(options.osImage !== undefined && { osImageURL: options.osImage }),
-      ...(options.osExtensionsImage !== undefined && { baseOSExtensionsContainerImage: options.osExtensionsImage }),
-    },
+    osImages: namedImages(options),
     controllerVersion,
     daemonImage: options.daemonImage,
   });

@@ -8,6 +8,7 @@ import {
   crdOf,
   type Kind,
   machineConfigKind,
+  type MachineConfigPool,
   machineConfigPoolKind,
   machineConfigPools,
   machineConfigs,
@@ -20,7 +21,6 @@ import {
   osImageStreams,
   secrets,
 } from '@slipway/api';
-import type { MachineConfigPool } from '@slipway/api';
 import {
   type Client,
   type ControllerDef,
@@ -40,12 +40,12 @@ import {
 import { borrowControlPlane } from '@slipway/tools/controlplane';
 import { type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { vi } from 'vitest';
-import { builtInController } from '../../built-in/built-in.ts';
-import { renderController } from '../../render/render.ts';
-import { rolloutController } from '../../rollout/rollout.ts';
+import { builtInController } from '../../built-in-controller.ts';
+import { renderController } from '../../render/controller.ts';
+import { rolloutController } from '../../rollout/controller.ts';
 import { osStreamsControllers } from '../controllers.ts';
-import { registryWith } from '../registry-of.ts';
-import type { RetryTimes } from '../retry-pace.ts';
+import type { RetryTimes } from '../pool-streams-controller.ts';
+import { registryWith } from '../read-sources.ts';
 
 const namespace = 'openshift-machine-config-operator';
 const controllerVersion = '0.0.0';

@@ -1,5 +1,5 @@
 // The Secret that holds a stub, in the forms of both machine APIs.
-import { managedByLabel } from '../../managed-by.ts';
+import { managedByLabel } from '../../kube-object.ts';
 import type { MachineResource } from '../verdict.ts';
 
 /** A Secret as far as it is looked at; `data` in plain text. */

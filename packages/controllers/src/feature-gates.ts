@@ -1,0 +1,100 @@
+import { clusterVersions, featureGates as featureGateObjects } from '@slipway/api';
+import { featureGates, type FeatureGateSettings, type ResolvedGates, resolveFeatureGates } from '@slipway/fleet';
+import {
+  type ControllerDef,
+  createInformer,
+  type Gates,
+  type Informer,
+  isKubeError,
+  type KubeObject,
+  type Log,
+  type Resource,
+  type Transport,
+} from '@slipway/kube';
+
+export interface WatchedFeatureGates extends Gates {
+  /** Resolves once it is known whether the cluster has a FeatureGate, and what it says. */
+  readonly known: Promise<void>;
+  current(): ResolvedGates;
+}
+
+export interface FeatureGateOptions {
+  flags: FeatureGateSettings;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/** Follows FeatureGate `cluster`, so that a gate that is turned on or off takes effect without a restart. */
+export function watchFeatureGates(
+  transport: Transport,
+  { flags, log, signal }: FeatureGateOptions,
+): WatchedFeatureGates {
+  const gateObject = watchOne(transport, featureGateObjects, 'cluster', signal);
+  const version = watchOne(transport, clusterVersions, 'version', signal);
+  const listeners = new Set<() => void>();
+
+  const resolve = (): ResolvedGates =>
+    resolveFeatureGates({
+      featureGate: gateObject.informer.store.get('cluster'),
+      clusterVersion: version.informer.store.get('version'),
+      flags,
+    });
+  let current = resolve();
+
+  function refresh(): void {
+    const next = resolve();
+    const changed = featureGates.filter((name) => next[name].on !== current[name].on);
+    current = next;
+    for (const gate of changed)
+      log.info({ gate, ...next[gate] }, `feature gate turned ${next[gate].on ? 'on' : 'off'}`);
+    if (changed.length > 0) for (const listener of listeners) listener();
+  }
+
+  gateObject.informer.onChange(refresh);
+  version.informer.onChange(refresh);
+  return {
+    known: Promise.all([gateObject.known, version.known]).then(refresh),
+    current: () => current,
+    isOn: (gate) => featureGates.some((name) => name === gate && current[name].on),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Watches one object by name. A kind that the cluster does not have counts as an object that does not exist. */
+function watchOne<T extends KubeObject>(
+  transport: Transport,
+  resource: Resource<T>,
+  name: string,
+  signal: AbortSignal,
+): { informer: Informer<T>; known: Promise<void> } {
+  const absent = Promise.withResolvers<void>();
+  const informer = createInformer(transport, {
+    resource,
+    fieldSelector: `metadata.name=${name}`,
+    onProblem: (error) => {
+      if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) absent.resolve();
+    },
+  });
+  informer.start(signal);
+  return { informer, known: Promise.race([informer.synced, absent.promise]) };
+}
+
+// The feature gate of OS image streams, for controllers that work whether it is on or off.
+
+export const osStreamsGate = 'OSStreams';
+
+export const usesStreams = (gates: Gates | undefined): boolean => gates?.isOn(osStreamsGate) === true;
+
+/** Wakes these keys when a gate is turned. */
+export function listenToGates(gates: Gates | undefined, keys: () => Iterable<string>): Pick<ControllerDef, 'listen'> {
+  if (gates === undefined) return {};
+  return {
+    listen: (wake) =>
+      gates.onChange(() => {
+        for (const key of keys()) wake(key);
+      }),
+  };
+}

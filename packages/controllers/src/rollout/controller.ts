@@ -1,0 +1,226 @@
+// Brings the machines of a pool to its config, a few at a time. What happens is decided by `decidePool`; this reads what it
+// is decided on, writes what comes of it, and keeps the pool's status.
+import {
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  machineConfigurations,
+  nodes,
+  poolLabel,
+  rolloutRequestAnnotation,
+  singletonName,
+} from '@slipway/api';
+import {
+  answerRequest,
+  decidePool,
+  isControlPlanePool,
+  type NodeFacts,
+  poolFactsOf,
+  poolPinsOf,
+  type PoolStatus,
+  poolStatusOf,
+  type RolloutDecision,
+  stoppedBy,
+} from '@slipway/fleet';
+import {
+  again,
+  type Context,
+  type ControllerDef,
+  done,
+  type Gates,
+  type Metrics,
+  type Next,
+  type Read,
+  type Stored,
+} from '@slipway/kube';
+import { Gauge } from 'prom-client';
+import { osStreamsGate, usesStreams } from '../feature-gates.ts';
+import { createFleetViews, type FleetView } from '../fleet-index.ts';
+import { pinsImages, pinSummaryOf } from '../pinned-images/controllers.ts';
+import { pinnedImagesGate } from '../pinned-images/pool-sets-controller.ts';
+import { everyPool, fleetNodes, osImageStreamSource, poolStreamInput, renderedMachineConfigs } from '../sources.ts';
+import { type AnnotationPatch, decisionPatch, GIVE_AT_ONCE, giveTargets, requestPatch } from './assign-targets.ts';
+import { renderProblemOf, tellOfDecision, writeStatus } from './write-status.ts';
+
+export interface RolloutOptions {
+  /** The node that this program runs on: the last one to change. */
+  readonly ownNode?: string | undefined;
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+  /** With OSStreams on, the status says which stream a pool is on; with PinnedImages, how far its images are. Left out: they are off. */
+  readonly gates?: Gates | undefined;
+}
+
+type Pool = Stored<MachineConfigPool>;
+
+/** Those that are left are given a target when those that were given one are seen; this is for one that changed in between. */
+const LEFT_MS = 500;
+/**
+ * A decision looks at every machine, and while a thousand of them change there are hundreds of changes a second: several are
+ * answered at once. A small fleet does not notice.
+ */
+const MOST_BETWEEN_RUNS_MS = 500;
+const betweenRuns = (machines: number): number => Math.min(MOST_BETWEEN_RUNS_MS, Math.floor(machines / 2));
+
+export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = {}): ControllerDef {
+  const views = createFleetViews();
+  const measured = metrics === undefined ? undefined : createRolloutMetrics(metrics);
+  return {
+    name: 'rollout',
+    reads: [
+      {
+        resource: machineConfigPools,
+        // A pool that comes, goes or selects others takes nodes from the others, or leaves them to them.
+        keysOf: ({ metadata }, read) => (views.hasMoved(read) ? [...poolNames(read), metadata.name] : [metadata.name]),
+      },
+      {
+        ...fleetNodes,
+        keysOf: (node, read) => {
+          const pool = views.poolOf(node, read);
+          if (pool === undefined) return [];
+          // Masters and arbiters hold etcd together: one that is back makes room for one of the other pool.
+          return isControlPlanePool(pool) ? poolNames(read).filter(isControlPlanePool) : [pool];
+        },
+      },
+      {
+        resource: machineConfigurations,
+        fieldSelector: `metadata.name=${singletonName}`,
+        keysOf: (_, read) => poolNames(read),
+      },
+      {
+        ...renderedMachineConfigs,
+        // One that is there may be told later which stream it is of.
+        keysOf: ({ metadata }) => (usesStreams(gates) ? [metadata.labels?.[poolLabel] ?? ''] : []),
+      },
+      ...(gates === undefined ? [] : [{ ...osImageStreamSource, keysOf: everyPool }]),
+    ],
+    owns: [
+      { resource: machineConfigPools },
+      { resource: machineConfigPools, subresource: 'status' },
+      { resource: nodes },
+    ],
+    dependsOnGates: [osStreamsGate, pinnedImagesGate],
+    // A decision on an old view could take a second machine out of service for one place.
+    waitsForWritesOf: 'all',
+    minIntervalMs: (_, read) => betweenRuns(read(nodes).size),
+    async reconcile(name, context) {
+      const { read } = context;
+      const pool = read(machineConfigPools).get(name);
+      const view = views.view(read);
+      measured?.homeless(view.homeless().map(({ node }) => node.metadata));
+      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
+        measured?.forget(name);
+        return done();
+      }
+      return step(pool, view, { context, measured, ownNode: ownNode ?? null, gates });
+    },
+  };
+}
+
+interface Parts {
+  readonly context: Context;
+  readonly measured: RolloutMetrics | undefined;
+  readonly ownNode: string | null;
+  readonly gates: Gates | undefined;
+}
+
+async function step(pool: Pool, view: FleetView, parts: Parts): Promise<Next> {
+  const { context, measured } = parts;
+  const members = view.membersOf(pool.metadata.name);
+  const { pool: facts, history, problems } = poolFactsOf(pool);
+  const request = pool.metadata.annotations?.[rolloutRequestAnnotation];
+  const now = context.now().getTime();
+  if (request !== undefined) {
+    const answered = answerRequest(request, {
+      pool: facts,
+      nodes: members.map((member) => member.facts),
+      history,
+      knownConfigs: configsOf(pool, context),
+      now,
+    });
+    context.log.info({ request, answer: answered.state?.answer }, 'answered a request');
+    // The pool's change brings it back here.
+    await patchAnnotations(pool, requestPatch(pool, history, answered), context);
+    return done();
+  }
+  const decision = decidePool({
+    now,
+    pool: facts,
+    members: new Map(poolNames(context.read).map((each) => [each, view.membersOf(each).map((member) => member.facts)])),
+    stopped: stoppedBy(context.read(machineConfigurations).get(singletonName)),
+    ownNode: parts.ownNode,
+  });
+  const patch = decisionPatch(pool, history, decision);
+  if (patch !== null) {
+    await patchAnnotations(pool, patch, context);
+    tellOfDecision(pool, facts.state, decision, context);
+    return done();
+  }
+  await giveTargets(decision.give, members, context);
+  const status = poolStatusOf({
+    generation: pool.metadata.generation ?? 0,
+    decision,
+    pool: facts,
+    nodes: members.map((member) => member.facts),
+    renderProblem: renderProblemOf(pool),
+    source: pool.spec.configuration,
+    previous: pool.status?.configuration,
+    problems,
+    osStream: usesStreams(parts.gates) ? poolStreamInput(pool, context.read) : undefined,
+    pins: pinsImages(parts.gates) ? poolPinsOf(pinSummaryOf(pool)) : undefined,
+  });
+  measured?.observe(pool.metadata.name, status);
+  await writeStatus(pool, status, context);
+  return nextLook(decision, now);
+}
+
+function nextLook({ lookAgainAt, give }: RolloutDecision, now: number): Next {
+  const waits = [
+    ...(lookAgainAt === null ? [] : [Math.max(0, lookAgainAt - now)]),
+    ...(give.length > GIVE_AT_ONCE ? [LEFT_MS] : []),
+  ];
+  return waits.length === 0 ? done() : again(Math.min(...waits));
+}
+
+const patchAnnotations = (pool: Pool, annotations: AnnotationPatch, { write }: Context): Promise<Pool> =>
+  write.patch(machineConfigPools, pool, { metadata: { annotations } });
+
+const configsOf = (pool: Pool, { read }: Context): ReadonlySet<string> =>
+  new Set(
+    [...read(machineConfigs).values()]
+      .filter(({ metadata }) => metadata.labels?.[poolLabel] === pool.metadata.name)
+      .map(({ metadata }) => metadata.name),
+  );
+
+const poolNames = (read: Read): string[] => [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);
+
+/** By the names that dashboards and alerts for such fleets ask for. */
+interface RolloutMetrics {
+  observe(pool: string, counts: PoolStatus): void;
+  /** Machines that no pool has, or that several have. */
+  homeless(nodes: readonly Pick<NodeFacts, 'name'>[]): void;
+  forget(pool: string): void;
+}
+
+function createRolloutMetrics({ registry }: Pick<Metrics, 'registry'>): RolloutMetrics {
+  const gauge = <L extends string>(name: string, help: string, labelNames: L[]): Gauge<L> =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
+  const counts = {
+    machineCount: gauge('mco_machine_count', 'Machines of a pool.', ['pool']),
+    updatedMachineCount: gauge('mco_updated_machine_count', 'Machines that have their pool’s config.', ['pool']),
+    degradedMachineCount: gauge('mco_degraded_machine_count', 'Machines that could not apply their config.', ['pool']),
+    unavailableMachineCount: gauge('mco_unavailable_machine_count', 'Machines out of service.', ['pool']),
+  };
+  const alert = gauge('mcc_pool_alert', '1 for a node that is in no pool, or in more than one.', ['node']);
+  return {
+    observe(pool, status) {
+      for (const [name, each] of Object.entries(counts)) each.set({ pool }, status[name as keyof typeof counts]);
+    },
+    homeless(nodes) {
+      alert.reset();
+      for (const { name } of nodes) alert.set({ node: name }, 1);
+    },
+    forget(pool) {
+      for (const each of Object.values(counts)) each.remove({ pool });
+    },
+  };
+}

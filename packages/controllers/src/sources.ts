@@ -1,0 +1,211 @@
+import {
+  type ClusterVersion,
+  clusterVersions,
+  type ConfigMap,
+  configMaps,
+  type MachineConfig,
+  type MachineConfigNode,
+  machineConfigNodes,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  type Node,
+  type NodeCondition,
+  nodes,
+  type OSImageStream,
+  osImageStreams,
+  osStreamAnnotation,
+  osStreamProblemAnnotation,
+  pinAssignmentAnnotation,
+  type PinnedImageSet,
+  pinnedImageSets,
+  poolLabel,
+  type Secret,
+  secrets,
+} from '@slipway/api';
+import {
+  decodeProblems,
+  formatProblems,
+  pinConditions,
+  type PoolStatusInput,
+  streamsOf,
+  trackedOf,
+} from '@slipway/fleet';
+import { configMapPair, osImagesConfigMap, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
+import type { Read, Source, Stored } from '@slipway/kube';
+
+// Sources that are the same share one informer, so those that several controllers read stand here.
+
+/** MachineConfigs as they were given, whole: users' and built-in ones. Not the rendered ones, which are large and many. */
+export const givenMachineConfigs: Source<MachineConfig> = {
+  resource: machineConfigs,
+  as: 'full',
+  labelSelector: `!${poolLabel}`,
+};
+
+/** What was rendered: that it is there, for which pool, and whether it is in use. */
+export const renderedMachineConfigs: Source<MachineConfig> = {
+  resource: machineConfigs,
+  as: 'metadata',
+  labelSelector: poolLabel,
+};
+
+// Nodes as the controllers of a rollout see them: one watch for all of them.
+
+const ourAnnotation = /^(machineconfiguration\.openshift\.io|slipway\.dev)\//;
+const keptConditions: ReadonlySet<string> = new Set(['Ready', 'DiskPressure', 'NetworkUnavailable']);
+
+/** There are thousands, of 10 kB and more, and kubelets write to them all the time. Sources with this function share a store. */
+function keepWhatDecides({ metadata, spec, status }: Stored<Node>): Stored<Node> {
+  const osImage = status?.nodeInfo?.osImage;
+  return {
+    metadata: keptOf(metadata),
+    spec: { ...(spec?.unschedulable === true && { unschedulable: true }) },
+    status: {
+      conditions: (status?.conditions ?? []).filter(({ type }) => keptConditions.has(type)).map(withoutHeartbeat),
+      ...(osImage !== undefined && { nodeInfo: { osImage } }),
+    },
+  };
+}
+
+function keptOf({ name, uid, resourceVersion, ...rest }: Stored<Node>['metadata']): Stored<Node>['metadata'] {
+  const { creationTimestamp, deletionTimestamp, labels = {}, annotations = {} } = rest;
+  const ours = Object.entries(annotations).filter(([key]) => ourAnnotation.test(key));
+  return {
+    name,
+    uid,
+    resourceVersion,
+    labels,
+    annotations: Object.fromEntries(ours),
+    ...(creationTimestamp !== undefined && { creationTimestamp }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+  };
+}
+
+const withoutHeartbeat = ({ lastHeartbeatTime: _heartbeat, ...condition }: NodeCondition): NodeCondition => condition;
+
+export const fleetNodes: Source<Node> = { resource: nodes, as: 'full', expect: 'many', project: keepWhatDecides };
+
+// What the controllers of pinned images watch. Sources with the same function share a store.
+
+/** Its images are for the machines: here their names would only take memory. */
+export const imageSets: Source<PinnedImageSet> = { resource: pinnedImageSets, as: 'metadata' };
+
+/** There are thousands, and their messages change all the time: what is kept changes when a machine has come further. */
+function keepPins({ metadata, spec, status }: Stored<MachineConfigNode>): Stored<MachineConfigNode> {
+  const { name, uid, resourceVersion, annotations } = metadata;
+  const told = annotations?.[pinAssignmentAnnotation];
+  const { pinnedImageSets: reported, conditions = [] } = status ?? {};
+  return {
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      ...(told !== undefined && { annotations: { [pinAssignmentAnnotation]: told } }),
+    },
+    spec,
+    status: {
+      ...(reported !== undefined && { pinnedImageSets: reported }),
+      conditions: conditions.filter(({ type }) => type === pinConditions.degraded),
+    },
+  };
+}
+
+export const pinRecords: Source<MachineConfigNode> = {
+  resource: machineConfigNodes,
+  expect: 'many',
+  project: keepPins,
+};
+
+export const everyPool = (_: unknown, read: Read): string[] =>
+  [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);
+
+/** One that is being deleted is as good as gone. */
+export const setsIn = (read: Read): Stored<PinnedImageSet>[] =>
+  [...read(pinnedImageSets).values()].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+
+/**
+ * Which pools there are, and nothing more: the version is replaced by one that never changes, so that the many updates
+ * of a pool's status in a rollout wake nobody here.
+ */
+export const poolSource = {
+  resource: machineConfigPools,
+  as: 'metadata',
+  project: ({ metadata: { name, uid } }: Stored<MachineConfigPool>): Stored<MachineConfigPool> => ({
+    metadata: { name, uid, resourceVersion: uid },
+    spec: {},
+  }),
+} satisfies Source<MachineConfigPool>;
+
+export const poolNames = (read: Read): string[] =>
+  [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);
+
+// What the controllers of OS image streams watch, and how the sources of a cluster are read out of it.
+
+/** The only OSImageStream there is, and the key of what happens once a cluster. */
+export const CLUSTER = 'cluster';
+
+export interface SourceOptions {
+  /** Ours: where the ConfigMap with the OS images lives. */
+  readonly namespace: string;
+  /** Flags; below the ConfigMap. */
+  readonly osImage?: string | undefined;
+  readonly osExtensionsImage?: string | undefined;
+  /** Where there is no ClusterVersion. */
+  readonly releaseImage?: string | undefined;
+}
+
+export const osImageStreamSource: Source<OSImageStream> = {
+  resource: osImageStreams,
+  fieldSelector: `metadata.name=${CLUSTER}`,
+};
+
+export const clusterVersionSource: Source<ClusterVersion> = {
+  resource: clusterVersions,
+  fieldSelector: 'metadata.name=version',
+};
+
+export const osImagesSource = (namespace: string): Source<ConfigMap> => ({
+  resource: configMaps,
+  namespace,
+  fieldSelector: `metadata.name=${osImagesConfigMap}`,
+});
+
+export const pullSecretSource = ({ namespace, name }: { namespace: string; name: string }): Source<Secret> => ({
+  resource: secrets,
+  namespace,
+  fieldSelector: `metadata.name=${name}`,
+});
+
+/** What the streams of this cluster come from now. Reads the ConfigMap and the ClusterVersion. */
+export function sourcesIn(read: Read, options: SourceOptions): StreamSources {
+  const configMap = read(configMaps).get(`${options.namespace}/${osImagesConfigMap}`);
+  const image = read(clusterVersions).get('version')?.status?.desired.image ?? '';
+  const release = image === '' ? (options.releaseImage ?? '') : image;
+  return {
+    commandLine: pairOf(options.osImage, options.osExtensionsImage),
+    configMap: configMapPair(configMap?.data),
+    release: release === '' ? null : { image: release },
+  };
+}
+
+export const streamObjectIn = (read: Read): Stored<OSImageStream> | undefined => read(osImageStreams).get(CLUSTER);
+
+// What the status of a pool is to say of its OS image stream.
+
+export function poolStreamInput({ metadata }: MachineConfigPool, read: Read): NonNullable<PoolStatusInput['osStream']> {
+  const object = streamObjectIn(read);
+  return {
+    streamOf: (name) => read(machineConfigs).get(name)?.metadata.annotations?.[osStreamAnnotation] ?? null,
+    tracked: trackedOf(metadata.annotations),
+    streams: object === undefined ? null : streamsOf(object),
+    problem: problemIn(metadata.annotations?.[osStreamProblemAnnotation]),
+  };
+}
+
+function problemIn(annotation: string | undefined): { reason: string; message: string } | null {
+  if (annotation === undefined) return null;
+  const { problems } = decodeProblems(annotation);
+  const message = formatProblems(problems);
+  return { reason: 'OSImageStreamInvalid', message };
+}
