@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { machineConfigPools, nodes } from '@slipway/api';
 import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
-import { type RunningProcess, startSlipway } from '@slipway/testing/slipway-process';
+import { type RunningProcess, startProgram, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,8 +25,11 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
+// From its sources, as `npm start` runs it.
+const main = resolve(import.meta.dirname, '../packages/slipway/src/main.ts');
+
 async function start(...args: string[]): Promise<RunningProcess> {
-  running = startSlipway('start', '--data-dir', dataDir, '--feature-gates', 'PinnedImages=true', ...args);
+  running = startProgram(main, ['start', '--data-dir', dataDir, '--feature-gates', 'PinnedImages=true', ...args]);
   await running.saw(/Ctrl-C stops everything/);
   return running;
 }
