@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { machineConfigPools, nodes } from '@slipway/api';
 import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
 import { type RunningProcess, startProgram, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
+import { run } from '@slipway/tools/run';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let dataDir: string;
@@ -56,13 +55,13 @@ describe('slipway start', () => {
     expect(first.out()).toContain(join(dataDir, 'admin.kubeconfig'));
     await until(async () => expect(await pools()).toEqual(['master', 'worker']));
     const kubectl = (await resolveBinaries(['kubectl'])).kubectl;
-    const { stdout } = await promisify(execFile)(kubectl, [
+    const explained = await run(kubectl, [
       '--kubeconfig',
       join(dataDir, 'admin.kubeconfig'),
       'explain',
       'machineconfigpool.spec',
     ]);
-    expect(stdout).toContain('maxUnavailable');
+    expect(explained).toContain('maxUnavailable');
 
     first.child.kill('SIGINT');
     expect(await first.exit).toBe(0);
