@@ -1,3 +1,5 @@
+import { oneLine } from '@slipway/base/text';
+
 /** An error that was foreseen carries a code of ours and a message that stands alone. */
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SLW_')
@@ -12,5 +14,3 @@ export function failureText(error: unknown, debug: boolean): string {
   const text = `slipway: unexpected: ${oneLine(message)}. This is a bug in slipway; SLIPWAY_DEBUG=1 shows where`;
   return debug && error instanceof Error ? `${text}\n${error.stack ?? ''}` : text;
 }
-
-const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ');

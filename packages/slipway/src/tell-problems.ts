@@ -1,3 +1,4 @@
+import { oneLine } from '@slipway/base/text';
 import { type CodedProblem, ProblemList } from '@slipway/fleet';
 import type { Io } from './ignition/io.ts';
 import { write } from './ignition/io.ts';
@@ -22,5 +23,3 @@ function problemLines(problems: readonly CodedProblem[]): string {
   const more = problems.length - shown.length;
   return [...shown, ...(more > 0 ? [`slipway: … and ${more} more problems\n`] : [])].join('');
 }
-
-const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ');

@@ -2,7 +2,7 @@
 import type { ToImport } from '@slipway/fleet/boot-images';
 import type { BootImageEntry, BootImagesReport } from '@slipway/fleet/reports';
 import { type Colour, type Paint, plain } from '../terminal/paint.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { safeLine, safeText } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';
 import { wrapText } from '../terminal/wrap-text.ts';
 import { resourceWords } from './resource-words.ts';
@@ -25,7 +25,7 @@ const COLOURS: Readonly<Record<BootImageEntry['verdict'], Colour>> = {
 
 export function bootImagesText(report: BootImagesReport, { paint = plain, width }: BootImagesTextOptions = {}): string {
   const { resources } = report;
-  const told = [...stateLines(report), ...report.notes].flatMap((line) => wrapText(oneLine(line), width));
+  const told = [...stateLines(report), ...report.notes].flatMap((line) => wrapText(safeLine(line), width));
   return [
     ...(resources.length === 0 ? [] : [resourceTable(resources, paint)]),
     ...(told.length === 0 ? [] : [told.map((line) => `${line}\n`).join('')]),
@@ -118,7 +118,7 @@ function importBlocks(resources: readonly BootImageEntry[], paint: Paint): strin
 function importText({ artifact, commands }: ToImport, entries: readonly BootImageEntry[], paint: Paint): string {
   const { location, sha256, uncompressedSha256, version } = artifact;
   const lines = [
-    `${paint('bold', `To import: version ${oneLine(version)}`)}, for ${entries.map(({ resource }) => resourceWords(resource)).join(', ')}`,
+    `${paint('bold', `To import: version ${safeLine(version)}`)}, for ${entries.map(({ resource }) => resourceWords(resource)).join(', ')}`,
     `  ${location}`,
     `  sha256 ${sha256}`,
     ...(uncompressedSha256 === null ? [] : [`  uncompressed sha256 ${uncompressedSha256}`]),
@@ -126,5 +126,3 @@ function importText({ artifact, commands }: ToImport, entries: readonly BootImag
   ];
   return lines.map((line) => `${safeText(line)}\n`).join('');
 }
-
-const oneLine = (text: string): string => safeText(text).replaceAll(/\s*\n\s*/g, ' ');

@@ -1,7 +1,7 @@
 // DataImages for people.
 import type { DriveEntry, DriveReport, DriveState, HostEntry } from '@slipway/fleet/reports';
 import { type Colour, type Paint, plain } from '../terminal/paint.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { safeLine } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';
 import { wrapText } from '../terminal/wrap-text.ts';
 
@@ -22,7 +22,7 @@ export function driveText({ dataImages }: DriveReport, { paint = plain, width }:
   ]);
   const sentences = dataImages
     .flatMap(sentencesOf)
-    .flatMap((line) => wrapText(oneLine(line), width))
+    .flatMap((line) => wrapText(safeLine(line), width))
     .map((line) => `${line}\n`);
   const shown = table(['NAMESPACE', 'HOST', 'STATE', 'POWER', 'IN THE DRIVE', 'WANTED'], rows, paint);
   return sentences.length === 0 ? shown : `${shown}\n${sentences.join('')}`;
@@ -73,5 +73,3 @@ export function whyOf({ message, state }: DriveEntry): string {
     ? 'no controller has said anything about it as it is now: slipway controller --ironic-url does; its log says more'
     : state;
 }
-
-const oneLine = (text: string): string => safeText(text).replaceAll(/\s*\n\s*/g, ' ');

@@ -3,7 +3,7 @@ import { formatDiff, type ItemDiff } from '@slipway/ignition';
 import { shortConfig, shortConfigs } from '../terminal/config-name.ts';
 import { durationText } from '../terminal/duration.ts';
 import { type Colour, type Paint, plain } from '../terminal/paint.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { safeLine } from '../terminal/safe-text.ts';
 import { table } from '../terminal/table.ts';
 
 /** The rest of a long diff is for `slipway diff`. */
@@ -39,7 +39,7 @@ function rolloutText(entry: RolloutEntry, paint: Paint): string {
   ].join(', ');
   const lines = [
     from === null ? shortConfig(config) : `${shortConfig(from)} → ${shortConfig(config)}`,
-    ...(why === '' ? [] : [oneLine(why)]),
+    ...(why === '' ? [] : [shortConfigs(safeLine(why))]),
     ...changeLines(entry),
   ];
   return `${timeText(startedAt)}  ${head}\n${lines.map((line) => (line === '' ? '\n' : `  ${line}\n`)).join('')}`;
@@ -94,5 +94,3 @@ const itemTitle = ({ noun, name, change }: ItemDiff): string =>
 
 /** In UTC, as the API has it. */
 const timeText = (at: string): string => (at === '' ? '-' : at.replace('T', ' ').replace(/(?:\.\d+)?Z$/, 'Z'));
-
-const oneLine = (text: string): string => shortConfigs(safeText(text).replaceAll(/\s*\n\s*/g, ' '));

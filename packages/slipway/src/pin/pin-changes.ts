@@ -3,15 +3,13 @@ import type { NodePins } from '@slipway/fleet';
 import type { PinReport, PoolPins } from '@slipway/fleet/reports';
 import { counted } from '../plan/words.ts';
 import { shortImages } from '../terminal/image-name.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { safeLine } from '../terminal/safe-text.ts';
 import { amountsLine, whyOf } from './pin-text.ts';
 
 /** Without the first look, everything is news. */
 export function pinChanges(before: PinReport | null, after: PinReport): string[] {
   const olds = new Map(before?.pools.map((pool) => [pool.name, pool]));
-  return after.pools
-    .flatMap((pool) => poolLines(olds.get(pool.name), pool))
-    .map((line) => shortImages(safeText(line).replaceAll(/\s*\n\s*/g, ' ')));
+  return after.pools.flatMap((pool) => poolLines(olds.get(pool.name), pool)).map((line) => shortImages(safeLine(line)));
 }
 
 function poolLines(old: PoolPins | undefined, now: PoolPins): string[] {

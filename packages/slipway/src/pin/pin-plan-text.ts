@@ -3,7 +3,7 @@ import type { NodeFit } from '@slipway/fleet';
 import { counted, nameList } from '../plan/words.ts';
 import { byteSize } from '../terminal/byte-size.ts';
 import { type Colour, type Paint, plain } from '../terminal/paint.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { safeLine } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';
 import { wrapText } from '../terminal/wrap-text.ts';
 import type { PinPlan, PlannedSet } from './pin-plan.ts';
@@ -26,7 +26,7 @@ const COLOURS: Readonly<Record<NodeFit['verdict'], Colour>> = {
 
 export function pinPlanText(plan: PinPlan, { paint = plain, width }: PinPlanTextOptions = {}): string {
   const lines = [sourceLine(plan), sizeLine(plan), poolLine(plan), fitLine(plan), ...plan.notes];
-  const sentences = lines.flatMap((line) => wrapText(oneLine(line), width)).map((line) => `${line}\n`);
+  const sentences = lines.flatMap((line) => wrapText(safeLine(line), width)).map((line) => `${line}\n`);
   return [
     sentences.join(''),
     table(['SET', 'IMAGES', 'CHANGE'], plan.sets.map(setRow), paint),
@@ -86,5 +86,3 @@ function nodeTable(nodes: readonly NodeFit[], paint: Paint): string[] {
     ...(more > 0 ? [`… and ${counted(more, 'more machine')}; -o json has all\n`] : []),
   ];
 }
-
-const oneLine = (text: string): string => safeText(text).replaceAll(/\s*\n\s*/g, ' ');

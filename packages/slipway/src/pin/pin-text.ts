@@ -1,5 +1,6 @@
 // How far pools and machines are with their pinned images, for people.
 
+import { oneLine } from '@slipway/base/text';
 import type { Amount, NodePins, PinPhase } from '@slipway/fleet';
 import type { PinReport, PoolPins, SetPins } from '@slipway/fleet/reports';
 import { counted } from '../plan/words.ts';
@@ -8,7 +9,7 @@ import { durationText } from '../terminal/duration.ts';
 import { shortImages } from '../terminal/image-name.ts';
 import { type Colour, type Paint, plain } from '../terminal/paint.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { safeLine, safeText } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';
 import { wrapText } from '../terminal/wrap-text.ts';
 
@@ -67,7 +68,7 @@ function poolText(
     ...pool.problems,
   ];
   const body = lines
-    .flatMap((line) => wrapText(oneLine(line), width === undefined ? undefined : width - 2))
+    .flatMap((line) => wrapText(safeLine(line), width === undefined ? undefined : width - 2))
     .map((line) => `  ${line}\n`);
   return [
     `${paint('bold', pool.name)}: ${paint(COLOURS[phase], phase)}  ${counted(pool.sets.length, 'set')}, ${counted(machines.total, 'machine')}\n`,
@@ -151,8 +152,7 @@ function nodeTable(nodes: readonly NodePins[], paint: Paint): string {
 export function whyOf({ waitsFor, lastError, phase }: NodePins): string {
   if (phase === 'pinned') return '';
   const reason = phase === 'degraded' || waitsFor === '' ? lastError : `waits for ${waitsFor}`;
-  return reason.replaceAll(/\s*\n\s*/g, ' ');
+  return oneLine(reason);
 }
 
 const indented = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
-const oneLine = (text: string): string => safeText(text).replaceAll(/\s*\n\s*/g, ' ');

@@ -1,7 +1,7 @@
 // What has changed between two looks at a fleet, a line each: for a pipe or a log.
 import type { NodeReport, PoolReport, StatusReport } from '@slipway/fleet/reports';
 import { shortConfigs } from '../terminal/config-name.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { safeLine } from '../terminal/safe-text.ts';
 
 /** Without the first look, everything is news. */
 export function changeLines(before: StatusReport | null, after: StatusReport): string[] {
@@ -14,7 +14,7 @@ export function changeLines(before: StatusReport | null, after: StatusReport): s
       (old, { message }) => (old?.message === message ? [] : [message]),
       () => [],
     ),
-  ].map((line) => shortConfigs(safeText(line).replaceAll(/\s*\n\s*/g, ' ')));
+  ].map((line) => shortConfigs(safeLine(line)));
 }
 
 function stopLines(before: string | null, after: string | null): string[] {

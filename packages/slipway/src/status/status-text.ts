@@ -5,7 +5,7 @@ import { shortConfig, shortConfigs } from '../terminal/config-name.ts';
 import { durationText } from '../terminal/duration.ts';
 import { type Colour, type Paint, plain } from '../terminal/paint.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { safeLine, safeText } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';
 import { wrapText } from '../terminal/wrap-text.ts';
 
@@ -78,7 +78,7 @@ function poolText(pool: PoolReport, options: StatusTextOptions & { readonly pain
   const title = `${paint('bold', pool.name)}: ${paint(POOL_COLOURS[pool.phase], pool.phase)}  ${shortConfig(pool.target)}\n`;
   const body = lines
     .filter((line) => line !== '')
-    .flatMap((line) => wrapText(oneLine(line), width === undefined ? undefined : width - 2))
+    .flatMap((line) => wrapText(shortConfigs(safeLine(line)), width === undefined ? undefined : width - 2))
     .map((line) => `  ${line}\n`);
   return [title, ...body, ...nodesText(pool, paint, allNodes)].join('');
 }
@@ -133,5 +133,3 @@ function whyOf({ why, blockedBy, phase }: NodeReport): string {
   if (phase === 'updated') return '';
   return blockedBy === '' || why.includes(blockedBy) ? why : `${why} (${blockedBy})`;
 }
-
-const oneLine = (text: string): string => shortConfigs(safeText(text).replaceAll(/\s*\n\s*/g, ' '));

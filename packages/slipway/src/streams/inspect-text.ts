@@ -1,7 +1,7 @@
 // The OS image streams of a release for people.
 import { byteSize } from '../terminal/byte-size.ts';
 import { type Paint, plain } from '../terminal/paint.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { safeLine } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';
 import { wrapText } from '../terminal/wrap-text.ts';
 import type { InspectedStream, InspectReport } from './inspect-report.ts';
@@ -21,13 +21,13 @@ export function inspectText(report: InspectReport, { paint = plain, width }: Ins
     ...[...problems, ...notes].map(({ code, message }) => `${message} [${code}]`),
   ];
   const blocks = [
-    `${oneLine(release)}: version ${oneLine(version ?? 'not said')}\n`,
+    `${safeLine(release)}: version ${safeLine(version ?? 'not said')}\n`,
     ...(streams.length === 0 ? [] : [streamTable(streams, paint), imageTable(streams, paint)]),
     ...(lines.length === 0
       ? []
       : [
           lines
-            .flatMap((line) => wrapText(oneLine(line), width))
+            .flatMap((line) => wrapText(safeLine(line), width))
             .join('\n')
             .concat('\n'),
         ]),
@@ -62,5 +62,3 @@ const imageTable = (streams: readonly InspectedStream[], paint: Paint): string =
 
 const messageLines = ({ name, lifecycle }: InspectedStream): string[] =>
   lifecycle === null || lifecycle.message === null ? [] : [`${name}: ${lifecycle.message}`];
-
-const oneLine = (text: string): string => safeText(text).replaceAll(/\s*\n\s*/g, ' ');

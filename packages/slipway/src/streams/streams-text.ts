@@ -2,7 +2,7 @@
 import type { PoolEntry, StreamEntry, StreamsReport } from '@slipway/fleet/reports';
 import { shortImage } from '../terminal/image-name.ts';
 import { type Paint, plain } from '../terminal/paint.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { safeLine } from '../terminal/safe-text.ts';
 import { type Cell, table } from '../terminal/table.ts';
 import { wrapText } from '../terminal/wrap-text.ts';
 import { lifecycleCell } from './lifecycle-cell.ts';
@@ -20,7 +20,7 @@ export function streamsText(report: StreamsReport, { paint = plain, width }: Str
     ...streams.flatMap(lifecycleLines),
     ...(report.gate?.isOn === false ? [] : report.pools.flatMap((pool) => poolLines(pool, report))),
   ];
-  const told = sentences.flatMap((line) => wrapText(oneLine(line), width)).map((line) => `${line}\n`);
+  const told = sentences.flatMap((line) => wrapText(safeLine(line), width)).map((line) => `${line}\n`);
   const blocks = [
     ...(streams.length === 0 ? [] : [streamTable(streams, paint)]),
     ...(told.length === 0 ? [] : [told.join('')]),
@@ -105,5 +105,3 @@ const turnOn = (gate: StreamsReport['gate']): string =>
   gate === null
     ? 'Start the controllers with slipway controller --feature-gates OSStreams=true.'
     : 'To turn them on, add OSStreams to spec.customNoUpgrade.enabled of FeatureGate cluster.';
-
-const oneLine = (text: string): string => safeText(text).replaceAll(/\s*\n\s*/g, ' ');

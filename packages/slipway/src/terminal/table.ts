@@ -29,6 +29,6 @@ interface Cleaned {
 }
 
 const cleaned = (cell: Cell): Cleaned =>
-  typeof cell === 'string' ? { text: oneLine(cell) } : { text: oneLine(cell.text), colour: cell.colour };
+  typeof cell === 'string' ? { text: escapedLine(cell) } : { text: escapedLine(cell.text), colour: cell.colour };
 
-const oneLine = (text: string): string => safeText(text).replaceAll('\n', '\\n');
+const escapedLine = (text: string): string => safeText(text).replaceAll('\n', '\\n');

@@ -1,20 +1,20 @@
 import { shortConfigs } from '../terminal/config-name.ts';
 import { type Paint, plain } from '../terminal/paint.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { safeLine, safeText } from '../terminal/safe-text.ts';
 import type { WhyInPool, WhyReport } from './why-report.ts';
 
 export function whyText(report: WhyReport, paint: Paint = plain): string {
   if (report.pool === null) return `${safeText(report.why)} [${report.code}]\n`;
   const rows = rowsOf(report).filter(([, text]) => text !== '');
   const width = Math.max(...rows.map(([name]) => name.length));
-  const lines = rows.map(([name, text]) => `  ${name.padEnd(width)}  ${oneLine(text)}`);
+  const lines = rows.map(([name, text]) => `  ${name.padEnd(width)}  ${safeLine(text)}`);
   return [
     `Node ${report.node} of pool ${report.pool}: ${paint('bold', report.phase)}`,
     `  ${sentence(report.why)}`,
     '',
     ...lines,
     '',
-    ...report.wayOut.map((text) => `→ ${oneLine(text)}`),
+    ...report.wayOut.map((text) => `→ ${safeLine(text)}`),
     '',
   ].join('\n');
 }
@@ -42,6 +42,4 @@ function conditionOf({ state, isReady, notReady, isCordoned, isCordonedByUs }: W
   ].join(', ');
 }
 
-const sentence = (text: string): string => shortConfigs(oneLine(text));
-
-const oneLine = (text: string): string => safeText(text).replaceAll(/\s*\n\s*/g, ' ');
+const sentence = (text: string): string => shortConfigs(safeLine(text));
