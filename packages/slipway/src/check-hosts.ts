@@ -1,9 +1,8 @@
 // Whether another operator looks after bare-metal hosts: asked once, before ours begins.
 import { dataImages } from '@slipway/api';
-import { createClient } from '@slipway/kube';
-import type { Stored, Transport } from '@slipway/kube';
+import { createClient, type Stored, type Transport } from '@slipway/kube';
+import { CommandError } from './cli/errors.ts';
 import { type Deployment, deployments } from './deployments.ts';
-import { CommandError } from './errors.ts';
 
 /** Two operators that power the same hosts, or change the same drives, would undo each other's work. */
 export async function checkHosts(transport: Transport, besideOperator: boolean): Promise<void> {

@@ -1,17 +1,19 @@
 import { isAddressRange } from '@slipway/ignition';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { addressParser } from './address-option.ts';
-import { withClusterOptions } from './cluster-options.ts';
+import {
+  addressParser,
+  addTo,
+  defaultNamespace,
+  featureGatesOption,
+  logLevelOption,
+  parseImage,
+  withClusterOptions,
+  withFirstBootOptions,
+  withIronicOptions,
+  withRegistryAccessOptions,
+} from './cli/options.ts';
 import type { ControllerOptions } from './controller.ts';
 import { defaultSettings } from './default-settings.ts';
-import { featureGatesOption } from './feature-gates-option.ts';
-import { withFirstBootOptions } from './first-boot-options.ts';
-import { parseImage } from './image-option.ts';
-import { withIronicOptions } from './ironic-options.ts';
-import { logLevelOption } from './log-level-option.ts';
-import { addTo } from './list-option.ts';
-import { defaultNamespace } from './namespace.ts';
-import { withRegistryAccessOptions } from './registry-options.ts';
 
 export const controllerCommand = (): Command =>
   withIronicOptions(withRegistryAccessOptions(withFirstBootOptions(withClusterOptions(new Command('controller')))))

@@ -1,18 +1,14 @@
 import { once } from 'node:events';
 import type { FeatureGateSettings } from '@slipway/fleet';
-import { createLog } from '@slipway/kube';
-import type { LogLevel } from '@slipway/kube';
-import { connect, whereIs } from './connect.ts';
-import type { ClusterOptions } from './connect.ts';
-import type { ControllerSettings } from './controllers-of.ts';
-import { registryOptions } from './open-registry.ts';
+import { createLog, type LogLevel } from '@slipway/kube';
 import { checkHosts } from './check-hosts.ts';
-import type { IronicFlags } from './ironic-options.ts';
+import type { IronicFlags, RegistryAccessFlags } from './cli/options.ts';
+import { type ClusterOptions, connect, stopSignal, whereIs } from './cli/program.ts';
+import { registryOptions } from './cli/registry.ts';
+import type { ControllerSettings } from './controllers-of.ts';
 import { type IronicSettings, ironicSettings } from './open-ironic.ts';
 import { checkAlone, checkIdentity, preflight } from './preflight.ts';
-import type { RegistryAccessFlags } from './registry-options.ts';
 import { runControllers } from './run-controllers.ts';
-import { stopSignal } from './stop-signal.ts';
 
 export interface ControllerOptions
   extends ClusterOptions, Omit<ControllerSettings, 'registry' | 'ironic'>, RegistryAccessFlags, IronicFlags {

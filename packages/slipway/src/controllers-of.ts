@@ -20,8 +20,8 @@ import {
 } from '@slipway/controllers';
 import type { ControllerDef, Gates, Metrics } from '@slipway/kube';
 import type { RegistryOptions } from '@slipway/registry';
+import { version } from './cli/program.ts';
 import type { IronicSettings } from './open-ironic.ts';
-import { version } from './version.ts';
 
 /** What people may set about the controllers; the rest is in the cluster. */
 export interface ControllerSettings extends Omit<FirstBootSettings, 'namespace' | 'serverHosts' | 'tokens'> {

@@ -1,8 +1,6 @@
 import { Command, Option } from 'commander';
-import { addressParser } from './address-option.ts';
-import { withClusterOptions } from './cluster-options.ts';
+import { addressParser, logLevelOption, withClusterOptions } from './cli/options.ts';
 import type { DaemonCommandOptions, FirstBootCommandOptions } from './daemon.ts';
-import { logLevelOption } from './log-level-option.ts';
 
 const rootOption = (): Option => new Option('--root <directory>', 'where the machine’s disk is mounted').default('/');
 const simulateOption = (): Option =>

@@ -4,18 +4,26 @@ import {
   createRealHost,
   createSimulatedHost,
   type Daemon,
-  ENCAPSULATED,
   DaemonError,
+  ENCAPSULATED,
   finishFirstBoot,
   type Host,
   startDaemon,
 } from '@slipway/daemon';
-import { createClient, createLog, createManager, createMetrics, createRecorder, serveProbes } from '@slipway/kube';
-import type { Log, LogLevel, Metrics, Transport } from '@slipway/kube';
-import type { ListenAddress } from './address-option.ts';
-import { connect, type ClusterOptions } from './connect.ts';
-import { stopSignal } from './stop-signal.ts';
-import { version } from './version.ts';
+import {
+  createClient,
+  createLog,
+  createManager,
+  createMetrics,
+  createRecorder,
+  type Log,
+  type LogLevel,
+  type Metrics,
+  serveProbes,
+  type Transport,
+} from '@slipway/kube';
+import type { ListenAddress } from './cli/options.ts';
+import { type ClusterOptions, connect, stopSignal, version } from './cli/program.ts';
 
 export interface MachineOptions {
   root: string;

@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
-import { withClusterOptions } from './cluster-options.ts';
+import { defaultNamespace, withClusterOptions } from './cli/options.ts';
 import type { InstallOptions } from './install.ts';
-import { defaultNamespace } from './namespace.ts';
 
 export const installCommand = (): Command =>
   withClusterOptions(new Command('install'))

@@ -1,13 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { crdOf, daemonAccess, kinds, policyObjectsOf, policies } from '@slipway/api';
-import { createClient, isKubeError } from '@slipway/kube';
-import type { Client, KubeObject, Resource } from '@slipway/kube';
+import { crdOf, daemonAccess, kinds, policies, policyObjectsOf } from '@slipway/api';
+import { type Client, createClient, isKubeError, type KubeObject, type Resource } from '@slipway/kube';
 import { terminalProgress } from '@slipway/tools/controlplane';
-import { connect } from './connect.ts';
-import type { ClusterOptions } from './connect.ts';
-import { CommandError } from './errors.ts';
-import { planCrds } from './plan-crds.ts';
-import type { CrdStep } from './plan-crds.ts';
+import { CommandError } from './cli/errors.ts';
+import { type ClusterOptions, connect } from './cli/program.ts';
+import { type CrdStep, planCrds } from './plan-crds.ts';
 
 interface Crd extends KubeObject {
   spec?: object;

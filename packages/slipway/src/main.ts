@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { bootImagesCommand } from './bootimages/command.ts';
 import { bootstrapCommand } from './bootstrap/command.ts';
+import { runProgram, version } from './cli/program.ts';
 import { controllerCommand } from './controller-command.ts';
 import { daemonCommand } from './daemon-command.ts';
 import { dataImageCommand } from './dataimage/command.ts';
@@ -13,12 +14,10 @@ import { pinCommand } from './pin/command.ts';
 import { planCommand } from './plan/command.ts';
 import { renderCommand } from './render/command.ts';
 import { cancelCommand, pauseCommand, resumeCommand, rollbackCommand } from './rollout/command.ts';
-import { runProgram } from './run-program.ts';
 import { serverCommand } from './server-command.ts';
 import { startCommand } from './start-command.ts';
-import { streamsCommand } from './streams/command.ts';
 import { statusCommand } from './status/command.ts';
-import { version } from './version.ts';
+import { streamsCommand } from './streams/command.ts';
 import { whyCommand } from './why/command.ts';
 
 const program = new Command('slipway')

@@ -1,8 +1,8 @@
 // The client for Ironic, as the flags of a command ask for it.
 import type { Ironic } from '@slipway/fleet/hosts';
-import { CommandError } from './errors.ts';
-import type { IronicFlags } from './ironic-options.ts';
-import { readSmallFile } from './read-small-file.ts';
+import { CommandError } from './cli/errors.ts';
+import { readSmallFile } from './cli/io.ts';
+import type { IronicFlags } from './cli/options.ts';
 
 export interface IronicSettings {
   /** Opens no connection yet. */

@@ -1,8 +1,7 @@
 import { defaultNamespace, kinds, machineConfigs, poolLabel } from '@slipway/api';
-import { createClient, isKubeError } from '@slipway/kube';
-import type { Transport } from '@slipway/kube';
+import { createClient, isKubeError, type Transport } from '@slipway/kube';
+import { CommandError } from './cli/errors.ts';
 import { deployments } from './deployments.ts';
-import { CommandError } from './errors.ts';
 
 /**
  * The questions that must be answered before controllers start, asked once and without patience, so that a wrong

@@ -1,8 +1,5 @@
 import { Command, Option } from 'commander';
-import { addressParser } from './address-option.ts';
-import { withClusterOptions } from './cluster-options.ts';
-import { logLevelOption } from './log-level-option.ts';
-import { defaultNamespace } from './namespace.ts';
+import { addressParser, defaultNamespace, logLevelOption, withClusterOptions } from './cli/options.ts';
 import type { ServerCommandOptions } from './server.ts';
 
 export const serverCommand = (): Command =>

@@ -1,12 +1,8 @@
 import { once } from 'node:events';
-import { createLog, createMetrics, serveProbes } from '@slipway/kube';
-import type { Log, LogLevel, Transport } from '@slipway/kube';
-import { createBootstrapSource, createClusterSource, isOpenShift, startServer } from '@slipway/server';
-import type { Source } from '@slipway/server';
-import type { ListenAddress } from './address-option.ts';
-import { connect } from './connect.ts';
-import type { ClusterOptions } from './connect.ts';
-import { stopSignal } from './stop-signal.ts';
+import { createLog, createMetrics, type Log, type LogLevel, serveProbes, type Transport } from '@slipway/kube';
+import { createBootstrapSource, createClusterSource, isOpenShift, type Source, startServer } from '@slipway/server';
+import type { ListenAddress } from './cli/options.ts';
+import { type ClusterOptions, connect, stopSignal } from './cli/program.ts';
 
 export interface ServerCommandOptions extends ClusterOptions {
   listen: ListenAddress;

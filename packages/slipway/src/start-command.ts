@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path';
 import { featureGates } from '@slipway/fleet/feature-gates';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { featureGatesOption } from './feature-gates-option.ts';
+import { featureGatesOption, usualPort } from './cli/options.ts';
 import { MOST_MACHINES, USUAL_MACHINES } from './fleet/shares.ts';
 import type { StartOptions } from './start.ts';
-import { usualPort } from './usual-port.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 

@@ -1,6 +1,6 @@
 import { createMetrics, type Log } from '@slipway/kube';
 import { createClusterSource, startServer } from '@slipway/server';
-import { connect } from './connect.ts';
+import { connect } from './cli/program.ts';
 
 export interface LocalServer {
   stop(): Promise<void>;

@@ -7,25 +7,23 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import { createClient, createLog } from '@slipway/kube';
 import {
+  type ControlPlane,
   pickFreePort,
+  type Progress,
   resolveBinaries,
   startControlPlane,
   terminalProgress,
   ToolsError,
 } from '@slipway/tools/controlplane';
-import type { ControlPlane, Progress } from '@slipway/tools/controlplane';
-import { connect, whereIs } from './connect.ts';
+import { defaultNamespace, usualPort, usualServerPort } from './cli/options.ts';
+import { connect, stopSignal, whereIs } from './cli/program.ts';
+import { defaultSettings } from './default-settings.ts';
 import { fleetDirectory, startLocalFleet } from './fleet/start-fleet.ts';
 import { createNamespace, install, installedText } from './install.ts';
-import { defaultNamespace } from './namespace.ts';
-import { preflight } from './preflight.ts';
 import { operatorIdentity } from './operator-identity.ts';
-import { defaultSettings } from './default-settings.ts';
-import { runControllers } from './run-controllers.ts';
-import type { RunningControllers } from './run-controllers.ts';
-import { startLocalServer, type LocalServer } from './start-server.ts';
-import { stopSignal } from './stop-signal.ts';
-import { usualPort, usualServerPort } from './usual-port.ts';
+import { preflight } from './preflight.ts';
+import { runControllers, type RunningControllers } from './run-controllers.ts';
+import { type LocalServer, startLocalServer } from './start-server.ts';
 import { welcome } from './welcome.ts';
 
 export interface StartOptions {

@@ -1,10 +1,7 @@
 // The boot images of a cluster for people.
 import type { ToImport } from '@slipway/fleet/boot-images';
 import type { BootImageEntry, BootImagesReport } from '@slipway/fleet/reports';
-import { type Colour, type Paint, plain } from '../terminal/paint.ts';
-import { safeLine, safeText } from '../terminal/safe-text.ts';
-import { type Cell, table } from '../terminal/table.ts';
-import { wrapText } from '../terminal/wrap-text.ts';
+import { type Cell, type Colour, type Paint, plain, safeLine, safeText, table, wrapText } from '../cli/terminal.ts';
 import { resourceWords } from './resource-words.ts';
 import { shortBootImage } from './short-boot-image.ts';
 

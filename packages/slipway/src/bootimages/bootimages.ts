@@ -1,11 +1,9 @@
 import { type BootImagesReport, bootImagesReport } from '@slipway/fleet/reports';
 import { type Client, createClient, isKubeError } from '@slipway/kube';
-import { notInstalled } from '../cluster-view/read-fleet.ts';
-import { readGate } from '../cluster-view/read-gate.ts';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { paintFor, widthOf } from '../terminal/paint.ts';
+import { notInstalled, readGate } from '../cli/cluster.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import { type ClusterOptions, connect } from '../cli/program.ts';
+import { paintFor, widthOf } from '../cli/terminal.ts';
 import { bootImagesText } from './bootimages-text.ts';
 import { type MachineNamespaces, readMachines } from './machine-resources.ts';
 import { readCluster } from './read-cluster.ts';

@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import { defaultNamespace } from '../namespace.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { defaultNamespace, withClusterOptions } from '../cli/options.ts';
 import type { BootImagesOptions } from './bootimages.ts';
 import type { HistoryOptions } from './history.ts';
 import type { RestoreOptions } from './restore.ts';

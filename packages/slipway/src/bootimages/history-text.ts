@@ -1,6 +1,4 @@
-import { type Paint, plain } from '../terminal/paint.ts';
-import { safeText } from '../terminal/safe-text.ts';
-import { type Cell, table } from '../terminal/table.ts';
+import { type Cell, type Paint, plain, safeText, table } from '../cli/terminal.ts';
 import type { HistoryEntry, HistoryReport } from './history-report.ts';
 import { resourceWords } from './resource-words.ts';
 

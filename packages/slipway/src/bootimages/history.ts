@@ -1,9 +1,8 @@
-import { type BootImageHistory, bootImageHistories } from '@slipway/api';
+import { bootImageHistories, type BootImageHistory } from '@slipway/api';
 import { type Client, createClient, type Stored } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { paintFor } from '../terminal/paint.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import { type ClusterOptions, connect } from '../cli/program.ts';
+import { paintFor } from '../cli/terminal.ts';
 import { type HistoryReport, historyReport, resourceOf } from './history-report.ts';
 import { historyText } from './history-text.ts';
 import { allResources, type MachineNamespaces, readMachines } from './machine-resources.ts';

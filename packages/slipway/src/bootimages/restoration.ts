@@ -9,7 +9,7 @@ import {
   type PatchStep,
   withKeptImage,
 } from '@slipway/fleet/boot-images';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 import { resourceWords } from './resource-words.ts';
 
 export interface RestorationFacts {

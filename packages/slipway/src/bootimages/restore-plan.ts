@@ -15,8 +15,8 @@ import {
   replacementNote,
 } from '@slipway/fleet/boot-images';
 import type { Client, KubeObject, Stored } from '@slipway/kube';
-import { CommandError } from '../errors.ts';
-import { defaultNamespace } from '../namespace.ts';
+import { CommandError } from '../cli/errors.ts';
+import { defaultNamespace } from '../cli/options.ts';
 import { readCluster } from './read-cluster.ts';
 import { createTemplateReader } from './read-template.ts';
 import { resourceWords } from './resource-words.ts';

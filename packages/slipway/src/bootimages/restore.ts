@@ -1,10 +1,10 @@
 import { bootImageHoldAnnotation, clusterApiMachineSets, machineDeployments, machineSets } from '@slipway/api';
 import type { MachineResource, PatchStep } from '@slipway/fleet/boot-images';
 import { type Client, createClient, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, write } from '../cli/io.ts';
+import { type ClusterOptions, connect } from '../cli/program.ts';
+import { safeText } from '../cli/terminal.ts';
 import { keptImagesOf } from './history-report.ts';
 import { readHistories } from './history.ts';
 import { allResources, type MachineNamespaces, readMachines } from './machine-resources.ts';

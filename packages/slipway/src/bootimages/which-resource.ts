@@ -1,6 +1,6 @@
 // Which of the resources that make machines somebody means by a name.
 import type { MachineResource } from '@slipway/fleet/boot-images';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 import { resourceWords } from './resource-words.ts';
 
 export interface Which {

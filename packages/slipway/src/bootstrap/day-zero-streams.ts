@@ -1,14 +1,13 @@
 // The OS image streams of a release, for machines that start before there is a cluster.
 import { type OSImageStream, osImageStreams } from '@slipway/api';
 import { readSources } from '@slipway/controllers';
-import { type Streams, streamsOf } from '@slipway/fleet';
+import { ProblemList, type Streams, streamsOf } from '@slipway/fleet';
 import { discoverStreams, nextStreamObject, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
 import { apiVersionOf } from '@slipway/kube';
+import { osImageStreamName } from '../cli/cluster.ts';
+import { readSmallFile } from '../cli/io.ts';
+import { openRegistry } from '../cli/registry.ts';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
-import { openRegistry } from '../open-registry.ts';
-import { ProblemList } from '@slipway/fleet';
-import { readSmallFile } from '../read-small-file.ts';
-import { osImageStreamName } from '../streams/read-streams.ts';
 import type { BootstrapOptions } from './bootstrap.ts';
 
 type DayZeroManifests = Pick<FleetManifests, 'osImages' | 'releaseVersion' | 'osImageStream'>;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { isRecord } from '@slipway/base/json';
 import { type Authority, authorityFields, readAuthority, validityOf } from '@slipway/controllers';
 import { type ProvisioningToken, readTokens } from '@slipway/fleet';
-import { CommandError } from '../errors.ts';
+import { bootstrapPaths } from '@slipway/server';
+import { CommandError } from '../cli/errors.ts';
 import { readYaml } from '../ignition/manifest-yaml.ts';
 import { reasonOf } from '../manifests/find-files.ts';
 import { authorityManifest } from './bundle.ts';
-import { bootstrapPaths } from '@slipway/server';
 
 export interface Kept {
   authority: Authority;

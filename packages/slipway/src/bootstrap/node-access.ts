@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isRecord } from '@slipway/base/json';
 import type { JoiningNode } from '@slipway/fleet';
 import { loadKubeconfig } from '@slipway/kube';
-import { CommandError } from '../errors.ts';
-import { InputError } from '../ignition/input-error.ts';
+import { CommandError, InputError } from '../cli/errors.ts';
 import { readYaml } from '../ignition/manifest-yaml.ts';
 import { reasonOf } from '../manifests/find-files.ts';
 

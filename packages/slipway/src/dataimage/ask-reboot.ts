@@ -2,7 +2,7 @@ import { type BareMetalHost, bareMetalHosts } from '@slipway/api';
 import { rebootAnnotation } from '@slipway/fleet/hosts';
 import { hostEntry } from '@slipway/fleet/reports';
 import type { Client, Stored } from '@slipway/kube';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 
 /** A host that is off, or on its way there, needs none: its drive is changed before it is switched on. */
 export function needsReboot(host: BareMetalHost): boolean {

@@ -1,10 +1,9 @@
 import { driveEntry, isInDrive } from '@slipway/fleet/reports';
 import { type Client, createClient } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { stopSignal } from '../stop-signal.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, write } from '../cli/io.ts';
+import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
+import { safeText } from '../cli/terminal.ts';
 import { askReboot, needsReboot } from './ask-reboot.ts';
 import { getHost, type HostName, knowing } from './find-host.ts';
 import { checkImageUrl } from './image-url.ts';

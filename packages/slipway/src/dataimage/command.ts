@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { withClusterOptions } from '../cli/options.ts';
 import type { AttachOptions } from './attach.ts';
 import type { DetachOptions } from './detach.ts';
 import type { StatusOptions } from './status.ts';

@@ -1,9 +1,8 @@
 import { type BareMetalHost, dataImages } from '@slipway/api';
 import { hostEntry } from '@slipway/fleet/reports';
 import { type Client, createClient, type Stored } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import type { Io } from '../ignition/io.ts';
-import { stopSignal } from '../stop-signal.ts';
+import type { Io } from '../cli/io.ts';
+import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
 import { askReboot, needsReboot } from './ask-reboot.ts';
 import { findHost, type HostName, knowing, noSuchHost } from './find-host.ts';
 import { nextWords } from './next-words.ts';

@@ -1,9 +1,6 @@
 // DataImages for people.
 import type { DriveEntry, DriveReport, DriveState, HostEntry } from '@slipway/fleet/reports';
-import { type Colour, type Paint, plain } from '../terminal/paint.ts';
-import { safeLine } from '../terminal/safe-text.ts';
-import { type Cell, table } from '../terminal/table.ts';
-import { wrapText } from '../terminal/wrap-text.ts';
+import { type Cell, type Colour, type Paint, plain, safeLine, table, wrapText } from '../cli/terminal.ts';
 
 export interface DriveTextOptions {
   readonly paint?: Paint;

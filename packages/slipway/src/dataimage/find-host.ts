@@ -1,7 +1,6 @@
 import { type BareMetalHost, bareMetalHosts } from '@slipway/api';
 import { type Client, isKubeError, type Stored } from '@slipway/kube';
-import { CommandError } from '../errors.ts';
-import { nearNames } from '../explain/near-names.ts';
+import { CommandError, nearNames } from '../cli/errors.ts';
 
 export interface HostName {
   readonly namespace: string;

@@ -1,5 +1,5 @@
 // The URL of an ISO, before it is written anywhere: what Ironic would refuse anyhow is refused here, with the reason.
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 
 const LONGEST = 2048;
 

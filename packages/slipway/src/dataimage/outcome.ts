@@ -1,7 +1,6 @@
 // What a command has done to the drive of a host, for people and programs.
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import { safeText } from '../cli/terminal.ts';
 
 /** `-o json` gives exactly this. */
 export interface Outcome {

@@ -1,11 +1,9 @@
 import { bareMetalHosts, dataImages } from '@slipway/api';
 import { type DriveReport, driveReport } from '@slipway/fleet/reports';
 import { type Client, createClient } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { paintFor, widthOf } from '../terminal/paint.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import { type ClusterOptions, connect } from '../cli/program.ts';
+import { paintFor, safeText, widthOf } from '../cli/terminal.ts';
 import { driveText } from './drive-text.ts';
 import { knowing, noSuchHost } from './find-host.ts';
 

@@ -2,10 +2,9 @@
 import { bareMetalHosts, dataImages } from '@slipway/api';
 import { driveEntry, hostEntry } from '@slipway/fleet/reports';
 import { createInformer, type Transport } from '@slipway/kube';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { durationText } from '../terminal/duration.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, write } from '../cli/io.ts';
+import { durationText, safeText } from '../cli/terminal.ts';
 import type { HostName } from './find-host.ts';
 import { type Awaited, type DriveSeen, type WaitState, waitState } from './wait-state.ts';
 

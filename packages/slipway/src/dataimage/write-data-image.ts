@@ -1,6 +1,6 @@
 import { type DataImage, dataImages } from '@slipway/api';
 import { type Client, isKubeError, type Stored } from '@slipway/kube';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 import type { HostName } from './find-host.ts';
 
 export interface Wish {

@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import { withRenderOptions } from '../manifests/manifest-options.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { withClusterOptions, withRenderOptions } from '../cli/options.ts';
 import type { DiffOptions } from './diff.ts';
 
 export const diffCommand = (io: Io = processIo): Command =>

@@ -1,11 +1,9 @@
-import { diffRendered } from '@slipway/fleet';
+import { diffRendered, ProblemList } from '@slipway/fleet';
 import { formatDiff } from '@slipway/ignition';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import { tellProblems } from '../cli/run.ts';
 import { STDIN } from '../manifests/find-files.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { ProblemList } from '@slipway/fleet';
-import { tellProblems } from '../tell-problems.ts';
 import { readSide, type SideOptions } from './side.ts';
 
 export interface DiffOptions extends SideOptions {

@@ -1,16 +1,15 @@
 // One side of a comparison: a config as it is, one rendered from manifests, or one out of a cluster.
 import { stat } from 'node:fs/promises';
-import { machineConfigKind, machineConfigs, renderedPrefix, validate } from '@slipway/api';
-import type { MachineConfig } from '@slipway/api';
+import { type MachineConfig, machineConfigKind, machineConfigs, renderedPrefix, validate } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
-import type { ClusterOptions } from '../connect.ts';
-import { CommandError } from '../errors.ts';
+import { ProblemList } from '@slipway/fleet';
+import { CommandError } from '../cli/errors.ts';
+import type { RenderOptions } from '../cli/options.ts';
+import type { ClusterOptions } from '../cli/program.ts';
 import { documentsOf, type ManifestDocument, readText } from '../manifests/documents.ts';
 import { reasonOf, STDIN } from '../manifests/find-files.ts';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
-import type { RenderOptions } from '../manifests/manifest-options.ts';
 import { manifestsIn, readManifests } from '../manifests/read-manifests.ts';
-import { ProblemList } from '@slipway/fleet';
 import { findPool } from '../render/find-pool.ts';
 import { offlineFleetOf } from '../render/render-offline.ts';
 
@@ -57,7 +56,7 @@ function isNameInCluster(given: string, { kubeconfig, context }: SideOptions): b
 
 async function fromCluster(name: string, options: SideOptions): Promise<Side> {
   // Only who asks a cluster pays for loading what talks to it.
-  const [{ createClient }, { connect }] = await Promise.all([import('@slipway/kube'), import('../connect.ts')]);
+  const [{ createClient }, { connect }] = await Promise.all([import('@slipway/kube'), import('../cli/program.ts')]);
   const transport = await connect(options);
   try {
     const { spec = {} } = await createClient(transport).get(machineConfigs, { name });

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { type Io, processIo } from '../ignition/io.ts';
-import { withManifestOptions } from '../manifests/manifest-options.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { withManifestOptions } from '../cli/options.ts';
 import type { ExplainOptions } from './explain.ts';
 
 export const explainCommand = (io: Io = processIo): Command =>

@@ -1,6 +1,5 @@
 import type { Explained } from '@slipway/fleet';
-import { safeText } from '../terminal/safe-text.ts';
-import { table } from '../terminal/table.ts';
+import { safeText, table } from '../cli/terminal.ts';
 
 const listed = (names: readonly string[]): string => (names.length === 0 ? '-' : names.join(', '));
 

@@ -1,15 +1,13 @@
 import { diskOf, explain, type Explained } from '@slipway/fleet';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import type { ManifestOptions } from '../manifests/manifest-options.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { tellProblems } from '../tell-problems.ts';
+import { CommandError, nearNames } from '../cli/errors.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import type { ManifestOptions } from '../cli/options.ts';
+import { tellProblems } from '../cli/run.ts';
 import { findPool } from '../render/find-pool.ts';
 import { offlineFleet, type Rendering } from '../render/render-offline.ts';
 import { sayRendering } from '../render/say-fleet.ts';
 import { contentsOf } from './contents.ts';
 import { overviewText, thingText } from './explain-text.ts';
-import { nearNames } from './near-names.ts';
 import { selectThings } from './select-things.ts';
 
 export interface ExplainOptions extends ManifestOptions {

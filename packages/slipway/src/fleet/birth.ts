@@ -13,7 +13,7 @@ import {
 } from '@slipway/daemon';
 import { diskOf } from '@slipway/fleet';
 import type { Client, Log } from '@slipway/kube';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 import { fetchFirstConfig } from './first-boot-fetch.ts';
 import type { MachineName } from './machine-name.ts';
 import { simulatedDisk } from './simulated-machine.ts';

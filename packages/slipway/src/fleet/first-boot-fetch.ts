@@ -2,7 +2,7 @@
 import { createFetcher } from '@slipway/controllers';
 import { RENDERED_VERSION, type RenderedIgnition } from '@slipway/fleet';
 import { parse, type Report, resolve, translate } from '@slipway/ignition';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 
 /** The server answers 503 until the pool is rendered, and when many come at once; the real client asks again as well. */
 const fetch = createFetcher({ attempts: 60, backoffMs: 250 });

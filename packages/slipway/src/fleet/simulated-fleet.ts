@@ -5,9 +5,16 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nodes } from '@slipway/api';
 import { createManyDaemons } from '@slipway/daemon';
-import { createClient, createManager, createMetrics, createRecorder, isKubeError } from '@slipway/kube';
-import type { Log, Transport } from '@slipway/kube';
-import { version } from '../version.ts';
+import {
+  createClient,
+  createManager,
+  createMetrics,
+  createRecorder,
+  isKubeError,
+  type Log,
+  type Transport,
+} from '@slipway/kube';
+import { version } from '../cli/program.ts';
 import { bear, type BirthOptions } from './birth.ts';
 import { canWatch, watchLimit } from './disk-watches.ts';
 import { inTurns } from './in-turns.ts';

@@ -1,12 +1,12 @@
 // The simulated fleet of `npm start`, with what else a newcomer needs to see it at work.
 import { join } from 'node:path';
 import { createClient, type Log } from '@slipway/kube';
-import { connect } from '../connect.ts';
-import { progressBar } from '../terminal/progress-bar.ts';
+import { connect } from '../cli/program.ts';
+import { progressBar } from '../cli/terminal.ts';
 import { createDefaultAccount } from './default-account.ts';
 import { createInfraPool } from './infra-pool.ts';
-import { type SimulatedFleet, startFleet } from './simulated-fleet.ts';
 import { sharesOf } from './shares.ts';
+import { type SimulatedFleet, startFleet } from './simulated-fleet.ts';
 
 export interface LocalFleetOptions {
   /** The administrator's. */

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { withClusterOptions } from '../cli/options.ts';
 import type { HistoryOptions } from './history.ts';
 
 export const historyCommand = (io: Io = processIo): Command =>

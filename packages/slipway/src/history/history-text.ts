@@ -1,10 +1,15 @@
 import type { Changes, ConfigEntry, HistoryReport, RolloutEntry } from '@slipway/fleet/reports';
 import { formatDiff, type ItemDiff } from '@slipway/ignition';
-import { shortConfig, shortConfigs } from '../terminal/config-name.ts';
-import { durationText } from '../terminal/duration.ts';
-import { type Colour, type Paint, plain } from '../terminal/paint.ts';
-import { safeLine } from '../terminal/safe-text.ts';
-import { table } from '../terminal/table.ts';
+import {
+  type Colour,
+  durationText,
+  type Paint,
+  plain,
+  safeLine,
+  shortConfig,
+  shortConfigs,
+  table,
+} from '../cli/terminal.ts';
 
 /** The rest of a long diff is for `slipway diff`. */
 const MAX_DIFF_LINES = 30;

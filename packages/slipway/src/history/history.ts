@@ -1,11 +1,10 @@
 import { poolFactsOf } from '@slipway/fleet';
 import { historyReport } from '@slipway/fleet/reports';
 import { createClient } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import { type ClusterOptions, connect } from '../cli/program.ts';
+import { paintFor } from '../cli/terminal.ts';
 import { readPool } from '../rollout/change-pool.ts';
-import { paintFor } from '../terminal/paint.ts';
 import { historyText } from './history-text.ts';
 import { readRendered } from './rendered-config.ts';
 

@@ -1,8 +1,8 @@
 // How the ignition commands read their inputs and give their answers: stdout has the answer and nothing else.
 import { type AnyConfig, hasErrors, type Report, validate } from '@slipway/ignition';
-import { InputError } from './input-error.ts';
+import { InputError } from '../cli/errors.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
 import { type Input, isUsable, readInput } from './input.ts';
-import { type Io, write } from './io.ts';
 
 export interface OutputOptions {
   output: 'text' | 'json';
@@ -82,8 +82,4 @@ export function reportLines(name: string, report: Report): string[] {
 
 export function lines(all: string[]): string {
   return all.map((line) => `${line}\n`).join('');
-}
-
-export function toJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -1,8 +1,8 @@
 // `slipway ignition batch`: one question a line in, one answer a line out, in the same order.
 import { isRecord } from '@slipway/base/json';
 import { hasErrors, parse, type Report, type SpecVersion, translate, validate } from '@slipway/ignition';
+import { type Io, write } from '../cli/io.ts';
 import { isSpec3, mergeAll, type NamedConfig } from './combine.ts';
-import { type Io, write } from './io.ts';
 import { type Operation, type Question, readQuestion } from './question.ts';
 
 export interface Answer {

@@ -11,6 +11,8 @@ import {
   translate,
 } from '@slipway/ignition';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { InputError } from '../cli/errors.ts';
+import { type Io, processIo, toJson, write } from '../cli/io.ts';
 import {
   answer,
   checkResult,
@@ -21,12 +23,9 @@ import {
   readTwo,
   readUsable,
   reportLines,
-  toJson,
 } from './answer.ts';
 import { runBatch } from './batch.ts';
 import { DEFAULT_TARGET, isSpec3, mergeAll } from './combine.ts';
-import { InputError } from './input-error.ts';
-import { type Io, processIo, write } from './io.ts';
 
 const FILE_HELP = `
 FILE is an Ignition config in JSON or a MachineConfig in YAML or JSON (its spec.config is used); "-" reads stdin.`;

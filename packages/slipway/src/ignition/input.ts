@@ -1,4 +1,5 @@
 // FILE arguments: an Ignition config in JSON, or a MachineConfig in YAML or JSON, from a file or from stdin.
+import { createReadStream } from 'node:fs';
 import { isRecord } from '@slipway/base/json';
 import {
   type AnyConfig,
@@ -9,8 +10,7 @@ import {
   type SpecVersion,
   validate,
 } from '@slipway/ignition';
-import { createReadStream } from 'node:fs';
-import { InputError } from './input-error.ts';
+import { InputError } from '../cli/errors.ts';
 import { readYaml } from './manifest-yaml.ts';
 
 export interface Input {

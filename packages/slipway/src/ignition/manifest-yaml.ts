@@ -1,6 +1,6 @@
 // YAML as Kubernetes reads it, which is 1.1 with Go's numbers: `mode: 0644` is octal, `yes` is true, dates are text.
 import { type Document, parseAllDocuments, type ScalarTag, type Tags } from 'yaml';
-import { InputError } from './input-error.ts';
+import { InputError } from '../cli/errors.ts';
 
 /** Aliases in YAML can unfold to far more than the file's size. */
 const MAX_ALIASES = 100;

@@ -1,8 +1,7 @@
 // The documents of manifest files: JSON or YAML, several in one file, lists taken apart.
 import { createReadStream } from 'node:fs';
 import { isRecord } from '@slipway/base/json';
-import { CommandError } from '../errors.ts';
-import { InputError } from '../ignition/input-error.ts';
+import { CommandError, InputError } from '../cli/errors.ts';
 import { readYamlDocuments } from '../ignition/manifest-yaml.ts';
 import { reasonOf, STDIN } from './find-files.ts';
 

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 
 /** What a directory of manifests may have; far more than a fleet needs, and an end for a path given by mistake. */
 const MAX_FILES = 10_000;

@@ -10,7 +10,3 @@ export function toYaml(value: unknown): string {
     aliasDuplicateObjects: false,
   });
 }
-
-export function toJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
-}

@@ -1,5 +1,5 @@
-import { CommandError } from '../errors.ts';
 import { ProblemList } from '@slipway/fleet';
+import { CommandError } from '../cli/errors.ts';
 import { documentsOf, type ManifestDocument, readText } from './documents.ts';
 import { findManifestFiles } from './find-files.ts';
 import { collectManifests, type FleetManifests } from './fleet-manifests.ts';

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { Io } from '../ignition/io.ts';
+import type { Io } from '../cli/io.ts';
 import { askWhether } from './ask.ts';
 
 function terminal(answer: string, { stdin = true, stderr = true } = {}): { io: Io; said: () => string } {

@@ -1,7 +1,7 @@
 // A question before something is written that costs a fleet much.
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { isTerminal } from '../terminal/paint.ts';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, write } from '../cli/io.ts';
+import { isTerminal } from '../cli/terminal.ts';
 
 export interface AskOptions {
   yes?: boolean;

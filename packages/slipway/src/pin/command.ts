@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import { withRegistryOptions } from '../registry-options.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { withClusterOptions, withRegistryOptions } from '../cli/options.ts';
 import type { PinStatusOptions } from './pin-status.ts';
 import type { ReleaseOptions } from './release.ts';
 import { parseSetName } from './set-name.ts';

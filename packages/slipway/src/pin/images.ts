@@ -1,11 +1,10 @@
 import { basename } from 'node:path';
 import { silentProgress, terminalProgress } from '@slipway/tools/controlplane';
-import { CommandError } from '../errors.ts';
-import type { Io } from '../ignition/io.ts';
-import { openRegistry } from '../open-registry.ts';
-import { tellProblems } from '../tell-problems.ts';
-import { readSmallFile } from '../read-small-file.ts';
-import { isTerminal } from '../terminal/paint.ts';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, readSmallFile } from '../cli/io.ts';
+import { openRegistry } from '../cli/registry.ts';
+import { tellProblems } from '../cli/run.ts';
+import { isTerminal } from '../cli/terminal.ts';
 import { readImageList } from './image-list.ts';
 import { imageSizes } from './image-sizes.ts';
 import { makeSets } from './make-sets.ts';

@@ -2,13 +2,10 @@
 import { type MachineConfigPool, pinnedImageSets } from '@slipway/api';
 import type { PinsNow } from '@slipway/fleet/reports';
 import { type Client, createClient } from '@slipway/kube';
-import { noSuchPool } from '../cluster-view/named-pools.ts';
-import { readGate } from '../cluster-view/read-gate.ts';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { paintFor, widthOf } from '../terminal/paint.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { noSuchPool, readGate } from '../cli/cluster.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import { type ClusterOptions, connect } from '../cli/program.ts';
+import { paintFor, safeText, widthOf } from '../cli/terminal.ts';
 import { askWhether } from './ask.ts';
 import { labelsMatching } from './matching-labels.ts';
 import type { NewSet } from './new-sets.ts';

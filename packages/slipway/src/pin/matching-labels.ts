@@ -1,7 +1,7 @@
 // Labels by which a new set belongs to a pool: what the pool's selector asks for, and no more.
 import type { MachineConfigPool } from '@slipway/api';
 import { type LabelSelector, matchesSelector } from '@slipway/fleet';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 
 export function labelsMatching({ metadata: { name }, spec }: MachineConfigPool): Record<string, string> {
   const selector = spec.machineConfigSelector ?? {};

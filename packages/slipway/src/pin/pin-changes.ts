@@ -1,9 +1,7 @@
 // What has changed between two looks at pinned images, a line each: for a pipe or a log.
 import type { NodePins } from '@slipway/fleet';
 import type { PinReport, PoolPins } from '@slipway/fleet/reports';
-import { counted } from '../plan/words.ts';
-import { shortImages } from '../terminal/image-name.ts';
-import { safeLine } from '../terminal/safe-text.ts';
+import { counted, safeLine, shortImages } from '../cli/terminal.ts';
 import { amountsLine, whyOf } from './pin-text.ts';
 
 /** Without the first look, everything is news. */

@@ -1,11 +1,17 @@
 // A plan to pin images, for people.
 import type { NodeFit } from '@slipway/fleet';
-import { counted, nameList } from '../plan/words.ts';
-import { byteSize } from '../terminal/byte-size.ts';
-import { type Colour, type Paint, plain } from '../terminal/paint.ts';
-import { safeLine } from '../terminal/safe-text.ts';
-import { type Cell, table } from '../terminal/table.ts';
-import { wrapText } from '../terminal/wrap-text.ts';
+import {
+  byteSize,
+  type Cell,
+  type Colour,
+  counted,
+  nameList,
+  type Paint,
+  plain,
+  safeLine,
+  table,
+  wrapText,
+} from '../cli/terminal.ts';
 import type { PinPlan, PlannedSet } from './pin-plan.ts';
 
 export interface PinPlanTextOptions {

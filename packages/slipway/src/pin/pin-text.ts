@@ -3,15 +3,21 @@
 import { oneLine } from '@slipway/base/text';
 import type { Amount, NodePins, PinPhase } from '@slipway/fleet';
 import type { PinReport, PoolPins, SetPins } from '@slipway/fleet/reports';
-import { counted } from '../plan/words.ts';
-import { byteSize } from '../terminal/byte-size.ts';
-import { durationText } from '../terminal/duration.ts';
-import { shortImages } from '../terminal/image-name.ts';
-import { type Colour, type Paint, plain } from '../terminal/paint.ts';
-import { progressBar } from '../terminal/progress-bar.ts';
-import { safeLine, safeText } from '../terminal/safe-text.ts';
-import { type Cell, table } from '../terminal/table.ts';
-import { wrapText } from '../terminal/wrap-text.ts';
+import {
+  byteSize,
+  type Cell,
+  type Colour,
+  counted,
+  durationText,
+  type Paint,
+  plain,
+  progressBar,
+  safeLine,
+  safeText,
+  shortImages,
+  table,
+  wrapText,
+} from '../cli/terminal.ts';
 
 export interface PinTextOptions {
   readonly paint?: Paint;

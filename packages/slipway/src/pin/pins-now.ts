@@ -2,9 +2,8 @@
 import { type PinnedImageSet, pinnedImageSets } from '@slipway/api';
 import type { PinsNow } from '@slipway/fleet/reports';
 import { type Client, createInformer, isKubeError, type Stored, type Transport } from '@slipway/kube';
-import type { Followed } from '../cluster-view/follow.ts';
-import { notInstalled, readFleet } from '../cluster-view/read-fleet.ts';
-import { watchFleet, type WatchOptions } from '../cluster-view/watch-fleet.ts';
+import { notInstalled, readFleet, watchFleet, type WatchOptions } from '../cli/cluster.ts';
+import type { Followed } from '../cli/live.ts';
 
 /** Reads only. */
 export async function readPins(client: Client): Promise<PinsNow> {

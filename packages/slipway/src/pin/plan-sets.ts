@@ -17,7 +17,7 @@ import {
 } from '@slipway/fleet';
 import type { PinsNow } from '@slipway/fleet/reports';
 import type { Stored } from '@slipway/kube';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 import { labelsMatching } from './matching-labels.ts';
 import { leftOver, type NewSet, newSets } from './new-sets.ts';
 import type { PinPlan } from './pin-plan.ts';

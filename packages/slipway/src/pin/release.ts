@@ -1,11 +1,11 @@
 import { silentProgress, terminalProgress } from '@slipway/tools/controlplane';
-import type { Io } from '../ignition/io.ts';
-import { openRegistry } from '../open-registry.ts';
-import { tellProblems } from '../tell-problems.ts';
-import type { RegistryFlags } from '../registry-options.ts';
-import { isTerminal } from '../terminal/paint.ts';
+import type { Io } from '../cli/io.ts';
+import type { RegistryFlags } from '../cli/options.ts';
+import { openRegistry } from '../cli/registry.ts';
+import { tellProblems } from '../cli/run.ts';
+import { isTerminal } from '../cli/terminal.ts';
 import { imageSizes } from './image-sizes.ts';
-import { makeSets, type MakeOptions } from './make-sets.ts';
+import { type MakeOptions, makeSets } from './make-sets.ts';
 import type { WantedImages } from './plan-sets.ts';
 import { releaseImages } from './release-images.ts';
 import { nameFrom } from './set-name.ts';

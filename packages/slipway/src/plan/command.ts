@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import { withManifestOptions } from '../manifests/manifest-options.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { withClusterOptions, withManifestOptions } from '../cli/options.ts';
 import type { PlanOptions } from './plan.ts';
 
 export const planCommand = (io: Io = processIo): Command =>

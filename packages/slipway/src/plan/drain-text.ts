@@ -1,6 +1,6 @@
 // Whom drains would evict, and what would hold them up, for people.
 import type { NodePlan, PoolPlan } from '@slipway/fleet/plan';
-import { counted, nameList } from './words.ts';
+import { counted, nameList } from '../cli/terminal.ts';
 
 export function drainLines({ nodes }: Pick<PoolPlan, 'nodes'>, verbose: boolean): string[] {
   const drained = nodes.filter(({ drain }) => drain !== null);

@@ -1,9 +1,9 @@
 // What a change would lead to in a cluster. Nothing here writes.
 import { type Applied, type FleetPlan, type FleetState, planFleet, withEvictions } from '@slipway/fleet/plan';
 import type { Client } from '@slipway/kube';
-import type { RenderOptions } from '../manifests/manifest-options.ts';
+import type { Progress } from '../cli/io.ts';
+import type { RenderOptions } from '../cli/options.ts';
 import { machineConfigReader } from '../render/remote-content.ts';
-import type { Progress } from './progress.ts';
 import { readCluster, readPods } from './read-cluster.ts';
 import { readConfigs, snapshotReader } from './read-configs.ts';
 

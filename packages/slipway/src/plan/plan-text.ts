@@ -10,11 +10,8 @@ import {
   type PoolPlan,
 } from '@slipway/fleet/plan';
 import { formatItem } from '@slipway/ignition';
-import { shortConfig } from '../terminal/config-name.ts';
-import { durationText } from '../terminal/duration.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { counted, durationText, nameList, safeText, shortConfig } from '../cli/terminal.ts';
 import { drainLines } from './drain-text.ts';
-import { counted, nameList } from './words.ts';
 
 export interface TextOptions {
   /** Every machine, pod and reason by name. */

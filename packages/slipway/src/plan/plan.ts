@@ -14,19 +14,17 @@ import {
   withEvictions,
 } from '@slipway/fleet/plan';
 import { createClient, isKubeError, type Transport } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import type { ManifestOptions } from '../manifests/manifest-options.ts';
-import { toJson } from '../manifests/manifest-text.ts';
+import { CommandError } from '../cli/errors.ts';
+import { createProgress, type Io, type Progress, toJson, write } from '../cli/io.ts';
+import type { ManifestOptions } from '../cli/options.ts';
+import { type ClusterOptions, connect } from '../cli/program.ts';
+import { tellProblems } from '../cli/run.ts';
 import { readDocuments } from '../manifests/read-manifests.ts';
 import { machineConfigReader } from '../render/remote-content.ts';
-import { tellProblems } from '../tell-problems.ts';
 import type { Dump } from './dumped-machines.ts';
 import { appliedManifests } from './given-manifests.ts';
 import { planCluster, type Planned } from './plan-cluster.ts';
 import { planText } from './plan-text.ts';
-import { createProgress, type Progress } from './progress.ts';
 import { readConfigs } from './read-configs.ts';
 import { type OfflineFleet, readOffline } from './read-offline.ts';
 

@@ -29,14 +29,12 @@ import {
 import { type EvictedPod, evictedPod, type FleetState, type Machines } from '@slipway/fleet/plan';
 import { slimNode } from '@slipway/fleet/reports';
 import { type Client, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
-import { notInstalled } from '../cluster-view/read-fleet.ts';
-import { readGate } from '../cluster-view/read-gate.ts';
+import { findOsImageStream, notInstalled, readGate } from '../cli/cluster.ts';
+import type { Progress } from '../cli/io.ts';
+import type { RenderOptions } from '../cli/options.ts';
+import { version } from '../cli/program.ts';
 import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
-import type { RenderOptions } from '../manifests/manifest-options.ts';
-import { findOsImageStream } from '../streams/read-streams.ts';
-import { version } from '../version.ts';
 import { controllerNode } from './controller-node.ts';
-import type { Progress } from './progress.ts';
 
 export interface ClusterFleet {
   readonly state: FleetState;

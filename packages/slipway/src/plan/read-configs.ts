@@ -5,8 +5,8 @@ import { loadSnapshot, snapshotStateOf } from '@slipway/controllers/snapshot';
 import { needsRemoteContent, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
 import type { FleetState, ReadConfigs, ReadResult } from '@slipway/fleet/plan';
 import { type Client, isKubeError } from '@slipway/kube';
+import type { Progress } from '../cli/io.ts';
 import type { ReadMachineConfig } from '../render/remote-content.ts';
-import type { Progress } from './progress.ts';
 
 /** Every MachineConfig that a pool of one of the states selects. */
 export async function readConfigs(

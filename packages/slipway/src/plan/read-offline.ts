@@ -2,11 +2,11 @@
 import { machineConfigurationKind } from '@slipway/api';
 import { runningIn } from '@slipway/fleet';
 import type { AppliedManifests, FleetState, Machines } from '@slipway/fleet/plan';
-import type { RenderOptions } from '../manifests/manifest-options.ts';
+import type { RenderOptions } from '../cli/options.ts';
+import { version } from '../cli/program.ts';
 import { manifestsIn, readDocuments } from '../manifests/read-manifests.ts';
 import { completeFleet } from '../render/complete-fleet.ts';
 import { sayFleet } from '../render/say-fleet.ts';
-import { version } from '../version.ts';
 import { type Dump, dumpedKinds, machinesIn, renderedIn } from './dumped-machines.ts';
 import { settingsIn } from './given-manifests.ts';
 

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { type Io, processIo } from '../ignition/io.ts';
-import { withManifestOptions } from '../manifests/manifest-options.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { withManifestOptions } from '../cli/options.ts';
 import type { RenderOptions } from './render.ts';
 
 export const renderForms = ['yaml', 'json', 'ignition', 'name'] as const;

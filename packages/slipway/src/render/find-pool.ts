@@ -1,5 +1,5 @@
 import type { MachineConfigPool } from '@slipway/api';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 import type { Fleet } from './complete-fleet.ts';
 
 /** The pool of that name, or an error with the names there are. */

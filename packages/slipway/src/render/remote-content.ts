@@ -3,8 +3,8 @@ import type { MachineConfig } from '@slipway/api';
 import { type CodedProblem, needsRemoteContent, readMachineConfig } from '@slipway/fleet';
 import type { ReadResult } from '@slipway/fleet/plan';
 import { isAddressRange, parse, resolve, type ResolveOptions } from '@slipway/ignition';
-import { CommandError } from '../errors.ts';
-import type { RemoteOptions } from '../manifests/manifest-options.ts';
+import { CommandError } from '../cli/errors.ts';
+import type { RemoteOptions } from '../cli/options.ts';
 
 export type ReadMachineConfig = (machineConfig: MachineConfig) => Promise<ReadResult>;
 

@@ -12,10 +12,10 @@ import {
   type Streams,
 } from '@slipway/fleet';
 import type { ReadResult } from '@slipway/fleet/plan';
+import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
+import { version } from '../cli/program.ts';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
-import type { ManifestOptions, RenderOptions } from '../manifests/manifest-options.ts';
 import { readManifests } from '../manifests/read-manifests.ts';
-import { version } from '../version.ts';
 import { completeFleet, type Fleet } from './complete-fleet.ts';
 import { machineConfigReader, type ReadMachineConfig } from './remote-content.ts';
 import { sayFleet } from './say-fleet.ts';

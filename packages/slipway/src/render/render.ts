@@ -1,8 +1,8 @@
-import { type Io, write } from '../ignition/io.ts';
-import type { ManifestOptions } from '../manifests/manifest-options.ts';
-import { toJson, toYaml } from '../manifests/manifest-text.ts';
-import { tellProblems } from '../tell-problems.ts';
-import { version } from '../version.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import type { ManifestOptions } from '../cli/options.ts';
+import { version } from '../cli/program.ts';
+import { tellProblems } from '../cli/run.ts';
+import { toYaml } from '../manifests/manifest-text.ts';
 import type { renderForms } from './command.ts';
 import { findPool } from './find-pool.ts';
 import { offlineFleet, type Rendering } from './render-offline.ts';

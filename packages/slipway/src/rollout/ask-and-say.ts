@@ -1,6 +1,6 @@
 import type { Client } from '@slipway/kube';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, write } from '../cli/io.ts';
 import { askPool } from './ask-pool.ts';
 import { type Outcome, type OutcomeOptions, sayOutcome } from './outcome.ts';
 

@@ -1,7 +1,7 @@
 // A person's request to the rollout controller: an annotation on the pool, that it answers and takes away.
 import { machineConfigPools, rolloutRequestAnnotation } from '@slipway/api';
 import { type Client, createInformer } from '@slipway/kube';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 import { type Answer, answerOf, askedOf } from './answer.ts';
 import { changePool } from './change-pool.ts';
 

@@ -1,10 +1,9 @@
 import { createClient } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import type { Io } from '../ignition/io.ts';
-import { stopSignal } from '../stop-signal.ts';
+import type { Io } from '../cli/io.ts';
+import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
 import { askAndSay, type AskCommandOptions } from './ask-and-say.ts';
-import { readBrakes } from './read-brakes.ts';
 import { nextWords } from './next-words.ts';
+import { readBrakes } from './read-brakes.ts';
 
 export interface CancelOptions extends ClusterOptions, AskCommandOptions {}
 

@@ -1,6 +1,6 @@
 import { type MachineConfigPool, machineConfigPools } from '@slipway/api';
 import { type Client, isKubeError, type Stored } from '@slipway/kube';
-import { noSuchPool } from '../cluster-view/named-pools.ts';
+import { noSuchPool } from '../cli/cluster.ts';
 
 /** Others write to a pool too: what they did in between is looked at before it is tried again. */
 const MAX_TRIES = 5;

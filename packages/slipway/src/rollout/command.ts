@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { withClusterOptions } from '../cli/options.ts';
 import type { CancelOptions } from './cancel.ts';
 import type { PauseOptions } from './pause.ts';
 import type { ResumeOptions } from './resume.ts';

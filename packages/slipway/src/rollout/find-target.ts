@@ -1,5 +1,5 @@
-import { CommandError } from '../errors.ts';
-import { shortConfig } from '../terminal/config-name.ts';
+import { CommandError } from '../cli/errors.ts';
+import { shortConfig } from '../cli/terminal.ts';
 
 const hashOf = (name: string): string => name.slice(name.lastIndexOf('-') + 1);
 const MAX_NAMED = 10;

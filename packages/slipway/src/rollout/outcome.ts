@@ -1,7 +1,6 @@
 // What a command has done to a rollout, for people and programs.
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import { safeText } from '../cli/terminal.ts';
 
 export interface Outcome {
   readonly action: 'pause' | 'resume' | 'cancel' | 'rollback';

@@ -1,11 +1,11 @@
-import { createClient, type Client } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { CommandError } from '../errors.ts';
-import type { Io } from '../ignition/io.ts';
+import { type Client, createClient } from '@slipway/kube';
+import { CommandError } from '../cli/errors.ts';
+import type { Io } from '../cli/io.ts';
+import { type ClusterOptions, connect } from '../cli/program.ts';
 import { changePool } from './change-pool.ts';
 import { type Outcome, type OutcomeOptions, sayOutcome } from './outcome.ts';
 import { setStopSwitch } from './stop-switch.ts';
-import { whichPools, type WhichOptions } from './which-pools.ts';
+import { type WhichOptions, whichPools } from './which-pools.ts';
 
 export interface PauseOptions extends ClusterOptions, WhichOptions, OutcomeOptions {
   reason?: string;

@@ -1,14 +1,13 @@
-import { createClient, type Client } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import type { Io } from '../ignition/io.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { type Client, createClient } from '@slipway/kube';
+import type { Io } from '../cli/io.ts';
+import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
 import { askAndSay, type AskCommandOptions } from './ask-and-say.ts';
 import { changePool, readPool } from './change-pool.ts';
 import { nextResume } from './next-resume.ts';
 import { nextWords } from './next-words.ts';
 import { type Outcome, sayOutcome } from './outcome.ts';
 import { readStopSwitch, setStopSwitch } from './stop-switch.ts';
-import { whichPools, type WhichOptions } from './which-pools.ts';
+import { type WhichOptions, whichPools } from './which-pools.ts';
 
 export interface ResumeOptions extends ClusterOptions, WhichOptions, AskCommandOptions {}
 

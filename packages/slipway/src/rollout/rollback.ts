@@ -1,8 +1,7 @@
 import { machineConfigs, poolLabel } from '@slipway/api';
 import { type Client, createClient } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import type { Io } from '../ignition/io.ts';
-import { stopSignal } from '../stop-signal.ts';
+import type { Io } from '../cli/io.ts';
+import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
 import { askAndSay, type AskCommandOptions } from './ask-and-say.ts';
 import { findTarget } from './find-target.ts';
 import { nextWords } from './next-words.ts';

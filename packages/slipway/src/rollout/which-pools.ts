@@ -1,4 +1,4 @@
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 
 export interface WhichOptions {
   all?: boolean;

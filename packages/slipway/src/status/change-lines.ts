@@ -1,7 +1,6 @@
 // What has changed between two looks at a fleet, a line each: for a pipe or a log.
 import type { NodeReport, PoolReport, StatusReport } from '@slipway/fleet/reports';
-import { shortConfigs } from '../terminal/config-name.ts';
-import { safeLine } from '../terminal/safe-text.ts';
+import { safeLine, shortConfigs } from '../cli/terminal.ts';
 
 /** Without the first look, everything is news. */
 export function changeLines(before: StatusReport | null, after: StatusReport): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { paintFor } from '../terminal/paint.ts';
+import { paintFor } from '../cli/terminal.ts';
 import { newConfig, nodeReport, oldConfig, poolReport, statusOf, waiting } from './sample-report.ts';
 import { statusText } from './status-text.ts';
 

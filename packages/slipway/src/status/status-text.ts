@@ -1,13 +1,20 @@
 // The state of a fleet's rollouts for people.
 import type { NodePhase } from '@slipway/fleet';
 import type { NodeReport, PoolReport, StatusReport } from '@slipway/fleet/reports';
-import { shortConfig, shortConfigs } from '../terminal/config-name.ts';
-import { durationText } from '../terminal/duration.ts';
-import { type Colour, type Paint, plain } from '../terminal/paint.ts';
-import { progressBar } from '../terminal/progress-bar.ts';
-import { safeLine, safeText } from '../terminal/safe-text.ts';
-import { type Cell, table } from '../terminal/table.ts';
-import { wrapText } from '../terminal/wrap-text.ts';
+import {
+  type Cell,
+  type Colour,
+  durationText,
+  type Paint,
+  plain,
+  progressBar,
+  safeLine,
+  safeText,
+  shortConfig,
+  shortConfigs,
+  table,
+  wrapText,
+} from '../cli/terminal.ts';
 
 export interface StatusTextOptions {
   readonly paint?: Paint;

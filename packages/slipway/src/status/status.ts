@@ -1,13 +1,10 @@
 import { decideFleet } from '@slipway/fleet';
 import { type FleetNow, type StatusReport, statusReport } from '@slipway/fleet/reports';
 import { createClient, type Transport } from '@slipway/kube';
-import { namedPools } from '../cluster-view/named-pools.ts';
-import { readFleet } from '../cluster-view/read-fleet.ts';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { stopSignal } from '../stop-signal.ts';
-import { paintFor, widthOf } from '../terminal/paint.ts';
+import { namedPools, readFleet } from '../cli/cluster.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
+import { paintFor, widthOf } from '../cli/terminal.ts';
 import { statusText } from './status-text.ts';
 import { watchStatus } from './watch-status.ts';
 

@@ -1,11 +1,10 @@
 // Status that follows the cluster until somebody presses Ctrl-C.
 import type { FleetNow, StatusReport } from '@slipway/fleet/reports';
 import type { Transport } from '@slipway/kube';
-import { follow } from '../cluster-view/follow.ts';
-import { watchFleet } from '../cluster-view/watch-fleet.ts';
-import type { Io } from '../ignition/io.ts';
+import { watchFleet } from '../cli/cluster.ts';
+import type { Io } from '../cli/io.ts';
+import { follow, liveReport } from '../cli/live.ts';
 import { changeLines } from './change-lines.ts';
-import { liveReport } from './live-report.ts';
 import { statusText } from './status-text.ts';
 
 export interface WatchStatusOptions {

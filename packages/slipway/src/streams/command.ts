@@ -1,8 +1,6 @@
 import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import { defaultNamespace } from '../namespace.ts';
-import { withRegistryOptions } from '../registry-options.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { defaultNamespace, withClusterOptions, withRegistryOptions } from '../cli/options.ts';
 import type { InspectOptions } from './inspect.ts';
 import type { MigrateOptions } from './migrate.ts';
 import type { StreamsOptions } from './streams.ts';

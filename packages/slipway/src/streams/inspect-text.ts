@@ -1,9 +1,5 @@
 // The OS image streams of a release for people.
-import { byteSize } from '../terminal/byte-size.ts';
-import { type Paint, plain } from '../terminal/paint.ts';
-import { safeLine } from '../terminal/safe-text.ts';
-import { type Cell, table } from '../terminal/table.ts';
-import { wrapText } from '../terminal/wrap-text.ts';
+import { byteSize, type Cell, type Paint, plain, safeLine, table, wrapText } from '../cli/terminal.ts';
 import type { InspectedStream, InspectReport } from './inspect-report.ts';
 import { lifecycleCell } from './lifecycle-cell.ts';
 

@@ -1,16 +1,14 @@
 import { readSources } from '@slipway/controllers';
+import { ProblemList } from '@slipway/fleet';
 import { discoverStreams, type StreamSources } from '@slipway/fleet/stream-discovery';
 import type { InspectedImage, Registry } from '@slipway/registry';
 import { type Progress, silentProgress, terminalProgress } from '@slipway/tools/controlplane';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { openRegistry } from '../open-registry.ts';
-import { ProblemList } from '@slipway/fleet';
-import { tellProblems } from '../tell-problems.ts';
-import { readSmallFile } from '../read-small-file.ts';
-import type { RegistryFlags } from '../registry-options.ts';
-import { isTerminal, paintFor, widthOf } from '../terminal/paint.ts';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, readSmallFile, toJson, write } from '../cli/io.ts';
+import type { RegistryFlags } from '../cli/options.ts';
+import { openRegistry } from '../cli/registry.ts';
+import { tellProblems } from '../cli/run.ts';
+import { isTerminal, paintFor, widthOf } from '../cli/terminal.ts';
 import { type InspectReport, inspectReport } from './inspect-report.ts';
 import { inspectText } from './inspect-text.ts';
 

@@ -1,5 +1,5 @@
 import type { StreamLifecycle } from '@slipway/fleet';
-import type { Cell } from '../terminal/table.ts';
+import type { Cell } from '../cli/terminal.ts';
 
 /** The life of a stream in a table. */
 export function lifecycleCell(lifecycle: StreamLifecycle | null): Cell {

@@ -1,9 +1,6 @@
 // The move of a pool to another stream for people.
-import { byteSize } from '../terminal/byte-size.ts';
-import { shortImage } from '../terminal/image-name.ts';
-import { safeText } from '../terminal/safe-text.ts';
+import { byteSize, counted, safeText, shortImage } from '../cli/terminal.ts';
 import { planText, type TextOptions } from '../plan/plan-text.ts';
-import { counted } from '../plan/words.ts';
 import type { Download } from './download.ts';
 import type { MigrateReport } from './migrate-report.ts';
 

@@ -1,10 +1,6 @@
 // The OS image streams of a cluster for people.
 import type { PoolEntry, StreamEntry, StreamsReport } from '@slipway/fleet/reports';
-import { shortImage } from '../terminal/image-name.ts';
-import { type Paint, plain } from '../terminal/paint.ts';
-import { safeLine } from '../terminal/safe-text.ts';
-import { type Cell, table } from '../terminal/table.ts';
-import { wrapText } from '../terminal/wrap-text.ts';
+import { type Cell, type Paint, plain, safeLine, shortImage, table, wrapText } from '../cli/terminal.ts';
 import { lifecycleCell } from './lifecycle-cell.ts';
 
 export interface StreamsTextOptions {

@@ -2,13 +2,10 @@ import { machineConfigPools } from '@slipway/api';
 import { streamsOf } from '@slipway/fleet';
 import { type StreamsReport, streamsReport } from '@slipway/fleet/reports';
 import { type Client, createClient, isKubeError } from '@slipway/kube';
-import { notInstalled } from '../cluster-view/read-fleet.ts';
-import { readGate } from '../cluster-view/read-gate.ts';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { paintFor, widthOf } from '../terminal/paint.ts';
-import { findOsImageStream } from './read-streams.ts';
+import { findOsImageStream, notInstalled, readGate } from '../cli/cluster.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import { type ClusterOptions, connect } from '../cli/program.ts';
+import { paintFor, widthOf } from '../cli/terminal.ts';
 import { streamsText } from './streams-text.ts';
 
 export interface StreamsOptions extends ClusterOptions {

@@ -1,6 +1,4 @@
-import { shortConfigs } from '../terminal/config-name.ts';
-import { type Paint, plain } from '../terminal/paint.ts';
-import { safeLine, safeText } from '../terminal/safe-text.ts';
+import { type Paint, plain, safeLine, safeText, shortConfigs } from '../cli/terminal.ts';
 import type { WhyInPool, WhyReport } from './why-report.ts';
 
 export function whyText(report: WhyReport, paint: Paint = plain): string {

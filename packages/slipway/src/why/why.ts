@@ -1,10 +1,9 @@
-import { createClient } from '@slipway/kube';
 import { decideFleet } from '@slipway/fleet';
-import { readFleet } from '../cluster-view/read-fleet.ts';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { paintFor } from '../terminal/paint.ts';
+import { createClient } from '@slipway/kube';
+import { readFleet } from '../cli/cluster.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import { type ClusterOptions, connect } from '../cli/program.ts';
+import { paintFor } from '../cli/terminal.ts';
 import { whyReport } from './why-report.ts';
 import { whyText } from './why-text.ts';
 

@@ -1,7 +1,6 @@
 import { oneLine } from '@slipway/base/text';
 import { type CodedProblem, ProblemList } from '@slipway/fleet';
-import type { Io } from './ignition/io.ts';
-import { write } from './ignition/io.ts';
+import { type Io, write } from './io.ts';
 
 /** More than this on a terminal helps nobody. */
 const MAX_SHOWN = 50;

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { withFirstBootOptions } from './first-boot-options.ts';
+import { withFirstBootOptions } from './options.ts';
 
 const read = (...args: string[]) =>
   withFirstBootOptions(new Command().exitOverride().configureOutput({ writeErr: () => {} }))

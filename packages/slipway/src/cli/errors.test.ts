@@ -1,6 +1,6 @@
 import { KubeError } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
-import { failureText } from './fail.ts';
+import { failureText, nearNames } from './errors.ts';
 
 describe('failureText', () => {
   it('is one line with the code for what was foreseen', () => {
@@ -15,5 +15,19 @@ describe('failureText', () => {
     expect(text.split('\n')).toHaveLength(1);
     expect(text).toContain('SLIPWAY_DEBUG=1');
     expect(failureText(new TypeError('x'), true)).toContain('fail.test.ts');
+  });
+});
+
+const names = ['/etc/chrony.conf', '/etc/crio/crio.conf', 'crio.service', 'nosmt', '/etc/chrony.d/a.conf'];
+
+describe('names near the one asked for', () => {
+  it.each<[string, string[]]>([
+    ['/etc/chroni.conf', ['/etc/chrony.conf']],
+    ['chrony', ['/etc/chrony.conf', '/etc/chrony.d/a.conf']],
+    ['crio.servce', ['crio.service']],
+    ['nosmp', ['nosmt']],
+    ['/var/lib/something', []],
+  ])('%s: %j', (asked, expected) => {
+    expect(nearNames(asked, names)).toEqual(expected);
   });
 });

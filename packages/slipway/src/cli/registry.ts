@@ -1,7 +1,7 @@
 // The client for registries, as the flags of a command ask for it.
 import type { Registry, RegistryOptions } from '@slipway/registry';
-import { readSmallFile } from './read-small-file.ts';
-import type { RegistryFlags } from './registry-options.ts';
+import { readSmallFile } from './io.ts';
+import type { RegistryFlags } from './options.ts';
 
 export type RegistryFiles = Omit<RegistryFlags, 'arch'>;
 

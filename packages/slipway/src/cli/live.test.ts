@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createScreen } from './screen.ts';
+import { createScreen } from './live.ts';
 
 /** What a terminal of these rows shows, line by line, after all that was written. */
 async function shownBy(rows: number, ...texts: string[]): Promise<string[]> {

@@ -1,3 +1,5 @@
+import { oneLine } from '@slipway/base/text';
+
 /** Every code the command itself raises, with what it means. docs/errors.md says what to do about each. */
 export const commandErrors = {
   SLW_CLI_USAGE: 'the command was called with something it does not understand',
@@ -41,4 +43,55 @@ export class CommandError extends Error {
     this.name = 'CommandError';
     this.code = code;
   }
+}
+
+/** An error that was foreseen carries a code of ours and a message that stands alone. */
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SLW_')
+    ? error.code
+    : undefined;
+
+/** One line for the user. Only a bug shows more, and only to who asks for it. */
+export function failureText(error: unknown, debug: boolean): string {
+  const code = codeOf(error);
+  const message = error instanceof Error ? error.message : String(error);
+  if (code !== undefined) return `slipway: ${oneLine(message)} [${code}]`;
+  const text = `slipway: unexpected: ${oneLine(message)}. This is a bug in slipway; SLIPWAY_DEBUG=1 shows where`;
+  return debug && error instanceof Error ? `${text}\n${error.stack ?? ''}` : text;
+}
+
+/** An input that cannot be used at all; the message is one line for the user. */
+export class InputError extends Error {
+  readonly code = 'SLW_IGNITION_INPUT';
+}
+
+/** Longer names are compared by their beginnings. */
+const MAX_COMPARED = 120;
+const MAX_NAMES = 3;
+
+/** Those that `asked` may have been meant for, the nearest first. */
+export function nearNames(asked: string, names: Iterable<string>): string[] {
+  const farthest = Math.max(2, Math.floor(asked.length / 4));
+  return [...new Set(names)]
+    .map((name) => ({ name, distance: distanceOf(asked, name) }))
+    .filter(({ distance }) => distance <= farthest)
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, MAX_NAMES)
+    .map(({ name }) => name);
+}
+
+/** None at all for a name that holds what was asked for; else how many letters must change. */
+function distanceOf(asked: string, name: string): number {
+  if (asked.length >= 3 && name.includes(asked)) return 0;
+  const [a, b] = [asked.slice(0, MAX_COMPARED), name.slice(0, MAX_COMPARED)];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
 }
