@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import { runProgram, version } from './cli/program.ts';
-import { daemonCommand } from './daemon-command.ts';
+import { daemonCommand } from './processes/daemon-command.ts';
 
 // A daemon has little to calculate, and seldom: compilers that make code faster cost it 10 MB, for themselves and what they
 // keep, and win no time that can be measured. From here, since NODE_OPTIONS does not take these.

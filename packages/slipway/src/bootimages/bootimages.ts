@@ -1,13 +1,153 @@
-import { type BootImagesReport, bootImagesReport } from '@slipway/fleet/reports';
+import type { ToImport } from '@slipway/fleet/boot-images';
+import { type BootImageEntry, type BootImagesReport, bootImagesReport } from '@slipway/fleet/reports';
 import { type Client, createClient, isKubeError } from '@slipway/kube';
 import { notInstalled, readGate } from '../cli/cluster.ts';
 import { type Io, toJson, write } from '../cli/io.ts';
 import { type ClusterOptions, connect } from '../cli/program.ts';
-import { paintFor, widthOf } from '../cli/terminal.ts';
-import { bootImagesText } from './bootimages-text.ts';
-import { type MachineNamespaces, readMachines } from './machine-resources.ts';
+import {
+  type Cell,
+  type Colour,
+  type Paint,
+  paintFor,
+  plain,
+  safeLine,
+  safeText,
+  table,
+  widthOf,
+  wrapText,
+} from '../cli/terminal.ts';
+import { type MachineNamespaces, readMachines, resourceWords } from './machine-resources.ts';
 import { readCluster } from './read-cluster.ts';
 import { readVerdicts } from './verdicts.ts';
+
+const MAX = 48;
+
+/** Enough of an image to tell two apart: what stands behind the last slash, and of that the end, where versions are. */
+export function shortBootImage(image: string): string {
+  const name = image.slice(image.lastIndexOf('/') + 1) || image;
+  return name.length <= MAX ? name : `…${name.slice(1 - MAX)}`;
+}
+
+// The boot images of a cluster for people.
+
+export interface BootImagesTextOptions {
+  readonly paint?: Paint;
+  /** Of the terminal: sentences are broken between words. Left out: they are not broken. */
+  readonly width?: number | undefined;
+}
+
+const COLOURS: Readonly<Record<BootImageEntry['verdict'], Colour>> = {
+  current: 'green',
+  update: 'cyan',
+  manual: 'yellow',
+  theirs: 'dim',
+  skipped: 'dim',
+  failed: 'red',
+};
+
+export function bootImagesText(report: BootImagesReport, { paint = plain, width }: BootImagesTextOptions = {}): string {
+  const { resources } = report;
+  const told = [...stateLines(report), ...report.notes].flatMap((line) => wrapText(safeLine(line), width));
+  return [
+    ...(resources.length === 0 ? [] : [resourceTable(resources, paint)]),
+    ...(told.length === 0 ? [] : [told.map((line) => `${line}\n`).join('')]),
+    ...importBlocks(resources, paint),
+  ].join('\n');
+}
+
+function resourceTable(resources: readonly BootImageEntry[], paint: Paint): string {
+  return table(
+    ['MACHINESET', 'PLATFORM', 'ARCH', 'IMAGE', '→ TARGET', 'STUB', 'VERDICT', 'WHY'],
+    resources.map((entry): Cell[] => [
+      resourceCell(entry),
+      entry.platform ?? '-',
+      entry.architecture ?? '-',
+      shortBootImage(entry.image) || '-',
+      entry.target === entry.image ? '-' : shortBootImage(entry.target) || '-',
+      change(entry.stub.current, entry.stub.wanted),
+      { text: entry.verdict, colour: COLOURS[entry.verdict] },
+      why(entry),
+    ]),
+    paint,
+  );
+}
+
+function resourceCell({ resource: { namespace, name, api, kind } }: BootImageEntry): string {
+  const word = api === 'machine.openshift.io' ? 'mapi' : 'capi';
+  return `${namespace}/${name} (${kind === 'MachineSet' ? word : `${word}, ${kind}`})`;
+}
+
+const change = (from: string, to: string): string => {
+  if (to === '' || to === from) return from === '' ? '-' : from;
+  return `${from === '' ? '-' : from} → ${to}`;
+};
+
+const why = ({ why: words, code }: BootImageEntry): string => {
+  if (code === null) return words === '' ? '-' : words;
+  return `${words} [${code}]`;
+};
+
+/** What is true of all of them comes before any of them matters. */
+const stateLines = (report: BootImagesReport): string[] => [
+  ...gateLines(report),
+  ...optInLines(report),
+  ...configMapLines(report),
+  ...(report.resources.length === 0
+    ? [
+        'This cluster has no MachineSet and no MachineDeployment: docs/boot-images.md says how boot images are updated then.',
+      ]
+    : []),
+];
+
+function gateLines({ gate }: BootImagesReport): string[] {
+  if (gate === null) {
+    return [
+      'This cluster has no FeatureGate: whether boot images are managed is for its controllers to say (slipway controller --feature-gates ManagedBootImages=true). What is shown is what they do with the gate on.',
+    ];
+  }
+  if (gate.isOn) return [];
+  return [
+    `Managed boot images are off (${gate.because}): nothing is changed. What is shown is what would be done. To turn them on, add ManagedBootImages to spec.customNoUpgrade.enabled of FeatureGate cluster.`,
+  ];
+}
+
+const optInLines = ({ optedIn }: BootImagesReport): string[] =>
+  optedIn.some(({ selection }) => selection.mode !== 'None')
+    ? []
+    : [
+        'Nothing is opted in: set spec.managedBootImages.machineManagers of MachineConfiguration cluster (docs/boot-images.md has an example).',
+      ];
+
+function configMapLines({ configMap: { state, releaseVersion, why: words } }: BootImagesReport): string[] {
+  if (state === 'in use') return [`Boot images of release ${releaseVersion ?? 'unknown'}.`];
+  return [state === 'waiting' ? `Not yet: ${words}.` : words];
+}
+
+/** MachineSets of a failure domain mostly need the same import: it is told once. */
+function importBlocks(resources: readonly BootImageEntry[], paint: Paint): string[] {
+  const blocks = new Map<string, { toImport: ToImport; entries: BootImageEntry[] }>();
+  for (const entry of resources) {
+    if (entry.toImport === null) continue;
+    const { toImport } = entry;
+    const key = JSON.stringify(toImport);
+    const block = blocks.get(key) ?? { toImport, entries: [] };
+    block.entries.push(entry);
+    blocks.set(key, block);
+  }
+  return [...blocks.values()].map(({ toImport, entries }) => importText(toImport, entries, paint));
+}
+
+function importText({ artifact, commands }: ToImport, entries: readonly BootImageEntry[], paint: Paint): string {
+  const { location, sha256, uncompressedSha256, version } = artifact;
+  const lines = [
+    `${paint('bold', `To import: version ${safeLine(version)}`)}, for ${entries.map(({ resource }) => resourceWords(resource)).join(', ')}`,
+    `  ${location}`,
+    `  sha256 ${sha256}`,
+    ...(uncompressedSha256 === null ? [] : [`  uncompressed sha256 ${uncompressedSha256}`]),
+    ...commands.flatMap((command) => command.split('\n').map((each) => `    ${each}`)),
+  ];
+  return lines.map((line) => `${safeText(line)}\n`).join('');
+}
 
 export interface BootImagesOptions extends ClusterOptions, MachineNamespaces {
   namespace: string;

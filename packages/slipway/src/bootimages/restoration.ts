@@ -10,7 +10,7 @@ import {
   withKeptImage,
 } from '@slipway/fleet/boot-images';
 import { CommandError } from '../cli/errors.ts';
-import { resourceWords } from './resource-words.ts';
+import { resourceWords } from './machine-resources.ts';
 
 export interface RestorationFacts {
   readonly resource: MachineResource;

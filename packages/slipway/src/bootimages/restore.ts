@@ -1,17 +1,122 @@
+// How an earlier boot image is set again, in each of the two machine APIs. Reads, and writes nothing yet.
+import { isDeepStrictEqual } from 'node:util';
 import { bootImageHoldAnnotation, clusterApiMachineSets, machineDeployments, machineSets } from '@slipway/api';
-import type { MachineResource, PatchStep } from '@slipway/fleet/boot-images';
+import { machineTemplate, makeClone } from '@slipway/controllers';
+import {
+  cloneTemplate,
+  type ClusterApiMachines,
+  isJsonObject,
+  type JsonObject,
+  type KeptImage,
+  type MachineResource,
+  type PatchStep,
+  patchSteps,
+  providerSpecPointer,
+  replacementNote,
+} from '@slipway/fleet/boot-images';
 import { type Client, createClient, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, write } from '../cli/io.ts';
+import { defaultNamespace } from '../cli/options.ts';
 import { type ClusterOptions, connect } from '../cli/program.ts';
 import { safeText } from '../cli/terminal.ts';
 import { keptImagesOf } from './history-report.ts';
 import { readHistories } from './history.ts';
-import { allResources, type MachineNamespaces, readMachines } from './machine-resources.ts';
-import { resourceWords } from './resource-words.ts';
-import { releaseSteps } from './restoration.ts';
-import { planRestore, type RestorePlan } from './restore-plan.ts';
-import { theOne } from './which-resource.ts';
+import { allResources, type MachineNamespaces, readMachines, resourceWords, theOne } from './machine-resources.ts';
+import { readCluster } from './read-cluster.ts';
+import { holdSteps, releaseSteps, restorationTo } from './restoration.ts';
+import { createTemplateReader } from './verdicts.ts';
+
+export interface RestorePlan {
+  readonly object: Stored<KubeObject>;
+  readonly image: string;
+  readonly hold: string;
+  /** What is patched; empty: it is so already. */
+  readonly steps: readonly PatchStep[];
+  /** What it means for machines that are there. */
+  readonly note: string;
+  /** What must be there before the patch. */
+  prepare(): Promise<void>;
+}
+
+const UNTOUCHED = 'New machines boot it; those that exist are as they were.';
+
+export const planRestore = (
+  client: Client,
+  resource: MachineResource,
+  to: string,
+  kept: readonly KeptImage[],
+): Promise<RestorePlan> =>
+  resource.api === 'machine.openshift.io'
+    ? ofMachineApi(client, resource, to, kept)
+    : ofClusterApi(client, resource, to, kept);
+
+async function ofMachineApi(
+  client: Client,
+  resource: MachineResource,
+  to: string,
+  kept: readonly KeptImage[],
+): Promise<RestorePlan> {
+  const object = await client.get(machineSets, resource);
+  const spec = providerSpec(resource, object.spec?.template?.spec?.providerSpec?.value);
+  const { image, hold, spec: next } = restorationTo(to, { resource, spec, kept });
+  return {
+    object,
+    image,
+    hold,
+    steps: [...patchSteps(spec, next, providerSpecPointer), ...holdSteps(object.metadata.annotations, hold)],
+    note: UNTOUCHED,
+    prepare: async () => {},
+  };
+}
+
+/** Templates cannot be changed: one with the image is made, or found from before, and referred to. */
+async function ofClusterApi(
+  client: Client,
+  resource: MachineResource,
+  to: string,
+  kept: readonly KeptImage[],
+): Promise<RestorePlan> {
+  const object: Stored<ClusterApiMachines> =
+    resource.kind === 'MachineSet'
+      ? await client.get(clusterApiMachineSets, resource)
+      : await client.get(machineDeployments, resource);
+  // Of what it says only the region counts here, wherever Slipway runs.
+  const { context } = await readCluster(client, defaultNamespace);
+  const { machine, template } = await createTemplateReader(client, context)(resource, object);
+  if (!machine.ok || template === null) throw noTemplate(resource, machine.ok ? '' : machine.message);
+  const { image, hold, spec } = restorationTo(to, { resource, spec: machine.spec, kept });
+  const isSame = isDeepStrictEqual(spec, machine.spec);
+  const clone = isSame ? null : cloneTemplate(machineTemplate(template.object, template.resource), spec);
+  const path = '/spec/template/spec/infrastructureRef/name';
+  return {
+    object,
+    image,
+    hold,
+    steps: [
+      ...(clone === null ? [] : [{ op: 'replace', path, value: clone.metadata.name } as const]),
+      ...holdSteps(object.metadata.annotations, hold),
+    ],
+    note: noteOf(resource, object),
+    prepare: async () => (clone === null ? undefined : makeClone(client, template.resource, clone)),
+  };
+}
+
+function noteOf({ kind }: MachineResource, { spec }: ClusterApiMachines): string {
+  const note = replacementNote(kind, isJsonObject(spec) ? spec : undefined);
+  return note === '' ? UNTOUCHED : `New machines boot it, and ${note}.`;
+}
+
+const noTemplate = (resource: MachineResource, message: string): CommandError =>
+  new CommandError('SLW_CLI_BOOT_IMAGE', `${resourceWords(resource)}: ${message}; nothing was written`);
+
+function providerSpec(resource: MachineResource, value: unknown): JsonObject {
+  if (isJsonObject(value)) return value;
+  throw new CommandError(
+    'SLW_CLI_BOOT_IMAGE',
+    `${resourceWords(resource)}: spec.template.spec.providerSpec.value: expected an object with the image, found ${value === undefined ? 'nothing' : typeof value}; nothing was written`,
+  );
+}
 
 export interface RestoreOptions extends ClusterOptions, MachineNamespaces {
   namespace?: string;

@@ -24,9 +24,8 @@ import {
 import { apiVersionOf } from '@slipway/kube';
 import { bootstrapPaths } from '@slipway/server';
 import { toJson } from '../cli/io.ts';
-import { toYaml } from '../manifests/manifest-text.ts';
-import type { Rendering } from '../render/render-offline.ts';
-import { renderedManifest } from '../render/rendered-manifest.ts';
+import { toYaml } from '../manifests/yaml.ts';
+import { renderedManifest, type Rendering } from '../render/render.ts';
 import type { DirectoryContents } from './write-directory.ts';
 
 export interface Bundle {

@@ -14,7 +14,7 @@ describe('failureText', () => {
     const text = failureText(new TypeError('x is not a function'), false);
     expect(text.split('\n')).toHaveLength(1);
     expect(text).toContain('SLIPWAY_DEBUG=1');
-    expect(failureText(new TypeError('x'), true)).toContain('fail.test.ts');
+    expect(failureText(new TypeError('x'), true)).toContain('errors.test.ts');
   });
 });
 

@@ -1,7 +1,7 @@
 // The process as the ignition commands see it, so that tests can run them without one.
 import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import { reasonOf } from '../manifests/find-files.ts';
+import { reasonOf } from '../manifests/documents.ts';
 import { CommandError } from './errors.ts';
 
 export interface Io {

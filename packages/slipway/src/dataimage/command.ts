@@ -1,8 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
 import { withClusterOptions } from '../cli/options.ts';
-import type { AttachOptions } from './attach.ts';
-import type { DetachOptions } from './detach.ts';
+import type { AttachOptions, DetachOptions } from './change.ts';
 import type { StatusOptions } from './status.ts';
 
 /** Where machines are, and bare-metal hosts with them. */
@@ -70,7 +69,7 @@ Examples:
   slipway dataimage attach metal-worker-0 http://10.0.0.5/site-config.iso --wait --timeout 600 -o json`,
     )
     .action(async (host: string, url: string, options: AttachOptions) =>
-      (await import('./attach.ts')).runAttach(host, url, options, io),
+      (await import('./change.ts')).runAttach(host, url, options, io),
     );
 
 const statusCommand = (io: Io): Command =>
@@ -113,7 +112,7 @@ Examples:
   slipway dataimage detach metal-worker-0
   slipway dataimage detach metal-worker-0 --reboot --wait`,
     )
-    .action(async (host: string, options: DetachOptions) => (await import('./detach.ts')).runDetach(host, options, io));
+    .action(async (host: string, options: DetachOptions) => (await import('./change.ts')).runDetach(host, options, io));
 
 function parseSeconds(text: string): number {
   const seconds = Number(text);

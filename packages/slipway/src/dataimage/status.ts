@@ -1,11 +1,97 @@
+// DataImages for people.
 import { bareMetalHosts, dataImages } from '@slipway/api';
-import { type DriveReport, driveReport } from '@slipway/fleet/reports';
+import {
+  type DriveEntry,
+  type DriveReport,
+  driveReport,
+  type DriveState,
+  type HostEntry,
+} from '@slipway/fleet/reports';
 import { type Client, createClient } from '@slipway/kube';
 import { type Io, toJson, write } from '../cli/io.ts';
 import { type ClusterOptions, connect } from '../cli/program.ts';
-import { paintFor, safeText, widthOf } from '../cli/terminal.ts';
-import { driveText } from './drive-text.ts';
-import { knowing, noSuchHost } from './find-host.ts';
+import {
+  type Cell,
+  type Colour,
+  type Paint,
+  paintFor,
+  plain,
+  safeLine,
+  safeText,
+  table,
+  widthOf,
+  wrapText,
+} from '../cli/terminal.ts';
+import { knowing, noSuchHost } from './data-image.ts';
+
+export interface DriveTextOptions {
+  readonly paint?: Paint;
+  /** Of the terminal: sentences are broken between words. Left out: they are not broken. */
+  readonly width?: number | undefined;
+}
+
+export function driveText({ dataImages }: DriveReport, { paint = plain, width }: DriveTextOptions = {}): string {
+  const rows = dataImages.map((entry): Cell[] => [
+    entry.namespace,
+    entry.name,
+    stateCell(entry),
+    powerCell(entry.host),
+    entry.attached ?? '-',
+    entry.url,
+  ]);
+  const sentences = dataImages
+    .flatMap(sentencesOf)
+    .flatMap((line) => wrapText(safeLine(line), width))
+    .map((line) => `${line}\n`);
+  const shown = table(['NAMESPACE', 'HOST', 'STATE', 'POWER', 'IN THE DRIVE', 'WANTED'], rows, paint);
+  return sentences.length === 0 ? shown : `${shown}\n${sentences.join('')}`;
+}
+
+const colours: Readonly<Partial<Record<DriveState, Colour>>> = {
+  attached: 'green',
+  attaching: 'cyan',
+  detaching: 'cyan',
+  'waits for a reboot': 'yellow',
+  'not known': 'yellow',
+  'host not ready': 'yellow',
+  'not looked at': 'yellow',
+  failed: 'red',
+  'booted without it': 'red',
+  unsupported: 'red',
+};
+
+function stateCell({ state, isDeleting }: DriveEntry): Cell {
+  const text = isDeleting ? `${state}, to be detached` : state;
+  const colour = colours[state];
+  return colour === undefined ? text : { text, colour };
+}
+
+function powerCell(host: HostEntry | null): string {
+  if (host === null) return 'no such host';
+  const power = host.isOn ? 'on' : 'off';
+  if (host.heldOffBy.length > 0) return `${power}, held off by ${host.heldOffBy.join(', ')}`;
+  return host.rebootAsked ? `${power}, reboot asked for` : power;
+}
+
+/** What is as it shall be needs none. */
+function sentencesOf(entry: DriveEntry): string[] {
+  const { namespace, name, state, host } = entry;
+  const said = [
+    ...(state === 'attached' && !entry.isDeleting ? [] : [whyOf(entry)]),
+    ...(host?.isPaused
+      ? ['the host is paused (annotation baremetalhost.metal3.io/paused): nothing happens to it']
+      : []),
+    ...(host?.error ? [`the host has an error: ${host.error}`] : []),
+  ];
+  return said.map((text) => `${namespace}/${name}: ${text}`);
+}
+
+export function whyOf({ message, state }: DriveEntry): string {
+  if (message !== '') return message;
+  return state === 'not looked at'
+    ? 'no controller has said anything about it as it is now: slipway controller --ironic-url does; its log says more'
+    : state;
+}
 
 export interface StatusOptions extends ClusterOptions {
   namespace: string;

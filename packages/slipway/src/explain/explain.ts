@@ -1,14 +1,97 @@
-import { diskOf, explain, type Explained } from '@slipway/fleet';
+import { createHash } from 'node:crypto';
+import { diskOf, type DiskPlan, explain, type Explained, isSecretFile, UNIT_DIRECTORY } from '@slipway/fleet';
 import { CommandError, nearNames } from '../cli/errors.ts';
 import { type Io, toJson, write } from '../cli/io.ts';
 import type { ManifestOptions } from '../cli/options.ts';
 import { tellProblems } from '../cli/run.ts';
-import { findPool } from '../render/find-pool.ts';
-import { offlineFleet, type Rendering } from '../render/render-offline.ts';
-import { sayRendering } from '../render/say-fleet.ts';
-import { contentsOf } from './contents.ts';
-import { overviewText, thingText } from './explain-text.ts';
-import { selectThings } from './select-things.ts';
+import { safeText, table } from '../cli/terminal.ts';
+import { findPool, offlineFleet, type Rendering, sayRendering } from '../render/render.ts';
+
+/** More than this is looked at elsewhere. */
+const MAX_SHOWN_BYTES = 64 * 1024;
+
+const DIRECTORY_OF: Readonly<Record<string, string>> = {
+  file: '',
+  unit: `${UNIT_DIRECTORY}/`,
+  'drop-in': `${UNIT_DIRECTORY}/`,
+};
+
+/** The contents of a file or unit as a machine gets them, as far as they may and can be shown; undefined for the rest. */
+export function contentsOf({ noun, name }: Explained, plan: DiskPlan, showSecrets: boolean): string | undefined {
+  const directory = DIRECTORY_OF[noun];
+  if (directory === undefined) return undefined;
+  const path = `${directory}${name}`;
+  const entry = plan.entries.find((each) => each.path === path);
+  if (entry?.kind !== 'file') return undefined;
+  if (!showSecrets && isSecretFile(path, entry.mode)) {
+    return `(${entry.bytes.length} bytes, hidden; --show-secrets shows them)`;
+  }
+  return textOf(entry.bytes) ?? `(${entry.bytes.length} bytes, sha256 ${sha256(entry.bytes)})`;
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.length > MAX_SHOWN_BYTES || bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+const listed = (names: readonly string[]): string => (names.length === 0 ? '-' : names.join(', '));
+
+/** Everything, a line each. */
+export function overviewText(things: readonly Explained[]): string {
+  return table(
+    ['KIND', 'NAME', 'SET BY', 'OVERRODE'],
+    things.map(({ noun, name, setBy, overrode }) => [noun, name, setBy, listed(overrode)]),
+  );
+}
+
+/** One thing with its fields, and its contents where it has any. */
+export function thingText({ noun, name, setBy, overrode, fields }: Explained, contents: string | undefined): string {
+  const title = safeText(
+    `${noun} ${name}\n  set by ${setBy}${overrode.length === 0 ? '' : `, over ${listed(overrode)}`}\n`,
+  );
+  // What it is called by is in the title already.
+  const rows = fields.filter((field) => field.name !== '' && field.value !== name);
+  const shown = table(
+    ['FIELD', 'VALUE', 'SET BY', 'OVERRODE'],
+    rows.map((field) => [field.name, field.value, field.from, listed(field.overrode)]),
+  );
+  const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
+  return [
+    title,
+    ...(rows.length === 0 ? [] : ['\n', indent(shown)]),
+    ...(contents === undefined ? [] : ['\n', indent(safeText(contents.endsWith('\n') ? contents : `${contents}\n`))]),
+  ].join('');
+}
+
+/** Fields of a MachineConfig by which users know settings. */
+const NOUN_OF_FIELD: Readonly<Record<string, string>> = {
+  kernelArguments: 'kernel argument',
+  extensions: 'extension',
+  kernelType: 'kernel type',
+  fips: 'FIPS mode',
+  osImageURL: 'OS image',
+  baseOSExtensionsContainerImage: 'OS extensions image',
+};
+
+/** What a person means by a path: a thing of that name with what belongs to it, a directory, or all of a field. */
+export function selectThings(things: readonly Explained[], asked: string): Explained[] {
+  return things.filter((thing) => isMeant(thing, asked));
+}
+
+function isMeant({ noun, name }: Explained, asked: string): boolean {
+  const user = /^sshkey:(.+)$/.exec(asked)?.[1];
+  if (user !== undefined) return noun === 'ssh key' && name.startsWith(`${user} `);
+  if (asked.startsWith('/') && asked.endsWith('/')) return name.startsWith(asked);
+  if (noun === NOUN_OF_FIELD[asked]) return true;
+  // A unit with its drop-ins, a user with the keys.
+  return name === asked || name.startsWith(`${asked}.d/`) || (noun === 'ssh key' && name.startsWith(`${asked} `));
+}
 
 export interface ExplainOptions extends ManifestOptions {
   pool: string;

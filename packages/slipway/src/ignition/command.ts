@@ -13,6 +13,8 @@ import {
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../cli/errors.ts';
 import { type Io, processIo, toJson, write } from '../cli/io.ts';
+import { runBatch } from './batch.ts';
+import { DEFAULT_TARGET, isSpec3, mergeAll } from './combine.ts';
 import {
   answer,
   checkResult,
@@ -23,9 +25,7 @@ import {
   readTwo,
   readUsable,
   reportLines,
-} from './answer.ts';
-import { runBatch } from './batch.ts';
-import { DEFAULT_TARGET, isSpec3, mergeAll } from './combine.ts';
+} from './input.ts';
 
 const FILE_HELP = `
 FILE is an Ignition config in JSON or a MachineConfig in YAML or JSON (its spec.config is used); "-" reads stdin.`;

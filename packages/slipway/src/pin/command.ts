@@ -1,9 +1,31 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
 import { withClusterOptions, withRegistryOptions } from '../cli/options.ts';
-import type { PinStatusOptions } from './pin-status.ts';
-import type { ReleaseOptions } from './release.ts';
-import { parseSetName } from './set-name.ts';
+import type { ReleaseOptions } from './make.ts';
+import type { PinStatusOptions } from './status.ts';
+
+/** Sets after the first have a number behind it, and 253 characters are all that a name may have. */
+const LONGEST = 240;
+const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
+
+export function parseSetName(text: string): string {
+  if (NAME.test(text) && text.length <= LONGEST) return text;
+  throw new InvalidArgumentError(
+    `expected the name of an object: at most ${LONGEST} lower case letters, digits, - and . such as release-4.22.0, found ${JSON.stringify(text.slice(0, 300))}`,
+  );
+}
+
+/** What a text is as a name: `4.22.0+Build_7` becomes `4.22.0-build-7`; '' where nothing of it can be in one. */
+export const nameFrom = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.]+/g, '-')
+    .split('.')
+    .map((part) => part.replaceAll(/^-+|-+$/g, ''))
+    .filter((part) => part !== '')
+    .join('.')
+    .slice(0, LONGEST / 2)
+    .replaceAll(/[-.]+$/g, '');
 
 export const pinCommand = (io: Io = processIo): Command =>
   new Command('pin')
@@ -43,7 +65,7 @@ Examples:
   slipway pin status --watch -o json              a JSON document a line, at each change`,
     )
     .action(async (pools: string[], options: PinStatusOptions) =>
-      (await import('./pin-status.ts')).runPinStatus(pools, options, io),
+      (await import('./status.ts')).runPinStatus(pools, options, io),
     );
 
 /** The options of what makes sets. */
@@ -72,7 +94,7 @@ Examples:
   slipway pin release … --pool worker --dry-run -o json | jq '.nodes[] | select(.verdict != "fits")'`,
     )
     .action(async (image: string, options: ReleaseOptions) =>
-      (await import('./release.ts')).runPinRelease(image, options, io),
+      (await import('./make.ts')).runPinRelease(image, options, io),
     );
 
 const imagesCommand = (io: Io): Command =>
@@ -90,5 +112,5 @@ Examples:
   slipway pin images shop.txt --pool worker --name shop --dry-run`,
     )
     .action(async (file: string, options: ReleaseOptions) =>
-      (await import('./images.ts')).runPinImages(file, options, io),
+      (await import('./make.ts')).runPinImages(file, options, io),
     );

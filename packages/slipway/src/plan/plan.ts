@@ -1,4 +1,4 @@
-// `slipway plan`: reads a fleet and manifests, and says what applying them would lead to.
+// What a change would lead to in a cluster. Nothing here writes.
 import type { PodDisruptionBudget } from '@slipway/api';
 import { ProblemList } from '@slipway/fleet';
 import {
@@ -7,26 +7,69 @@ import {
   type EvictedPod,
   evictedPod,
   exitCodeOf,
+  type FleetPlan,
   type FleetState,
   type Machines,
   planFleet,
   replaceManifests,
   withEvictions,
 } from '@slipway/fleet/plan';
-import { createClient, isKubeError, type Transport } from '@slipway/kube';
+import { type Client, createClient, isKubeError, type Transport } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
 import { createProgress, type Io, type Progress, toJson, write } from '../cli/io.ts';
-import type { ManifestOptions } from '../cli/options.ts';
+import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
 import { type ClusterOptions, connect } from '../cli/program.ts';
 import { tellProblems } from '../cli/run.ts';
-import { readDocuments } from '../manifests/read-manifests.ts';
+import { readDocuments } from '../manifests/documents.ts';
 import { machineConfigReader } from '../render/remote-content.ts';
-import type { Dump } from './dumped-machines.ts';
-import { appliedManifests } from './given-manifests.ts';
-import { planCluster, type Planned } from './plan-cluster.ts';
-import { planText } from './plan-text.ts';
-import { readConfigs } from './read-configs.ts';
-import { type OfflineFleet, readOffline } from './read-offline.ts';
+import { readCluster, readPods } from './read-cluster.ts';
+import { readConfigs, snapshotReader } from './read-configs.ts';
+import { appliedManifests, type Dump, type OfflineFleet, readOffline } from './read-offline.ts';
+import { planText } from './text.ts';
+
+export interface Planned {
+  readonly plan: FleetPlan;
+  /** What was assumed or left out, a line each. */
+  readonly notes: readonly string[];
+}
+
+export interface ClusterPlanOptions extends RenderOptions {
+  showSecrets?: boolean;
+}
+
+/** `change` makes what there would be out of what there is; it may refuse by throwing. */
+export async function planCluster(
+  client: Client,
+  options: ClusterPlanOptions,
+  progress: Progress,
+  change: (before: FleetState) => Applied,
+): Promise<Planned> {
+  const { state: before, machines, notes } = await readCluster(client, options, progress);
+  const applied = change(before);
+  const reader = snapshotReader(client, options.namespace, machineConfigReader(options));
+  const read = await readConfigs([before, applied.state], reader.read, progress);
+  const plan = await planFleet({
+    now: Date.now(),
+    before,
+    after: applied.state,
+    objects: applied.objects,
+    machines,
+    read,
+    showSecrets: options.showSecrets ?? false,
+  });
+  const drained = drainedIn(plan);
+  if (drained.size === 0) return { plan, notes: [...notes, ...reader.notes] };
+  const found = await readPods(client, drained, progress);
+  return {
+    plan: withEvictions(plan, found.pods, found.budgets),
+    notes: [...notes, ...reader.notes, ...found.notes],
+  };
+}
+
+const drainedIn = ({ pools }: FleetPlan): ReadonlySet<string> =>
+  new Set(pools.flatMap(({ nodes }) => nodes).flatMap(({ name, drain }) => (drain === null ? [] : [name])));
+
+// `slipway plan`: reads a fleet and manifests, and says what applying them would lead to.
 
 export interface PlanOptions extends ManifestOptions, ClusterOptions {
   offline?: boolean;

@@ -1,4 +1,4 @@
-// A fleet out of a cluster. Nothing here writes.
+// The node that the controllers run on: it is the last to have its turn.
 import {
   type ConfigMap,
   configMaps,
@@ -28,13 +28,48 @@ import {
 } from '@slipway/fleet';
 import { type EvictedPod, evictedPod, type FleetState, type Machines } from '@slipway/fleet/plan';
 import { slimNode } from '@slipway/fleet/reports';
-import { type Client, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
+import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { findOsImageStream, notInstalled, readGate } from '../cli/cluster.ts';
 import type { Progress } from '../cli/io.ts';
 import type { RenderOptions } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
 import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
-import { controllerNode } from './controller-node.ts';
+
+const leases: Resource<KubeObject & { spec?: { holderIdentity?: string } }> = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+};
+
+/** Null: nobody leads, or not on a node, or one may not look. Then the order of turns may differ by this one node. */
+export async function controllerNode(
+  client: Client,
+  namespace: string,
+  nodeNames: ReadonlySet<string>,
+): Promise<string | null> {
+  try {
+    const host = await leadersHost(client, namespace);
+    return nodeNames.has(host) ? host : await nodeOfPod(client, namespace, host);
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
+    return null;
+  }
+}
+
+/** The leader signs with the name of its host: its pod, or with the host's network the node. '' where nobody leads. */
+async function leadersHost(client: Client, namespace: string): Promise<string> {
+  const lease = await client.find(leases, { namespace, name: 'slipway-controllers' });
+  return lease?.spec?.holderIdentity?.split('_')[0] ?? '';
+}
+
+async function nodeOfPod(client: Client, namespace: string, name: string): Promise<string | null> {
+  if (name === '') return null;
+  return (await client.find(pods, { namespace, name }))?.spec?.nodeName ?? null;
+}
+
+// A fleet out of a cluster. Nothing here writes.
 
 export interface ClusterFleet {
   readonly state: FleetState;

@@ -1,10 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
 import { withClusterOptions } from '../cli/options.ts';
-import type { CancelOptions } from './cancel.ts';
-import type { PauseOptions } from './pause.ts';
-import type { ResumeOptions } from './resume.ts';
-import type { RollbackOptions } from './rollback.ts';
+import type { CancelOptions, PauseOptions, ResumeOptions, RollbackOptions } from './rollout.ts';
 
 /** A controller answers in well under a second; one that has just started reads the cluster first. */
 const USUAL_WAIT_SECONDS = 15;
@@ -35,7 +32,7 @@ Examples:
   slipway pause --all --reason "storage maintenance until 18:00"`,
     )
     .action(async (pool: string | undefined, options: PauseOptions) =>
-      (await import('./pause.ts')).runPause(pool, options, io),
+      (await import('./rollout.ts')).runPause(pool, options, io),
     );
 
 export const resumeCommand = (io: Io = processIo): Command =>
@@ -56,7 +53,7 @@ Examples:
   slipway resume --all`,
     )
     .action(async (pool: string | undefined, options: ResumeOptions) =>
-      (await import('./resume.ts')).runResume(pool, options, io),
+      (await import('./rollout.ts')).runResume(pool, options, io),
     );
 
 export const cancelCommand = (io: Io = processIo): Command =>
@@ -74,7 +71,9 @@ export const cancelCommand = (io: Io = processIo): Command =>
 Examples:
   slipway cancel worker`,
     )
-    .action(async (pool: string, options: CancelOptions) => (await import('./cancel.ts')).runCancel(pool, options, io));
+    .action(async (pool: string, options: CancelOptions) =>
+      (await import('./rollout.ts')).runCancel(pool, options, io),
+    );
 
 export const rollbackCommand = (io: Io = processIo): Command =>
   withClusterOptions(new Command('rollback'))
@@ -94,7 +93,7 @@ Examples:
   slipway rollback worker --to 1f2e3d4c`,
     )
     .action(async (pool: string, options: RollbackOptions) =>
-      (await import('./rollback.ts')).runRollback(pool, options, io),
+      (await import('./rollout.ts')).runRollback(pool, options, io),
     );
 
 function parseSeconds(text: string): number {

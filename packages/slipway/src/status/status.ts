@@ -1,12 +1,36 @@
+// Status that follows the cluster until somebody presses Ctrl-C.
 import { decideFleet } from '@slipway/fleet';
 import { type FleetNow, type StatusReport, statusReport } from '@slipway/fleet/reports';
 import { createClient, type Transport } from '@slipway/kube';
-import { namedPools, readFleet } from '../cli/cluster.ts';
+import { namedPools, readFleet, watchFleet } from '../cli/cluster.ts';
 import { type Io, toJson, write } from '../cli/io.ts';
+import { follow, liveReport } from '../cli/live.ts';
 import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
 import { paintFor, widthOf } from '../cli/terminal.ts';
-import { statusText } from './status-text.ts';
-import { watchStatus } from './watch-status.ts';
+import { changeLines, statusText } from './text.ts';
+
+export interface WatchStatusOptions {
+  readonly transport: Transport;
+  readonly report: (fleet: FleetNow) => StatusReport;
+  readonly json: boolean;
+  readonly allNodes: boolean;
+  readonly io: Io;
+  readonly signal: AbortSignal;
+}
+
+export function watchStatus({ transport, report, json, allNodes, io, signal }: WatchStatusOptions): Promise<void> {
+  const show = liveReport<StatusReport>({
+    io,
+    json,
+    text: (now, options) => statusText(now, { ...options, allNodes }),
+    changes: changeLines,
+  });
+  return follow({
+    watch: (onChange) => watchFleet(transport, { signal, onChange }),
+    show: (fleet, problem) => show(report(fleet), problem),
+    signal,
+  });
+}
 
 export interface StatusOptions extends ClusterOptions {
   watch?: boolean;

@@ -1,21 +1,101 @@
-import { ProblemList } from '@slipway/fleet';
-import { exitCodeOf } from '@slipway/fleet/plan';
+// How much a machine fetches for another OS, as far as a registry tells.
+import { ProblemList, type Stream } from '@slipway/fleet';
+import { exitCodeOf, type FleetPlan } from '@slipway/fleet/plan';
 import { type Client, createClient } from '@slipway/kube';
+import type { Registry } from '@slipway/registry';
 import { CommandError } from '../cli/errors.ts';
 import { createProgress, type Io, toJson, write } from '../cli/io.ts';
 import type { RegistryFlags } from '../cli/options.ts';
 import { type ClusterOptions, connect } from '../cli/program.ts';
 import { openRegistry } from '../cli/registry.ts';
 import { tellProblems } from '../cli/run.ts';
-import { safeText } from '../cli/terminal.ts';
-import { planCluster, type Planned } from '../plan/plan-cluster.ts';
-import { changePool } from '../rollout/change-pool.ts';
-import { nextWords } from '../rollout/next-words.ts';
-import { readBrakes } from '../rollout/read-brakes.ts';
-import { type Download, downloadOf } from './download.ts';
-import type { MigrateReport } from './migrate-report.ts';
-import { migrateText } from './migrate-text.ts';
+import { byteSize, counted, safeText, shortImage } from '../cli/terminal.ts';
+import { planCluster, type Planned } from '../plan/plan.ts';
+import { planText, type TextOptions } from '../plan/text.ts';
+import { changePool, nextWords, readBrakes } from '../rollout/pools.ts';
 import { type Migration, migrationOf } from './migration.ts';
+
+export interface Download {
+  readonly osImage: string;
+  /** As it is transferred; null: not known, `problem` says why. A machine fetches less where it has some of the layers. */
+  readonly osBytes: number | null;
+  /** Null: the pool has no extensions, so that its machines do not fetch them. */
+  readonly osExtensionsImage: string | null;
+  readonly extensionsBytes: number | null;
+  /** All that one machine fetches at most. */
+  readonly bytesPerMachine: number | null;
+  readonly problem: string | null;
+}
+
+/** A registry that cannot be asked is no reason not to say the rest. */
+export async function downloadOf(
+  { osImage, osExtensionsImage }: Stream,
+  needsExtensions: boolean,
+  registry: Pick<Registry, 'inspect'>,
+): Promise<Download> {
+  const images = { osImage, osExtensionsImage: needsExtensions ? osExtensionsImage : null };
+  try {
+    const { size: osBytes } = await registry.inspect(osImage);
+    const extensionsBytes = needsExtensions ? (await registry.inspect(osExtensionsImage)).size : null;
+    const bytesPerMachine = osBytes + (extensionsBytes ?? 0);
+    return { ...images, osBytes, extensionsBytes, bytesPerMachine, problem: null };
+  } catch (error) {
+    if (!hasOurCode(error)) throw error;
+    const problem = `${error.message} [${error.code}]`;
+    return { ...images, osBytes: null, extensionsBytes: null, bytesPerMachine: null, problem };
+  }
+}
+
+const hasOurCode = (error: unknown): error is Error & { code: string } =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SLW_');
+
+/** `-o json` gives exactly this. */
+export interface MigrateReport {
+  readonly pool: string;
+  /** The stream it is on; null: nobody knows. */
+  readonly from: string | null;
+  readonly to: string;
+  readonly dryRun: boolean;
+  /** Whether the pool was told. */
+  readonly changed: boolean;
+  /** As `slipway plan -o json` has it. */
+  readonly plan: FleetPlan;
+  readonly download: Download;
+  /** Commands that show how it goes, each with what it shows. */
+  readonly watch: readonly string[];
+}
+
+// The move of a pool to another stream for people.
+
+export function migrateText(report: MigrateReport, options: TextOptions): string {
+  const { pool, from, to, plan, download, watch } = report;
+  const head = `Pool ${pool}: stream ${from ?? '(not known)'} → ${to}`;
+  const machines = plan.pools.flatMap(({ nodes }) => nodes).filter(({ isAffected }) => isAffected).length;
+  return [
+    `${safeText(head)}\n`,
+    planText(plan, options),
+    ...(machines === 0 ? [] : [`${safeText(downloadLines(download, machines).join('\n'))}\n`]),
+    ...(watch.length === 0 ? [] : [`${safeText(['Watch', ...watch.map((line) => `  ${line}`)].join('\n'))}\n`]),
+  ].join('\n');
+}
+
+function downloadLines(download: Download, machines: number): string[] {
+  const { bytesPerMachine, problem } = download;
+  const each = machines === 1 ? '1 machine' : `each of ${counted(machines, 'machine')}`;
+  if (bytesPerMachine === null) {
+    return [
+      `Download: how much ${each} fetches is not known: ${problem ?? ''}`,
+      '  (--pull-secret, --registry-ca and --registries-conf say how to ask)',
+    ];
+  }
+  return [
+    `Download: at most ${byteSize(bytesPerMachine)} for ${each}, less where layers are there already`,
+    `  OS image ${shortImage(download.osImage)}: ${byteSize(download.osBytes ?? 0)}`,
+    download.osExtensionsImage === null
+      ? '  no image of OS extensions: the pool has none'
+      : `  image of OS extensions ${shortImage(download.osExtensionsImage)}: ${byteSize(download.extensionsBytes ?? 0)}`,
+  ];
+}
 
 export interface MigrateOptions extends ClusterOptions, RegistryFlags {
   namespace: string;

@@ -3,9 +3,49 @@ import { createClient } from '@slipway/kube';
 import { readFleet } from '../cli/cluster.ts';
 import { type Io, toJson, write } from '../cli/io.ts';
 import { type ClusterOptions, connect } from '../cli/program.ts';
-import { paintFor } from '../cli/terminal.ts';
-import { whyReport } from './why-report.ts';
-import { whyText } from './why-text.ts';
+import { type Paint, paintFor, plain, safeLine, safeText, shortConfigs } from '../cli/terminal.ts';
+import { type WhyInPool, type WhyReport, whyReport } from './why-report.ts';
+
+export function whyText(report: WhyReport, paint: Paint = plain): string {
+  if (report.pool === null) return `${safeText(report.why)} [${report.code}]\n`;
+  const rows = rowsOf(report).filter(([, text]) => text !== '');
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, text]) => `  ${name.padEnd(width)}  ${safeLine(text)}`);
+  return [
+    `Node ${report.node} of pool ${report.pool}: ${paint('bold', report.phase)}`,
+    `  ${sentence(report.why)}`,
+    '',
+    ...lines,
+    '',
+    ...report.wayOut.map((text) => `→ ${safeLine(text)}`),
+    '',
+  ].join('\n');
+}
+
+function rowsOf(report: WhyInPool): [string, string][] {
+  const { given } = report;
+  return [
+    ['has', `${report.current ?? 'a config that is not known yet'} (${conditionOf(report)})`],
+    ['was told', report.desired ?? 'nothing yet'],
+    ['when and why', given === null ? '' : `${given.at}: ${shortConfigs(given.why)}`],
+    ['pool is for', report.target ?? 'nothing yet: no config was rendered'],
+    ['does now', report.step === '' ? '' : `${report.step}, since ${report.stepSince}`],
+    ['drain waits for', report.drainBlocked],
+    ['daemon says', report.reason],
+    ['the pool', `${report.poolPhase}: ${shortConfigs(report.poolSummary)}`],
+  ];
+}
+
+function conditionOf({ state, isReady, notReady, isCordoned, isCordonedByUs }: WhyInPool): string {
+  const cordoned = isCordonedByUs ? 'cordoned for its update' : 'cordoned by somebody';
+  return [
+    `state ${state ?? 'not known'}`,
+    isReady ? 'ready' : `not ready${notReady === '' ? '' : `: ${notReady}`}`,
+    ...(isCordoned ? [cordoned] : []),
+  ].join(', ');
+}
+
+const sentence = (text: string): string => shortConfigs(safeLine(text));
 
 export interface WhyOptions extends ClusterOptions {
   output: 'text' | 'json';
