@@ -101,7 +101,7 @@ describe('where the programs come from', () => {
     await resolveBinaries(['etcd', 'kube-apiserver'], { env, progress });
     await resolveBinaries(['etcd', 'kube-apiserver', 'kube-controller-manager'], { env, progress });
     expect(await built()).toEqual(['build', 'server', 'kube-apiserver', 'build', 'kube-controller-manager']);
-    expect(await readdir(dirname(dirname(first.etcd)))).not.toContainEqual(expect.stringContaining('building'));
+    expect(await readdir(dirname(dirname(first.etcd)))).not.toContainEqual(expect.stringContaining('unfinished'));
   });
 
   it('two runs at once build once', async () => {
@@ -113,11 +113,11 @@ describe('where the programs come from', () => {
   it('a damaged one is noticed and built anew, and so is what a killed build left', async () => {
     const { etcd } = await resolveBinaries(['etcd'], { env, progress });
     await appendFile(etcd, 'x');
-    await mkdir(`${dirname(etcd)}.building-old`);
+    await mkdir(`${dirname(etcd)}.unfinished-old`);
     await resolveBinaries(['etcd'], { env, progress });
     expect(await readFile(etcd, 'utf8')).toBe('server, built\n');
     expect(notes).toContain(`${etcd} is damaged or unfinished and is built anew`);
-    expect(await readdir(dirname(dirname(etcd)))).not.toContainEqual(expect.stringContaining('building'));
+    expect(await readdir(dirname(dirname(etcd)))).not.toContainEqual(expect.stringContaining('unfinished'));
   });
 
   it('a build that fails says why and leaves nothing behind', async () => {

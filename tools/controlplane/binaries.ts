@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { access, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { cacheDirectory, cacheRoot, inspectCached, storeCached } from './cache.ts';
+import { delimiter, join } from 'node:path';
+import { run } from '../run.ts';
+import { cacheDirectory, type Cached, cacheRoot, inspectCached, makeOnce, storeCached } from './cache.ts';
 import { ToolsError } from './errors.ts';
-import { buildPrograms, readPins, type BuildOptions } from './go.ts';
-import { waitForLock } from './lock.ts';
+import { buildPrograms, readPins } from './go.ts';
 import { judgeVersion, programs, type ProgramName, type Verdict } from './programs.ts';
 import { terminalProgress, type Progress } from './progress.ts';
 
@@ -72,8 +70,7 @@ async function fromPath(name: ProgramName, env: NodeJS.ProcessEnv, progress: Pro
 
 async function judge(name: ProgramName, path: string): Promise<Verdict> {
   try {
-    const { stdout } = await promisify(execFile)(path, [...programs[name].versionArgs], { timeout: 10_000 });
-    return judgeVersion(name, stdout);
+    return judgeVersion(name, await run(path, programs[name].versionArgs, { timeoutMs: 10_000 }));
   } catch (error) {
     return {
       ok: false,
@@ -93,47 +90,31 @@ async function isExecutable(path: string): Promise<boolean> {
 async function fromCache(names: readonly ProgramName[], env: NodeJS.ProcessEnv, progress: Progress): Promise<string> {
   const { pins, flags } = await readPins();
   const directory = cacheDirectory(cacheRoot(env, process.platform, homedir()), [...pins, ...flags]);
-  if ((await missing(names, directory)).length === 0) return directory;
-  await mkdir(dirname(directory), { recursive: true });
-  const lock = await waitForLock(`${directory}.lock`, 'is building the control plane', progress);
-  try {
-    await build(names, directory, { flags, env, progress });
-  } finally {
-    lock.release();
-  }
+  const findMissing = () => listMissing(names, directory);
+  await makeOnce(directory, {
+    doing: 'is building the control plane',
+    progress,
+    isThere: async () => (await findMissing()).length === 0,
+    async make(temporary) {
+      // Another run may have built some of them.
+      const missing = await findMissing();
+      for (const { name, state } of missing) {
+        if (state === 'damaged') progress.note(`${join(directory, name)} is damaged or unfinished and is built anew`);
+      }
+      const wanted = missing.map(({ name }) => name);
+      await buildPrograms(wanted, temporary, { flags, env, progress });
+      for (const name of wanted) await storeCached(join(temporary, name), directory);
+    },
+  });
   return directory;
 }
 
-async function missing(names: readonly ProgramName[], directory: string, progress?: Progress): Promise<ProgramName[]> {
-  const states = await Promise.all(names.map((name) => inspectCached(join(directory, name))));
-  for (const [index, name] of names.entries()) {
-    if (states[index] === 'damaged')
-      progress?.note(`${join(directory, name)} is damaged or unfinished and is built anew`);
-  }
-  return names.filter((_, index) => states[index] !== 'good');
-}
-
-/** Looks again under the lock: another run may have built what was missing. */
-async function build(wanted: readonly ProgramName[], directory: string, options: BuildOptions): Promise<void> {
-  const { progress } = options;
-  const names = await missing(wanted, directory, progress);
-  if (names.length === 0) return;
-  await removeUnfinished(directory);
-  const temporary = await mkdtemp(`${directory}.building-`);
-  try {
-    const started = Date.now();
-    await buildPrograms(names, temporary, options);
-    for (const name of names) await storeCached(join(temporary, name), directory);
-    progress.note(`built ${names.join(', ')} in ${Math.round((Date.now() - started) / 1000)} s, kept in ${directory}`);
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
-}
-
-/** What killed builds left beside; we hold the lock, so nobody is writing there. */
-async function removeUnfinished(directory: string): Promise<void> {
-  for (const name of await readdir(dirname(directory))) {
-    if (!name.startsWith(`${basename(directory)}.building-`)) continue;
-    await rm(join(dirname(directory), name), { recursive: true, force: true });
-  }
+async function listMissing(
+  names: readonly ProgramName[],
+  directory: string,
+): Promise<{ name: ProgramName; state: Cached }[]> {
+  const all = await Promise.all(
+    names.map(async (name) => ({ name, state: await inspectCached(join(directory, name)) })),
+  );
+  return all.filter(({ state }) => state !== 'good');
 }

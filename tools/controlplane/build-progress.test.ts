@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeBuild, formatClock, newBuild, readGoLine, type BuildState } from './build-progress.ts';
+import { describeBuild, newBuild, readGoLine, type BuildState } from './build-progress.ts';
 
 const read = (lines: string[], state: BuildState = newBuild) =>
   lines.reduce((current, line) => readGoLine(current, line) ?? current, state);
@@ -27,20 +27,14 @@ describe('what go prints', () => {
 });
 
 describe('what a person reads', () => {
-  const names = ['etcd', 'kube-apiserver'];
-
   it.each<[Partial<BuildState>, number, string]>([
-    [{ downloaded: 12 }, 4000, 'fetching sources, 12 modules so far, 0:04'],
-    [{ phase: 'compile', total: 2000 }, 8000, '0 %, package 0 of 2000, 0:08'],
-    [{ phase: 'compile', compiled: 20, total: 2000 }, 9000, '1 %, package 20 of 2000, 0:09'],
-    [{ phase: 'compile', compiled: 500, total: 2000 }, 65_000, '25 %, package 500 of 2000, 1:05, about 4 min left'],
-    [{ phase: 'compile', compiled: 2002, total: 2000 }, 300_000, 'linking, 5:00'],
-    [{ phase: 'compile', compiled: 0, total: 0 }, 2000, 'linking, 0:02'],
+    [{ downloaded: 12 }, 4000, 'fetching sources, 12 modules so far'],
+    [{ phase: 'compile', total: 2000 }, 8000, '0 %, package 0 of 2000'],
+    [{ phase: 'compile', compiled: 20, total: 2000 }, 9000, '1 %, package 20 of 2000'],
+    [{ phase: 'compile', compiled: 500, total: 2000 }, 65_000, '25 %, package 500 of 2000, about 4 min left'],
+    [{ phase: 'compile', compiled: 2002, total: 2000 }, 300_000, 'linking'],
+    [{ phase: 'compile', compiled: 0, total: 0 }, 2000, 'linking'],
   ])('%j after %d ms: %s', (state, elapsed, text) => {
-    expect(describeBuild(names, { ...newBuild, ...state }, elapsed)).toBe(`building etcd, kube-apiserver: ${text}`);
-  });
-
-  it('the clock', () => {
-    expect([0, 59_999, 60_000, 3_725_000].map(formatClock)).toEqual(['0:00', '0:59', '1:00', '62:05']);
+    expect(describeBuild({ ...newBuild, ...state }, elapsed)).toBe(text);
   });
 });

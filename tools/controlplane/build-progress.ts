@@ -19,16 +19,12 @@ export function readGoLine(state: BuildState, line: string): BuildState | undefi
   return undefined;
 }
 
-/** One line a person can follow. */
-export function describeBuild(names: readonly string[], state: BuildState, elapsedMs: number): string {
-  const what = `building ${names.join(', ')}`;
-  const clock = formatClock(elapsedMs);
-  if (state.phase === 'sources') {
-    return `${what}: fetching sources, ${state.downloaded} modules so far, ${clock}`;
-  }
-  if (state.compiled >= state.total) return `${what}: linking, ${clock}`;
+/** How far it is, for whoever waits. */
+export function describeBuild(state: BuildState, elapsedMs: number): string {
+  if (state.phase === 'sources') return `fetching sources, ${state.downloaded} modules so far`;
+  if (state.compiled >= state.total) return 'linking';
   const done = state.compiled / state.total;
-  return `${what}: ${Math.floor(done * 100)} %, package ${state.compiled} of ${state.total}, ${clock}${timeLeft(done, elapsedMs)}`;
+  return `${Math.floor(done * 100)} %, package ${state.compiled} of ${state.total}${timeLeft(done, elapsedMs)}`;
 }
 
 function timeLeft(done: number, elapsedMs: number): string {
@@ -36,9 +32,4 @@ function timeLeft(done: number, elapsedMs: number): string {
   if (done < 0.1) return '';
   const minutes = Math.ceil((elapsedMs * (1 - done)) / done / 60_000);
   return `, about ${minutes} min left`;
-}
-
-export function formatClock(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }

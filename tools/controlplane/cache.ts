@@ -1,14 +1,54 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { waitForLock } from './lock.ts';
+import type { Progress } from './progress.ts';
 
 /** The user's cache directory, as the platform has it. */
 export function cacheRoot(env: NodeJS.ProcessEnv, platform: NodeJS.Platform, home: string): string {
   const set = env['XDG_CACHE_HOME'];
   if (set !== undefined && set.startsWith('/')) return set;
   return platform === 'darwin' ? join(home, 'Library', 'Caches') : join(home, '.cache');
+}
+
+/** Where something of this name is kept between runs. */
+export function cachedPath(env: NodeJS.ProcessEnv, name: string): string {
+  return join(cacheRoot(env, process.platform, homedir()), 'slipway', name);
+}
+
+export interface Making {
+  /** What the holder of the lock does, for those who wait: `is building CRI-O`. */
+  readonly doing: string;
+  readonly progress: Progress;
+  readonly isThere: () => Promise<boolean>;
+  /** Makes it in a directory that is gone afterwards, and moves it to its place. */
+  readonly make: (temporary: string) => Promise<void>;
+}
+
+/** Makes what is not there yet, once, also where several processes find it missing. Nothing unfinished is left, or only until the next. */
+export async function makeOnce(path: string, { doing, progress, isThere, make }: Making): Promise<void> {
+  if (await isThere()) return;
+  await mkdir(dirname(path), { recursive: true });
+  const lock = await waitForLock(`${path}.lock`, doing, progress);
+  try {
+    if (await isThere()) return;
+    // What killed runs left beside; we hold the lock, so nobody is writing there.
+    const unfinished = `${basename(path)}.unfinished-`;
+    for (const name of await readdir(dirname(path))) {
+      if (name.startsWith(unfinished)) await rm(join(dirname(path), name), { recursive: true, force: true });
+    }
+    const temporary = await mkdtemp(join(dirname(path), unfinished));
+    try {
+      await make(temporary);
+    } finally {
+      await rm(temporary, { recursive: true, force: true });
+    }
+  } finally {
+    lock.release();
+  }
 }
 
 /** Programs built from the same pins in the same way share a directory; a change of either begins a new one. */

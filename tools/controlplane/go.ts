@@ -1,15 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, rename, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { goEnvironment } from '../go.ts';
+import { run, RunError } from '../run.ts';
 import { describeBuild, newBuild, readGoLine, type BuildState } from './build-progress.ts';
 import { ToolsError } from './errors.ts';
 import { isAtLeast, parseVersion, programs, type ProgramName, type Version } from './programs.ts';
-import type { Progress } from './progress.ts';
+import { type Progress, showStep } from './progress.ts';
 
 const NEEDED: Version = [1, 26, 0];
 const NEEDED_BYTES = 4 * 2 ** 30;
@@ -74,32 +72,30 @@ export async function buildPrograms(
   directory: string,
   { flags, env, progress }: BuildOptions,
 ): Promise<void> {
-  const goEnv = goEnvironment(env);
+  const goEnv = goEnvironment(env, '0');
   const caches = await checkGo(goEnv);
-  progress.note(`building ${names.join(', ')} once from the pins in tools/controlplane (about 5 minutes on 2 cores)`);
   await warnOfFullDisk(caches, progress);
   const packages = names.map((name) => programs[name].package);
-  const started = Date.now();
-  let state: BuildState = newBuild;
-  const say = () => progress.update(describeBuild(names, state, Date.now() - started));
-  const isProgress = (line: string) => {
-    const next = readGoLine(state, line);
-    state = next ?? state;
-    return next !== undefined;
+  const step = {
+    doing: `building ${names.join(', ')} (about 5 minutes on 2 cores, once)`,
+    done: `built ${names.join(', ')}`,
   };
-  say();
-  const clock = setInterval(say, 1000);
-  try {
+  await showStep(progress, step, async (tell) => {
+    const started = Date.now();
+    let state: BuildState = newBuild;
+    const isProgress = (line: string) => {
+      const next = readGoLine(state, line);
+      state = next ?? state;
+      tell(describeBuild(state, Date.now() - started));
+      return next !== undefined;
+    };
     // Listing fetches every source, so that downloads and compilation are told apart, and tells what is not yet in
     // go's own cache. The programs themselves are always listed, as they are not installed anywhere.
     const list = ['list', '-deps', '-trimpath', '-f', '{{if .Stale}}{{.ImportPath}}{{end}}', ...packages];
     const stale = (await runGo(list, goEnv, isProgress)).trim().split(/\s+/).length;
     state = { ...state, phase: 'compile', total: Math.max(0, stale - packages.length) };
     await runGo(['build', '-v', ...flags, `-o=${directory}/`, ...packages], goEnv, isProgress);
-  } finally {
-    clearInterval(clock);
-    progress.clear();
-  }
+  });
   // go names a program after its package's directory, without the major version.
   if (names.includes('etcd')) await rename(join(directory, 'server'), join(directory, 'etcd'));
 }
@@ -115,27 +111,11 @@ async function checkGo(env: NodeJS.ProcessEnv): Promise<string[]> {
 async function askGo(env: NodeJS.ProcessEnv): Promise<Record<string, string> | undefined> {
   try {
     // Not in the module's directory, where an older go refuses to say anything but that it is too old.
-    const { stdout } = await promisify(execFile)('go', ['env', '-json', 'GOVERSION', 'GOCACHE', 'GOMODCACHE'], {
-      cwd: tmpdir(),
-      env,
-    });
-    return JSON.parse(stdout);
+    const asked = ['env', '-json', 'GOVERSION', 'GOCACHE', 'GOMODCACHE'];
+    return JSON.parse(await run('go', asked, { cwd: tmpdir(), env }));
   } catch {
     return undefined;
   }
-}
-
-/** Nothing that the user has set for other projects may change what is built. */
-function goEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return {
-    ...env,
-    GOFLAGS: '-mod=readonly',
-    GOTOOLCHAIN: 'local',
-    GOWORK: 'off',
-    GOOS: '',
-    GOARCH: '',
-    CGO_ENABLED: '0',
-  };
 }
 
 async function warnOfFullDisk(paths: string[], progress: Progress): Promise<void> {
@@ -159,27 +139,20 @@ async function freeBytes(path: string): Promise<number> {
 
 /** Runs go in the module and returns its standard output; lines that are no progress are kept for the error. */
 async function runGo(args: string[], env: NodeJS.ProcessEnv, isProgress: (line: string) => boolean): Promise<string> {
-  const child = spawn('go', args, { cwd: moduleDirectory, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const rest: string[] = [];
-  createInterface(child.stderr).on('line', (line) => {
+  const onLine = (line: string): void => {
     if (!isProgress(line)) rest.push(line);
-  });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    output += chunk;
-  });
-  const [code, signal] = await once(child, 'close');
-  if (code === 0) return output;
-  throw buildError(`go ${args[0]}`, rest, { code: Number(code), signal: signal === null ? undefined : String(signal) });
+  };
+  try {
+    return await run('go', args, { cwd: moduleDirectory, env, onLine });
+  } catch (error) {
+    throw error instanceof RunError ? buildError(`go ${args[0]}`, rest, error.end) : error;
+  }
 }
 
-function buildError(
-  command: string,
-  lines: readonly string[],
-  { code, signal }: { code: number; signal: string | undefined },
-): ToolsError {
-  if (signal !== undefined) {
-    const text = `building the control plane was interrupted (${signal}): the next run goes on where this one stopped`;
+function buildError(command: string, lines: readonly string[], end: string): ToolsError {
+  if (end.startsWith('SIG')) {
+    const text = `building the control plane was interrupted (${end}): the next run goes on where this one stopped`;
     return new ToolsError('SLW_TOOLS_BUILD_FAILED', text);
   }
   if (lines.some((line) => line.includes('no space left on device'))) {
@@ -191,6 +164,6 @@ function buildError(
   const last = lines.slice(-5).map((line) => `  ${line.slice(0, 400)}`);
   return new ToolsError(
     'SLW_TOOLS_BUILD_FAILED',
-    [`building the control plane failed: ${command} ended with exit code ${code}`, ...last].join('\n'),
+    [`building the control plane failed: ${command} ended with ${end}`, ...last].join('\n'),
   );
 }

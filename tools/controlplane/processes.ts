@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
+import { run } from '../run.ts';
 
 /**
  * The processes that were started with exactly one of these arguments. Asking what runs now, instead of trusting a
@@ -69,8 +68,8 @@ async function fromProc(): Promise<Running[]> {
 }
 
 async function fromPs(): Promise<Running[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'pid=,command='], { maxBuffer: 64 << 20 });
-  return stdout.split('\n').map(parsePsLine);
+  const printed = await run('ps', ['-axww', '-o', 'pid=,command=']);
+  return printed.split('\n').map(parsePsLine);
 }
 
 /** ps joins arguments with spaces; a data directory with a space in its name is told by the flag that starts each. */

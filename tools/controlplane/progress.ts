@@ -2,7 +2,7 @@
 export interface Progress {
   /** Something that happened and stays on the screen. */
   note(line: string): void;
-  /** How far the work is. Replaces the line before on a terminal, appears every 15 seconds elsewhere. */
+  /** How far the work is. Replaces the line before on a terminal; elsewhere appears at first, after 15 seconds, and after twice the time each. */
   update(line: string): void;
   /** The work is over: takes the last update off a terminal. */
   clear(): void;
@@ -10,17 +10,51 @@ export interface Progress {
 
 export const silentProgress: Progress = { note: () => {}, update: () => {}, clear: () => {} };
 
+/**
+ * A step in one line: what is being done and for how long, written over while it lasts, and in the end what was done. `work` may tell
+ * how far it is.
+ */
+export async function showStep<T>(
+  progress: Progress,
+  { doing, done }: { doing: string; done: string },
+  work: (tell: (detail: string) => void) => Promise<T>,
+): Promise<T> {
+  const started = Date.now();
+  const clock = (): string => formatClock(Date.now() - started);
+  let detail = '';
+  const show = (): void => progress.update(`${doing}: ${[detail, clock()].filter(Boolean).join(', ')}`);
+  const ticking = setInterval(show, 1000);
+  try {
+    const result = await work((text) => {
+      detail = text;
+    });
+    progress.clear();
+    progress.note(`${done}, ${clock()}`);
+    return result;
+  } finally {
+    clearInterval(ticking);
+    progress.clear();
+  }
+}
+
+/** Minutes and seconds. */
+export function formatClock(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
 interface Output {
   isTTY?: boolean;
   columns?: number;
   write(text: string): unknown;
 }
 
-const EVERY_MS = 15_000;
+const FIRST_MS = 15_000;
 
 export function terminalProgress(output: Output = process.stderr, now: () => number = Date.now): Progress {
   const erase = '\r\u001B[K';
   let last = -Infinity;
+  let pause = FIRST_MS;
   let shown = false;
   const clear = () => {
     if (shown) output.write(erase);
@@ -29,6 +63,7 @@ export function terminalProgress(output: Output = process.stderr, now: () => num
   return {
     note(line) {
       clear();
+      pause = FIRST_MS;
       output.write(`${line}\n`);
     },
     update(line) {
@@ -36,7 +71,8 @@ export function terminalProgress(output: Output = process.stderr, now: () => num
         // A line that wraps could not be erased again.
         output.write(erase + line.slice(0, (output.columns ?? 80) - 1));
         shown = true;
-      } else if (now() - last >= EVERY_MS) {
+      } else if (now() - last >= pause) {
+        if (last !== -Infinity) pause *= 2;
         last = now();
         output.write(`${line}\n`);
       }

@@ -72,7 +72,7 @@ describe('the CRI-O that is built', () => {
       code: 'SLW_TOOLS_BUILD_FAILED',
       message: expect.stringMatching(new RegExp(`C compiler[^]*${said}`)),
     });
-    expect(await readdir(join(directory, 'cache', 'slipway'))).not.toContainEqual(expect.stringMatching(/building/));
+    expect(await readdir(join(directory, 'cache', 'slipway'))).not.toContainEqual(expect.stringMatching(/unfinished/));
   });
 
   it('without a Go says what to install', async () => {

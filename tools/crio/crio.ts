@@ -1,13 +1,9 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { ToolsError } from '../controlplane/errors.ts';
 import { mountDisk, type NodeDisk } from '../nspawn/disk.ts';
 import type { NodeImage } from '../nspawn/image.ts';
+import { isListening, run, RunError, type Service, startService } from '../run.ts';
 import type { CrioPrograms } from './build.ts';
 import { PROGRAMS, type CrioConfiguration } from './configuration.ts';
 import { prepareMachine } from './machine.ts';
@@ -85,9 +81,9 @@ class CrioMachine implements RunningCrio {
   readonly #disk: NodeDisk;
   readonly #programs: CrioPrograms;
   readonly #env: Readonly<Record<string, string>>;
-  #process: ChildProcess | undefined;
-  #exit: Promise<unknown> = Promise.resolve();
-  #log = '';
+  #service: Service | undefined;
+  /** Of those before. */
+  #earlier = '';
 
   constructor(disk: NodeDisk, programs: CrioPrograms, env: Readonly<Record<string, string>>) {
     this.root = join('/proc', String(disk.holder), 'root', disk.root);
@@ -98,75 +94,53 @@ class CrioMachine implements RunningCrio {
   }
 
   pid(): number {
-    return this.#process?.pid ?? 0;
+    return this.#isOn() ? (this.#service?.pid ?? 0) : 0;
+  }
+
+  #isOn(): boolean {
+    return this.#service !== undefined && this.#service.ended() === undefined;
   }
 
   async start(): Promise<void> {
-    if (this.#process !== undefined) return;
+    if (this.#isOn()) return;
     // A killed one leaves its socket.
     await rm(this.socket, { force: true });
     const { holder, root, cgroups } = this.#disk;
     const enter = ['nsenter', '--mount', '--target', String(holder), 'chroot', root, join(PROGRAMS, 'crio')];
-    const child = spawn('sh', ['-c', ENTER, 'start', String(cgroups.length), ...cgroups, ...enter], {
+    this.#earlier = this.log();
+    const service = startService('sh', ['-c', ENTER, 'start', String(cgroups.length), ...cgroups, ...enter], {
+      name: 'CRI-O',
       env: { PATH: `${PROGRAMS}:/usr/sbin:/usr/bin:/sbin:/bin`, HOME: '/root', ...this.#env },
       detached: true,
-      stdio: ['ignore', 'ignore', 'pipe'],
     });
-    this.#process = child;
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#log = (this.#log + text).slice(-LOG_CHARS);
-    });
-    this.#exit = once(child, 'close').then(
-      () => (this.#process = undefined),
-      () => (this.#process = undefined),
-    );
-    await this.#untilItAnswers();
+    this.#service = service;
+    try {
+      await service.waitUntil(() => isListening(this.socket), READY_MS);
+    } catch (error) {
+      throw error instanceof RunError ? new ToolsError('SLW_TOOLS_START_FAILED', error.message) : error;
+    }
   }
 
   async reload(): Promise<void> {
-    this.#process?.kill('SIGHUP');
+    this.#service?.signal('SIGHUP');
   }
 
   async crictl(args: readonly string[]): Promise<string> {
     const endpoint = `unix://${this.socket}`;
     const all = ['--runtime-endpoint', endpoint, '--image-endpoint', endpoint, '--timeout', '600s', ...args];
-    return (await promisify(execFile)(this.#programs.crictl, all, { maxBuffer: 64 << 20 })).stdout;
+    return run(this.#programs.crictl, all);
   }
 
   log(): string {
-    return this.#log;
+    return (this.#earlier + (this.#service?.log() ?? '')).slice(-LOG_CHARS);
   }
 
   async kill(): Promise<void> {
-    this.#process?.kill('SIGKILL');
-    await this.#exit;
+    await this.#service?.stop('SIGKILL');
   }
 
   async stop(): Promise<void> {
     await this.kill();
     await this.#disk.discard();
   }
-
-  async #untilItAnswers(): Promise<void> {
-    const until = Date.now() + READY_MS;
-    while (!(await accepts(this.socket))) {
-      const isOff = this.#process === undefined;
-      if (!isOff && Date.now() < until) {
-        await delay(20);
-        continue;
-      }
-      const how = isOff ? 'ended' : `does not answer after ${READY_MS / 1000} s`;
-      throw new ToolsError('SLW_TOOLS_START_FAILED', `CRI-O ${how}; it said:\n${this.#log.slice(-2000)}`);
-    }
-  }
-}
-
-function accepts(path: string): Promise<boolean> {
-  const socket = connect(path);
-  return once(socket, 'connect')
-    .then(
-      () => true,
-      () => false,
-    )
-    .finally(() => socket.destroy());
 }

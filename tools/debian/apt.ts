@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { ToolsError } from '../controlplane/errors.ts';
+import { run, RunError } from '../run.ts';
 import { findLibraries, readOffers, type Offer } from './offer.ts';
 
 /** What apt knows: from the machine's own package lists, or from private ones. */
@@ -80,31 +79,23 @@ async function runApt(program: string, args: readonly string[], { options, env, 
   // Root's downloads go through the user _apt otherwise, who may not write into a private directory.
   const all = ['APT::Sandbox::User=root', 'quiet=2', ...options].flatMap((option) => ['-o', option]);
   try {
-    const { stdout } = await promisify(execFile)(program, [...all, ...args], {
+    return await run(program, [...all, ...args], {
       env: { ...env, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' },
-      maxBuffer: 16 << 20,
-      timeout: TIMEOUT_MS,
-      ...(cwd === undefined ? {} : { cwd }),
+      timeoutMs: TIMEOUT_MS,
+      cwd,
     });
-    return stdout;
   } catch (error) {
     throw aptError([program, ...args].join(' '), error);
   }
 }
 
-function aptError(command: string, error: unknown): ToolsError {
-  if (field(error, 'code') === 'ENOENT') {
+function aptError(command: string, error: unknown): unknown {
+  if (!(error instanceof RunError)) return error;
+  if (error.isMissing) {
     return new ToolsError(
       'SLW_TOOLS_NO_APT',
       'the tests run real programs from Debian packages, and there is no apt-get on PATH: run them on Debian or in a Debian container',
     );
   }
-  const said = field(error, 'stderr').trim() || field(error, 'message');
-  return new ToolsError('SLW_TOOLS_PACKAGE', `${command} failed: ${said.slice(-1000)}`, { cause: error });
-}
-
-/** A field of what execFile throws, as text. */
-function field(error: unknown, name: string): string {
-  const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined;
-  return typeof value === 'string' ? value : '';
+  return new ToolsError('SLW_TOOLS_PACKAGE', `${command} failed: ${error.said.slice(-1000)}`, { cause: error });
 }

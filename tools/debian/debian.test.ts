@@ -30,7 +30,7 @@ describe('programs from Debian packages', () => {
     expect(first.libraryPath).toContain(join(first.directory, 'usr/lib/any-linux-gnu'));
     expect(await unpack({ LISTS: '' })).toEqual(first);
     expect(await asked()).toEqual(['offer', 'download']);
-    expect(await readdir(dirname(first.directory))).not.toContainEqual(expect.stringContaining('unpacking'));
+    expect(await readdir(dirname(first.directory))).not.toContainEqual(expect.stringContaining('unfinished'));
   });
 
   it('are fetched once by runs that need them at the same time', async () => {
@@ -58,7 +58,7 @@ describe('programs from Debian packages', () => {
     await unpack();
     expect(await asked()).toEqual(['offer', 'download', 'offer', 'download', 'offer', 'download']);
     expect(await readFile(join(first.directory, 'usr/bin/it'), 'utf8')).toBe(contents);
-    expect(await readdir(dirname(first.directory))).not.toContainEqual(expect.stringContaining('unpacking'));
+    expect(await readdir(dirname(first.directory))).not.toContainEqual(expect.stringContaining('unfinished'));
   });
 
   it.each([

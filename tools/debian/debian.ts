@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { cacheRoot } from '../controlplane/cache.ts';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cachedPath, makeOnce } from '../controlplane/cache.ts';
 import { ToolsError } from '../controlplane/errors.ts';
-import { waitForLock } from '../controlplane/lock.ts';
 import { isAtLeast, parseVersion, type Version } from '../controlplane/programs.ts';
-import { terminalProgress, type Progress } from '../controlplane/progress.ts';
+import { showStep, terminalProgress, type Progress } from '../controlplane/progress.ts';
+import { run } from '../run.ts';
 import { machineApt, privateApt, type Apt } from './apt.ts';
 import type { Offer } from './offer.ts';
 import { sumTree } from './tree.ts';
@@ -42,16 +39,18 @@ export async function unpackDebian(
   packages: readonly DebianPackage[],
   { progress = terminalProgress(), env = process.env }: DebianOptions = {},
 ): Promise<Unpacked> {
-  const directory = join(cacheRoot(env, process.platform, homedir()), 'slipway', await cacheName(packages));
-  const cached = await readCached(directory);
-  if (cached !== undefined) return cached;
-  await mkdir(dirname(directory), { recursive: true });
-  const lock = await waitForLock(`${directory}.lock`, 'fetches Debian packages', progress);
-  try {
-    return (await readCached(directory)) ?? (await fill(directory, packages, { progress, env }));
-  } finally {
-    lock.release();
-  }
+  const directory = cachedPath(env, await cacheName(packages));
+  let found: Unpacked | undefined;
+  await makeOnce(directory, {
+    doing: 'fetches Debian packages',
+    progress,
+    isThere: async () => (found = await readCached(directory)) !== undefined,
+    async make(temporary) {
+      found = await fill(directory, packages, temporary, { progress, env });
+    },
+  });
+  if (found === undefined) throw new Error(`${directory} is neither there nor made`);
+  return found;
 }
 
 /** Programs fit the C library of the release they were built for. */
@@ -80,16 +79,18 @@ async function readCached(directory: string): Promise<Unpacked | undefined> {
   }
 }
 
-async function fill(directory: string, packages: readonly DebianPackage[], options: Required<DebianOptions>) {
-  const { progress, env } = options;
-  await removeUnfinished(directory);
-  const temporary = await mkdtemp(`${directory}.unpacking-`);
-  try {
+async function fill(
+  directory: string,
+  packages: readonly DebianPackage[],
+  temporary: string,
+  options: Required<DebianOptions>,
+): Promise<Unpacked> {
+  const [first] = packages;
+  const step = { doing: `unpacking ${first?.name} of Debian (once)`, done: `unpacked ${first?.name} of Debian` };
+  return showStep(options.progress, step, async () => {
     const offers = await fetchPackages(packages, temporary, options);
     const tree = join(temporary, 'tree');
-    for (const { file } of offers) {
-      await promisify(execFile)('dpkg-deb', ['-x', join(temporary, file), tree], { env });
-    }
+    for (const { file } of offers) await run('dpkg-deb', ['-x', join(temporary, file), tree], { env: options.env });
     // Manuals and changelogs.
     await rm(join(tree, 'usr/share'), { recursive: true, force: true });
     const versions = Object.fromEntries(offers.map(({ name, version }) => [name, version]));
@@ -99,11 +100,8 @@ async function fill(directory: string, packages: readonly DebianPackage[], optio
     await rename(tree, directory);
     await writeFile(join(temporary, 'manifest'), JSON.stringify(manifest));
     await rename(join(temporary, 'manifest'), manifestOf(directory));
-    progress.note(`unpacked ${offers.map(({ name, version }) => `${name} ${version}`).join(', ')} to ${directory}`);
     return { directory, versions, libraryPath: await libraryPath(directory) };
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
+  });
 }
 
 /** With the machine's lists, else with fresh private ones: the machine's may be empty, or name files that are gone. */
@@ -146,12 +144,4 @@ async function libraryPath(directory: string): Promise<string> {
     for (const name of triplets) found.push(join(directory, lib, name), join(directory, lib, name, 'systemd'));
   }
   return found.join(':');
-}
-
-/** What killed runs left beside; we hold the lock, so nobody is writing there. */
-async function removeUnfinished(directory: string): Promise<void> {
-  for (const name of await readdir(dirname(directory))) {
-    if (!name.startsWith(`${basename(directory)}.unpacking-`)) continue;
-    await rm(join(dirname(directory), name), { recursive: true, force: true });
-  }
 }

@@ -48,7 +48,7 @@ describe('the Ignition client that is built', () => {
       code: 'SLW_TOOLS_BUILD_FAILED',
       message: expect.stringMatching(/C compiler[^]*gcc: not found/),
     });
-    expect(await readdir(join(directory, 'cache', 'slipway'))).not.toContainEqual(expect.stringMatching(/building/));
+    expect(await readdir(join(directory, 'cache', 'slipway'))).not.toContainEqual(expect.stringMatching(/unfinished/));
     await rm(join(directory, 'bin', 'go'));
     await expect(resolve()).rejects.toMatchObject({ code: 'SLW_TOOLS_NO_GO' });
   });

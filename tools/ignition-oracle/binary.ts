@@ -1,21 +1,29 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { cacheRoot } from '../controlplane/cache.ts';
+import { cachedPath, makeOnce } from '../controlplane/cache.ts';
+import { showStep, terminalProgress } from '../controlplane/progress.ts';
+import { run, RunError } from '../run.ts';
 import { OracleError } from './errors.ts';
 
 const SOURCES = import.meta.dirname;
 
 /** The built oracle of exactly these sources; built once, then taken from the user's cache. */
 export async function resolveOracle(): Promise<string> {
-  const cache = join(cacheRoot(process.env, process.platform, homedir()), 'slipway');
-  const binary = join(cache, `ignition-oracle-${await hashSources()}`);
-  if (await exists(binary)) return binary;
-  console.error('building the Ignition oracle (about a minute the first time)');
-  await build(cache, binary);
+  const binary = cachedPath(process.env, `ignition-oracle-${await hashSources()}`);
+  const progress = terminalProgress();
+  await makeOnce(binary, {
+    doing: 'is building the Ignition oracle',
+    progress,
+    isThere: async () => existsSync(binary),
+    async make(temporary) {
+      const step = { doing: 'building the Ignition oracle (about a minute, once)', done: 'built the Ignition oracle' };
+      const built = join(temporary, 'oracle');
+      await showStep(progress, step, () => build(built));
+      await rename(built, binary);
+    },
+  });
   return binary;
 }
 
@@ -26,38 +34,16 @@ async function hashSources(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Two builders at once cost time, nothing else: each has a directory of its own, and the rename is atomic. */
-async function build(cache: string, binary: string): Promise<void> {
-  await mkdir(cache, { recursive: true });
-  const own = await mkdtemp(join(cache, 'ignition-oracle-build-'));
+async function build(path: string): Promise<void> {
+  const env = { ...process.env, GOTOOLCHAIN: 'local' };
   try {
-    const built = join(own, 'oracle');
-    await promisify(execFile)('nice', ['go', 'build', '-trimpath', '-o', built, '.'], {
-      cwd: SOURCES,
-      env: { ...process.env, GOTOOLCHAIN: 'local' },
-      maxBuffer: 16 << 20,
-    });
-    await rename(built, binary);
+    await run('nice', ['go', 'build', '-trimpath', '-o', path, '.'], { cwd: SOURCES, env });
   } catch (error) {
+    if (!(error instanceof RunError)) throw error;
     throw new OracleError(
       'SLW_ORACLE_BUILD_FAILED',
-      `cannot build the Ignition oracle in ${SOURCES} with \`go build\`: ${reasonOf(error)}. It needs Go 1.25 or newer and the Go module proxy`,
+      `cannot build the Ignition oracle in ${SOURCES} with \`go build\`: ${error.said.slice(-2000)}. It needs Go 1.25 or newer and the Go module proxy`,
       { cause: error },
     );
-  } finally {
-    await rm(own, { recursive: true, force: true });
   }
-}
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
-function reasonOf(error: unknown): string {
-  if (error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' && error.stderr !== '') {
-    return error.stderr.slice(-2000).trim();
-  }
-  return error instanceof Error ? error.message : String(error);
 }

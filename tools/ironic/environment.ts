@@ -1,15 +1,11 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { formatClock } from '../controlplane/build-progress.ts';
-import { cacheRoot } from '../controlplane/cache.ts';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { cachedPath, makeOnce } from '../controlplane/cache.ts';
 import { ToolsError } from '../controlplane/errors.ts';
-import { waitForLock } from '../controlplane/lock.ts';
-import { terminalProgress, type Progress } from '../controlplane/progress.ts';
+import { showStep, terminalProgress, type Progress } from '../controlplane/progress.ts';
 import { sumTree } from '../debian/tree.ts';
+import { run, RunError } from '../run.ts';
 import { findPython, type Python } from './python.ts';
 
 const SOURCES = import.meta.dirname;
@@ -44,18 +40,22 @@ export async function resolveIronic({
   const python = await findPython(env);
   const pins = await Promise.all(['requirements.lock', 'uv.lock'].map((name) => readFile(join(SOURCES, name), 'utf8')));
   const key = createHash('sha256').update(JSON.stringify([pins, python.path, python.version, process.arch]));
-  const root = join(cacheRoot(env, process.platform, homedir()), 'slipway');
-  const directory = join(root, `ironic-${key.digest('hex').slice(0, 12)}`);
+  const directory = cachedPath(env, `ironic-${key.digest('hex').slice(0, 12)}`);
   const program = programIn(directory);
   if (foundGood.has(directory)) return program;
-  await mkdir(root, { recursive: true });
-  const lock = await waitForLock(`${directory}.lock`, 'installs Ironic', progress);
-  try {
-    if (!(await isGood(directory))) await install(directory, python, { progress, env });
-    foundGood.add(directory);
-  } finally {
-    lock.release();
-  }
+  await makeOnce(directory, {
+    doing: 'installs Ironic',
+    progress,
+    isThere: () => isGood(directory),
+    async make(temporary) {
+      const step = {
+        doing: 'installing Ironic and a Redfish emulator (about 200 MB, once)',
+        done: 'installed Ironic and a Redfish emulator',
+      };
+      await showStep(progress, step, () => install(directory, temporary, { python, env }));
+    },
+  });
+  foundGood.add(directory);
   return program;
 }
 
@@ -110,65 +110,46 @@ async function writeManifest(directory: string, manifest: Manifest): Promise<voi
   await rename(temporary, manifestOf(directory));
 }
 
-async function install(directory: string, python: Python, { progress, env }: Required<EnvironmentOptions>) {
-  await removeUnfinished(directory);
-  const temporary = await mkdtemp(`${directory}.installing-`);
-  const started = Date.now();
-  const ticking = setInterval(
-    () => progress.update(`installing Ironic, ${formatClock(Date.now() - started)} min`),
-    1000,
-  );
-  progress.note('installing Ironic and a Redfish emulator once from the pins in tools/ironic (about 200 MB)');
-  try {
-    const tree = join(temporary, 'tree');
-    const uv = await findUv(temporary, python, env);
-    await run(uv, ['venv', '--quiet', '--python', python.path, tree], env);
-    const sync = ['pip', 'sync', '--quiet', '--require-hashes', '--only-binary', ':all:'];
-    // A hard link into uv's own cache would change under us when that is cleaned or written to.
-    const into = ['--link-mode', 'copy', '--python', join(tree, 'bin/python'), join(SOURCES, 'requirements.lock')];
-    await run(uv, [...sync, ...into], env);
-    await rm(manifestOf(directory), { force: true });
-    await rm(directory, { recursive: true, force: true });
-    for (const made of ['.compiled', '.sqlite']) await rm(`${directory}${made}`, { recursive: true, force: true });
-    await rename(tree, directory);
-    await writeManifest(directory, { sum: await sumTree(directory), touched: await lastTouches(directory) });
-    progress.note(`installed Ironic in ${formatClock(Date.now() - started)} min, kept in ${directory}`);
-  } finally {
-    clearInterval(ticking);
-    progress.clear();
-    await rm(temporary, { recursive: true, force: true });
-  }
+interface Installer {
+  readonly python: Python;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+async function install(directory: string, temporary: string, { python, env }: Installer): Promise<void> {
+  const tree = join(temporary, 'tree');
+  const uv = await findUv(temporary, python, env);
+  await runInstaller(uv, ['venv', '--quiet', '--python', python.path, tree], env);
+  const sync = ['pip', 'sync', '--quiet', '--require-hashes', '--only-binary', ':all:'];
+  // A hard link into uv's own cache would change under us when that is cleaned or written to.
+  const into = ['--link-mode', 'copy', '--python', join(tree, 'bin/python'), join(SOURCES, 'requirements.lock')];
+  await runInstaller(uv, [...sync, ...into], env);
+  await rm(manifestOf(directory), { force: true });
+  await rm(directory, { recursive: true, force: true });
+  for (const made of ['.compiled', '.sqlite']) await rm(`${directory}${made}`, { recursive: true, force: true });
+  await rename(tree, directory);
+  await writeManifest(directory, { sum: await sumTree(directory), touched: await lastTouches(directory) });
 }
 
 /** The machine's own, else the pinned one, for this installation only. */
 async function findUv(temporary: string, python: Python, env: NodeJS.ProcessEnv): Promise<string> {
-  const own = await promisify(execFile)('uv', ['--version'], { env }).catch(() => undefined);
+  const own = await run('uv', ['--version'], { env }).catch(() => undefined);
   if (own !== undefined) return 'uv';
   const place = join(temporary, 'uv');
-  await run(python.path, ['-m', 'venv', place], env);
+  await runInstaller(python.path, ['-m', 'venv', place], env);
   const args = ['install', '--quiet', '--disable-pip-version-check', '--require-hashes', '--only-binary', ':all:'];
-  await run(join(place, 'bin/pip'), [...args, '-r', join(SOURCES, 'uv.lock')], env);
+  await runInstaller(join(place, 'bin/pip'), [...args, '-r', join(SOURCES, 'uv.lock')], env);
   return join(place, 'bin/uv');
 }
 
-async function run(path: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+async function runInstaller(path: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   try {
-    await promisify(execFile)(path, args, { env, timeout: INSTALL_MS, maxBuffer: 16 << 20 });
+    await run(path, args, { env, timeoutMs: INSTALL_MS });
   } catch (error) {
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-    const why = said || (error instanceof Error ? error.message : String(error));
+    if (!(error instanceof RunError)) throw error;
     throw new ToolsError(
       'SLW_TOOLS_PYTHON_PACKAGES',
-      `Ironic for tests cannot be installed: ${basename(path)} ${args.slice(0, 2).join(' ')} failed: ${why.slice(-1500)}`,
+      `Ironic for tests cannot be installed: ${basename(path)} ${args.slice(0, 2).join(' ')} failed: ${error.said.slice(-1500)}`,
       { cause: error },
     );
-  }
-}
-
-/** What killed runs left beside; we hold the lock, so nobody is writing there. */
-async function removeUnfinished(directory: string): Promise<void> {
-  for (const name of await readdir(dirname(directory))) {
-    if (!name.startsWith(`${basename(directory)}.installing-`)) continue;
-    await rm(join(dirname(directory), name), { recursive: true, force: true });
   }
 }

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
@@ -7,12 +6,12 @@ import { request as tlsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { hash } from 'bcryptjs';
 import { ensureAuthority, ensureIdentity } from '../controlplane/certificates.ts';
 import { ToolsError } from '../controlplane/errors.ts';
 import { pickFreePort } from '../controlplane/ports.ts';
 import { writePrivateFile } from '../controlplane/private-file.ts';
+import { run, RunError } from '../run.ts';
 import { configure, placesIn } from './configuration.ts';
 import { resolveIronic, type IronicProgram } from './environment.ts';
 import { startPublishedImages } from './published-images.ts';
@@ -133,16 +132,14 @@ async function provideDatabase(program: IronicProgram, directory: string): Promi
 async function createDatabase(program: IronicProgram, directory: string): Promise<void> {
   const args = ['--config-file', placesIn(directory).configuration, 'create_schema'];
   try {
-    await promisify(execFile)(program.python, [join(program.bin, 'ironic-dbsync'), ...args], {
+    await run(program.python, [join(program.bin, 'ironic-dbsync'), ...args], {
       cwd: directory,
       env: { PATH: process.env['PATH'], HOME: directory, TMPDIR: directory, ...program.env },
-      timeout: READY_MS,
-      maxBuffer: 16 << 20,
+      timeoutMs: READY_MS,
     });
   } catch (error) {
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-    const why = said || (error instanceof Error ? error.message : String(error));
-    throw new ToolsError('SLW_TOOLS_START_FAILED', `Ironic's database cannot be made: ${why.slice(-1000)}`);
+    if (!(error instanceof RunError)) throw error;
+    throw new ToolsError('SLW_TOOLS_START_FAILED', `Ironic's database cannot be made: ${error.said.slice(-1000)}`);
   }
 }
 

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { ToolsError } from '../controlplane/errors.ts';
 import { isAtLeast, parseVersion, type Version } from '../controlplane/programs.ts';
+import { run } from '../run.ts';
 
 export interface Python {
   path: string;
@@ -34,7 +33,7 @@ export async function findPython(env: NodeJS.ProcessEnv, names: readonly string[
 /** Under its own name, not that of a link or a shim, which may lead elsewhere tomorrow. */
 async function askPython(name: string, env: NodeJS.ProcessEnv): Promise<Python | undefined> {
   const program = 'import sys; print(sys.version.split()[0], sys.executable)';
-  const answer = await promisify(execFile)(name, ['-c', program], { env, timeout: 30_000 }).catch(() => undefined);
-  const [, version, path] = /^(\S+) (.+)$/m.exec(answer?.stdout ?? '') ?? [];
+  const answer = await run(name, ['-c', program], { env, timeoutMs: 30_000 }).catch(() => '');
+  const [, version, path] = /^(\S+) (.+)$/m.exec(answer) ?? [];
   return version === undefined || path === undefined ? undefined : { version, path };
 }

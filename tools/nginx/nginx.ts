@@ -1,13 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ToolsError } from '../controlplane/errors.ts';
 import { pickFreePort, requireFreePort } from '../controlplane/ports.ts';
 import { unpackDebian, type DebianOptions } from '../debian/debian.ts';
+import { isListening, RunError, startService } from '../run.ts';
 import { configure } from './configuration.ts';
 
 export interface NginxProgram {
@@ -56,35 +53,20 @@ export async function startNginx(options: NginxOptions): Promise<Nginx> {
   const port = options.port ?? (await pickFreePort());
   const directory = await mkdtemp(join(tmpdir(), 'slipway-nginx-'));
   await prepare(directory, port, options);
-  const child = spawn(path, ['-p', directory, '-c', 'nginx.conf', '-e', 'stderr'], {
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log = (log + text).slice(-4000);
-  });
-  let ended: string | undefined;
-  const exit = once(child, 'close').then(
-    ([code]) => (ended = `exit code ${String(code)}`),
-    (error: Error) => (ended = error.message),
-  );
+  const service = startService(path, ['-p', directory, '-c', 'nginx.conf', '-e', 'stderr'], { name: 'nginx', env });
   const stop = async () => {
     // Quickly: SIGTERM closes open connections.
-    if (ended === undefined) child.kill('SIGTERM');
-    await exit;
+    await service.stop();
     await rm(directory, { recursive: true, force: true });
   };
-  const until = Date.now() + READY_MS;
-  while (!(await accepts(port))) {
-    if (ended === undefined && Date.now() < until) {
-      await delay(20);
-      continue;
-    }
+  try {
+    await service.waitUntil(() => isListening(port), READY_MS);
+  } catch (error) {
     await stop();
-    throw new ToolsError('SLW_TOOLS_START_FAILED', `nginx does not serve on port ${port} (${ended}): ${log.trim()}`);
+    if (!(error instanceof RunError)) throw error;
+    throw new ToolsError('SLW_TOOLS_START_FAILED', `nginx does not serve on port ${port}: ${error.said}`);
   }
-  return { url: `https://127.0.0.1:${port}`, port, stop, pids: () => family(child.pid ?? 0) };
+  return { url: `https://127.0.0.1:${port}`, port, stop, pids: () => family(service.pid) };
 }
 
 async function prepare(directory: string, port: number, options: NginxOptions): Promise<void> {
@@ -100,16 +82,6 @@ async function prepare(directory: string, port: number, options: NginxOptions): 
   // Started by root, its workers would become somebody who may not read this directory.
   const user = process.getuid?.() === 0 ? userInfo().username : undefined;
   await writeFile(join(directory, 'nginx.conf'), configure({ directory, port, workers, user }));
-}
-
-function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  return once(socket, 'connect')
-    .then(
-      () => true,
-      () => false,
-    )
-    .finally(() => socket.destroy());
 }
 
 async function family(master: number): Promise<number[]> {

@@ -1,10 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
 import { ToolsError } from '../controlplane/errors.ts';
+import { run } from '../run.ts';
 import { cgroupsFor } from './cgroup.ts';
 import type { NodeImage } from './image.ts';
 
@@ -86,7 +86,7 @@ export async function mountDisk(name: string, image: NodeImage, { containers }: 
     cgroups,
     async run(command) {
       const enter = ['--mount', '--target', String(child.pid), ...command];
-      return (await promisify(execFile)('nsenter', enter, { maxBuffer: 16 << 20 })).stdout;
+      return run('nsenter', enter);
     },
     async discard() {
       child.stdin.end();

@@ -50,6 +50,6 @@ describe('the disk image of test nodes', () => {
       message: expect.stringContaining('no way to the archive'),
     });
     const left = await readdir(join(directory, 'cache', 'slipway'));
-    expect(left).not.toContainEqual(expect.stringMatching(/^node-image.*(building|[0-9a-f]{12}$)/));
+    expect(left).not.toContainEqual(expect.stringMatching(/^node-image.*(unfinished|[0-9a-f]{12}$)/));
   });
 });

@@ -1,17 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
-import { cacheRoot } from '../controlplane/cache.ts';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { cachedPath, makeOnce } from '../controlplane/cache.ts';
 import { ToolsError } from '../controlplane/errors.ts';
-import { waitForLock } from '../controlplane/lock.ts';
-import { terminalProgress } from '../controlplane/progress.ts';
+import { showStep, terminalProgress } from '../controlplane/progress.ts';
 import { unpackDebian, type DebianOptions } from '../debian/debian.ts';
+import { run, RunError } from '../run.ts';
 
 /** Debian 13: systemd 257. */
 const SUITE = 'trixie';
@@ -58,82 +53,67 @@ export async function resolveNodeImage({
 }: DebianOptions = {}): Promise<NodeImage> {
   const recipe = JSON.stringify([SUITE, PACKAGES, LEFT_OUT, FILES, process.arch]);
   const name = `node-image-${SUITE}-${createHash('sha256').update(recipe).digest('hex').slice(0, 12)}`;
-  const directory = join(cacheRoot(env, process.platform, homedir()), 'slipway', name);
-  const image: NodeImage = { directory, suite: SUITE };
-  if (existsSync(directory)) return image;
-  await mkdir(dirname(directory), { recursive: true });
-  const lock = await waitForLock(`${directory}.lock`, 'makes the disk image of test nodes', progress);
-  try {
-    if (!existsSync(directory)) await build(directory, { progress, env });
-  } finally {
-    lock.release();
-  }
-  return image;
-}
-
-async function build(directory: string, options: Required<DebianOptions>): Promise<void> {
-  const { progress } = options;
-  await removeUnfinished(directory);
-  const { directory: mmdebstrap } = await unpackDebian([{ name: 'mmdebstrap', least: [1, 0, 0] }], options);
-  const temporary = await mkdtemp(`${directory}.building-`);
-  try {
-    const started = Date.now();
-    progress.note(`making the disk image of test nodes once: Debian ${SUITE} with systemd (about half a minute)`);
-    const tree = join(temporary, 'tree');
-    await runMmdebstrap(join(mmdebstrap, 'usr/bin/mmdebstrap'), tree, options);
-    for (const path of LEFT_OUT) await rm(join(tree, path), { recursive: true, force: true });
-    for (const [path, text] of Object.entries(FILES)) {
-      await mkdir(dirname(join(tree, path)), { recursive: true });
-      await writeFile(join(tree, path), text);
-    }
-    // What stands under the name is whole.
-    await rename(tree, directory);
-    progress.note(`made it in ${Math.round((Date.now() - started) / 1000)} s, kept in ${directory}`);
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
-}
-
-async function removeUnfinished(directory: string): Promise<void> {
-  for (const name of await readdir(dirname(directory))) {
-    if (!name.startsWith(`${basename(directory)}.building-`)) continue;
-    await rm(join(dirname(directory), name), { recursive: true, force: true });
-  }
+  const directory = cachedPath(env, name);
+  await makeOnce(directory, {
+    doing: 'makes the disk image of test nodes',
+    progress,
+    isThere: async () => existsSync(directory),
+    async make(temporary) {
+      const { directory: mmdebstrap } = await unpackDebian([{ name: 'mmdebstrap', least: [1, 0, 0] }], {
+        progress,
+        env,
+      });
+      const tree = join(temporary, 'tree');
+      const step = {
+        doing: `making the disk image of test nodes (half a minute, once)`,
+        done: `made the disk image of test nodes, Debian ${SUITE} with systemd`,
+      };
+      await showStep(progress, step, () => runMmdebstrap(join(mmdebstrap, 'usr/bin/mmdebstrap'), tree, env));
+      for (const path of LEFT_OUT) await rm(join(tree, path), { recursive: true, force: true });
+      for (const [path, text] of Object.entries(FILES)) {
+        await mkdir(dirname(join(tree, path)), { recursive: true });
+        await writeFile(join(tree, path), text);
+      }
+      // What stands under the name is whole.
+      await rename(tree, directory);
+    },
+  });
+  return { directory, suite: SUITE };
 }
 
 /** Where this machine has its own packages from: it may have no way to any other. None: mmdebstrap knows one. */
 async function findMirror(cwd: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   const args = ['indextargets', '--format', '$(SITE)', 'Identifier: Packages'];
-  const { stdout } = await promisify(execFile)('apt-get', args, { env, cwd }).catch(() => ({ stdout: '' }));
-  return stdout
+  const printed = await run('apt-get', args, { env, cwd }).catch(() => '');
+  return printed
     .split('\n')
     .filter((site) => /^https?:.*\/debian\/?$/.test(site))
     .slice(0, 1);
 }
 
-async function runMmdebstrap(path: string, tree: string, { progress, env }: Required<DebianOptions>): Promise<void> {
-  const args = ['--mode=root', '--variant=minbase', '--aptopt=Acquire::Languages "none"'];
+async function runMmdebstrap(path: string, tree: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const args = [
+    '--mode=root',
+    '--variant=minbase',
+    '--aptopt=Acquire::Languages "none"',
+    `--include=${PACKAGES.join()}`,
+  ];
   const mirror = await findMirror(dirname(tree), env);
-  const child = spawn('nice', ['perl', path, ...args, `--include=${PACKAGES.join()}`, SUITE, tree, ...mirror], {
-    env: { ...env, LC_ALL: 'C' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const lines: string[] = [];
-  createInterface(child.stderr).on('line', (line) => {
-    lines.push(line);
-    progress.update(`making the disk image of test nodes: ${line.replace('I: ', '')}`);
-  });
-  const [code] = await once(child, 'close').finally(() => progress.clear());
-  if (code !== 0) throw buildError(lines, String(code));
+  try {
+    await run('nice', ['perl', path, ...args, SUITE, tree, ...mirror], { env: { ...env, LC_ALL: 'C' } });
+  } catch (error) {
+    throw error instanceof RunError ? buildError(error) : error;
+  }
 }
 
-function buildError(lines: readonly string[], code: string): ToolsError {
-  const said = lines.slice(-8).map((line) => `  ${line.slice(0, 400)}`);
+function buildError({ said, end }: RunError): ToolsError {
+  const lines = said.split('\n').slice(-8);
   const needs = 'It needs root, perl, and a Debian archive that apt-get reaches';
   return new ToolsError(
     'SLW_TOOLS_BUILD_FAILED',
-    [`making the disk image of test nodes failed: mmdebstrap ended with exit code ${code}. ${needs}`, ...said].join(
-      '\n',
-    ),
+    [
+      `making the disk image of test nodes failed: mmdebstrap ended with ${end}. ${needs}`,
+      ...lines.map((line) => `  ${line.slice(0, 400)}`),
+    ].join('\n'),
   );
 }

@@ -1,11 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ToolsError } from '../controlplane/errors.ts';
 import { unpackDebian, type DebianOptions } from '../debian/debian.ts';
+import { type Ran, tryRun } from '../run.ts';
 import { killAtOnce } from './cgroup.ts';
 import { mountDisk, type DiskOptions, type NodeDisk } from './disk.ts';
 import type { NodeImage } from './image.ts';
@@ -32,12 +32,6 @@ export interface NodeOptions extends DiskOptions {
   files?: Readonly<Record<string, string>>;
   /** May do all that containers need. It could then change the network too, which is that of this machine. */
   runsContainers?: boolean;
-}
-
-export interface Ran {
-  code: number;
-  out: string;
-  err: string;
 }
 
 /** A machine with a systemd of its own. It shares the network of this one: 127.0.0.1 is the same. */
@@ -105,13 +99,7 @@ class NspawnNode implements SystemdNode {
     const init = await this.#init();
     if (init === undefined) return { code: 255, out: '', err: `node ${this.name} is off` };
     const args = ['--all', '--target', String(init), ...command];
-    return new Promise((resolve) => {
-      const env = { PATH, HOME: '/root' };
-      execFile('nsenter', args, { env, timeout: timeoutMs, maxBuffer: 16 << 20 }, (error, out, err) => {
-        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 255;
-        resolve({ code, out, err });
-      });
-    });
+    return tryRun('nsenter', args, { env: { PATH, HOME: '/root' }, timeoutMs });
   }
 
   async sh(script: string): Promise<string> {

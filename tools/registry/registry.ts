@@ -1,17 +1,14 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { hash } from 'bcryptjs';
 import { ensureAuthority, ensureIdentity } from '../controlplane/certificates.ts';
 import { ToolsError } from '../controlplane/errors.ts';
 import { pickFreePort } from '../controlplane/ports.ts';
 import { writePrivateFile } from '../controlplane/private-file.ts';
 import { unpackDebian, type DebianOptions } from '../debian/debian.ts';
+import { isListening, RunError, startService } from '../run.ts';
 import { configure } from './configuration.ts';
 import { readRequests, type LoggedRequest } from './request-log.ts';
 import { startTokenServer, type TokenServer } from './token-server.ts';
@@ -75,39 +72,32 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Runn
   const directory = await mkdtemp(join(tmpdir(), 'slipway-registry-'));
   const prepared = await prepare(directory, options);
   const { port, access, tokens } = prepared;
-  const child = spawn(path, ['serve', join(directory, 'config.yml')], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
+  const service = startService(path, ['serve', join(directory, 'config.yml')], {
+    name: 'docker-registry',
+    env,
+    // Whole: it is what tests read the requests from.
+    logChars: Infinity,
   });
-  let ended: string | undefined;
-  const exit = once(child, 'close').then(
-    ([code]) => (ended = `exit code ${String(code)}`),
-    (error: Error) => (ended = error.message),
-  );
   const stop = async () => {
-    if (ended === undefined) child.kill('SIGTERM');
-    await exit;
+    await service.stop();
     await tokens?.stop();
     await rm(directory, { recursive: true, force: true });
   };
-  const until = Date.now() + READY_MS;
-  while (!(await accepts(port))) {
-    if (ended === undefined && Date.now() < until) {
-      await delay(20);
-      continue;
-    }
+  try {
+    await service.waitUntil(() => isListening(port), READY_MS);
+  } catch (error) {
     await stop();
+    if (!(error instanceof RunError)) throw error;
     throw new ToolsError(
       'SLW_TOOLS_START_FAILED',
-      `docker-registry does not serve on port ${port} (${ended ?? `not within ${READY_MS} ms`}): ${log.trim().slice(-1000)}`,
+      `docker-registry does not serve on port ${port}: ${error.said.slice(-1000)}`,
     );
   }
   return {
     ...access,
     port,
     directory,
-    requests: () => readRequests(log),
+    requests: () => readRequests(service.log()),
     tokenScopes: () => tokens?.given ?? [],
     stop,
   };
@@ -135,14 +125,4 @@ async function prepare(directory: string, { tls = true, auth = 'basic' }: Regist
   const host = `127.0.0.1:${port}`;
   const access = { host, url: `${tls ? 'https' : 'http'}://${host}`, ca: tls ? authority.certificate : '', ...account };
   return { port, access, tokens };
-}
-
-function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  return once(socket, 'connect')
-    .then(
-      () => true,
-      () => false,
-    )
-    .finally(() => socket.destroy());
 }

@@ -49,15 +49,14 @@ async function install() {
   rmSync(marker, { force: true });
   // A first install that was cut short may have left packages with files missing, which npm takes as they are.
   if (!existsSync(installRecord)) rmSync(modules, { recursive: true, force: true });
-  say('installing packages (about half a minute the first time)');
-  await runNpm(installArguments, 'installing packages');
+  await runNpm(installArguments, { doing: 'installing packages (half a minute, once)', done: 'installed packages' });
 }
 
 /** npm on an old Node leaves out the native parts of tools that ask for a newer one: the pinned one will do. */
 async function completePackages() {
   if (missingPackages().length === 0) return;
-  say('installing what the older Node could not');
-  await runNpm(installArguments, 'installing packages', nodePath);
+  const step = { doing: 'installing what the older Node could not', done: 'installed what the older Node could not' };
+  await runNpm(installArguments, step, nodePath);
   const missing = missingPackages();
   if (missing.length > 0)
     say(`npm left out ${missing.join(', ')}: if a tool does not start, set up with Node 22 or newer`);
@@ -114,8 +113,8 @@ function currentLibc() {
 async function requirePinnedNode() {
   if (await runsPinnedNode()) return;
   // npm may have been told not to run install scripts, by which the package `node` fetches its program.
-  say('fetching the pinned Node');
-  await runNpm(['rebuild', 'node', '--loglevel=error'], 'fetching the pinned Node');
+  const step = { doing: 'fetching the pinned Node', done: 'fetched the pinned Node' };
+  await runNpm(['rebuild', 'node', '--loglevel=error'], step);
   if (await runsPinnedNode()) return;
   throw new Error(
     `node_modules/.bin/node is not Node ${pinnedVersion()}: npm did not run the install script of the package \`node\`. Allow it once with: npm rebuild node --ignore-scripts=false`,
@@ -134,24 +133,25 @@ function runsPinnedNode() {
   });
 }
 
-function runNpm(args, doing, node) {
+function runNpm(args, { doing, done }, node) {
   const started = Date.now();
+  const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
   // On a terminal npm shows its own progress.
-  const clock = process.stderr.isTTY
-    ? undefined
-    : setInterval(() => say(`${doing}, ${Math.round((Date.now() - started) / 1000)} s`), 15_000);
+  const clock = process.stderr.isTTY ? undefined : setInterval(() => say(`${doing}: ${seconds()}`), 15_000);
   return new Promise((resolve, reject) => {
     const [program, ...first] = npmCommand(node);
-    // Everything to standard error: standard output belongs to what is run afterwards.
+    // Errors to standard error, its summary nowhere: standard output belongs to what is run afterwards.
     // The lock file says what is wanted, by hash: what npm has of it need not be asked for again. In the environment, so that it
     // also goes for the npm which the package `node` starts.
     const env = { npm_config_prefer_offline: 'true', ...outerEnvironment() };
-    const child = spawn(program, [...first, ...args], { cwd: root, stdio: ['ignore', 2, 2], env });
+    const child = spawn(program, [...first, ...args], { cwd: root, stdio: ['ignore', 'ignore', 2], env });
     child.on('error', () => reject(new Error('npm is not on PATH: install Node 18 or newer with npm')));
     child.on('close', (code, signal) => {
       clearInterval(clock);
-      if (code === 0) resolve();
-      else {
+      if (code === 0) {
+        say(`${done}, ${seconds()}`);
+        resolve();
+      } else {
         const ending = signal ?? `exit code ${code}`;
         reject(new Error(`npm ${args[0]} ended with ${ending}: see its message above, then try again`));
       }

@@ -1,5 +1,5 @@
-export { defaultPoolsController } from './default-pools/default-pools.ts';
-export { type WatchedFeatureGates, watchFeatureGates } from './feature-gates/feature-gates.ts';
+export { defaultPoolsController } from './default-pools-controller.ts';
+export { type WatchedFeatureGates, watchFeatureGates } from './feature-gates.ts';
 export { createFetcher, type NodeFetcherOptions } from './remote-content/fetch/fetch.ts';
 export { type SnapshotProblem, remoteContentLabel } from './remote-content/index-secret.ts';
 export { remoteContentController, type RemoteContentOptions } from './remote-content/remote-content.ts';
@@ -20,19 +20,19 @@ export {
   readAuthority,
   validityOf,
   withoutExpired,
-} from './certificates/authority.ts';
-export { issueServing, type ServingCertificate, servingData } from './certificates/serving-certificate.ts';
-export { builtInController } from './built-in/built-in.ts';
-export { rolloutController, type RolloutOptions } from './rollout/rollout.ts';
+} from './provisioning/authority.ts';
+export { issueServing, type ServingCertificate, servingData } from './provisioning/serving-certificate.ts';
+export { builtInController } from './built-in-controller.ts';
+export { rolloutController, type RolloutOptions } from './rollout/controller.ts';
 export { renderController } from './render/render.ts';
 export { renderedConfigsController } from './render/rendered-configs.ts';
-export { certificatesController } from './certificates/certificates.ts';
+export { certificatesController } from './provisioning/certificates-controller.ts';
 export { firstBootDefaults, firstBootOptions, type FirstBootSettings } from './provisioning/options.ts';
-export { provisioningControllers } from './provisioning/provisioning.ts';
+export { provisioningControllers } from './provisioning/controllers.ts';
 export { serverAddress } from './provisioning/server-address.ts';
 export { renderedCopiesController } from './render/rendered-copies.ts';
-export { machineConfigNodesController } from './machine-config-nodes/machine-config-nodes.ts';
-export { drainController, type DrainOptions } from './drain/drain.ts';
+export { machineConfigNodesController } from './machine-config-nodes-controller.ts';
+export { drainController, type DrainOptions } from './drain/controller.ts';
 export { osStreamsControllers } from './os-streams/controllers.ts';
 export type { OsStreamsOptions } from './os-streams/options.ts';
 export { readSources } from './os-streams/read-sources.ts';
@@ -50,8 +50,7 @@ export {
   templatesOf,
 } from './boot-images/infrastructure-templates.ts';
 export { pinnedImagesControllers, type PinnedImagesOptions } from './pinned-images/controllers.ts';
-export { dataImagesController } from './data-images/hosts.ts';
+export { dataImagesController, type DataImagesOptions } from './data-images/controller.ts';
 export { createIronic } from './data-images/ironic/client.ts';
-export { parseAuth } from './data-images/ironic/endpoint.ts';
+export { parseAuth } from './data-images/ironic/transport.ts';
 export { isIronicError } from './data-images/ironic/ironic-error.ts';
-export type { DataImagesOptions } from './data-images/options.ts';

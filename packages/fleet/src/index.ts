@@ -13,8 +13,8 @@ export {
   builtInMachineConfigs,
   type BuiltInOptions,
   builtInRoles,
-} from './built-in/built-in.ts';
-export { decodeProblems, encodeProblems, type ReportedProblem } from './render-problems.ts';
+} from './first-boot/built-in.ts';
+export { type CodedProblem, decodeProblems, encodeProblems, ProblemList, type ReportedProblem } from './problems.ts';
 export {
   FleetError,
   fleetErrors,
@@ -43,21 +43,24 @@ export {
 } from './render/render-pool.ts';
 export { isRenderedAs, renderedName } from './render/rendered-name.ts';
 export { selectMachineConfigs, selectorProblems } from './render/select.ts';
-export { type ProvisioningToken, readTokens } from './first-boot/provisioning-tokens.ts';
-export { serverSecrets } from './first-boot/secret-names.ts';
+export {
+  nextTokens,
+  type ProvisioningToken,
+  readTokens,
+  serverSecrets,
+  untilDue,
+} from './first-boot/provisioning-tokens.ts';
 export { stubOf, type StubRequest } from './first-boot/stub.ts';
-export { firstBootConfig, type JoiningNode } from './first-boot/first-boot-config.ts';
-export { servedConfig } from './first-boot/served-config.ts';
+export { firstBootConfig, type JoiningNode, servedConfig } from './first-boot/first-boot-config.ts';
 export { diskOf } from './disk/disk-of.ts';
 export * from './disk/disk-plan.ts';
 export { HIDDEN, isSecretFile, maskedDiff, maskField, type Masking } from './masking.ts';
 export { explain, type Explained, type ExplainedField } from './explain.ts';
 export { diffRendered } from './render/diff.ts';
-export { splitArguments } from './update/kernel-arguments.ts';
-export { planUpdate, type PlannedConfig, type UpdateRequest } from './update/plan-update.ts';
+export { splitArguments } from './update/settings.ts';
+export { type PlannedConfig, planUpdate, rollbackOf, type UpdateRequest } from './update/plan-update.ts';
 export type { NodeDisruptionPolicy } from './update/policy.ts';
-export { rollbackOf } from './update/rollback.ts';
-export { addTolerated, type ValidationOverrides } from './update/tolerated.ts';
+export { addTolerated, type ValidationOverrides } from './update/irreconcilable.ts';
 export type * from './update/update-plan.ts';
 export { type ChosenPool, isMember, poolOf } from './pool-of.ts';
 export { readRenderedFrom, type RenderedFrom, type SourceChange, sourceChanges } from './render/rendered-from.ts';
@@ -73,25 +76,32 @@ export {
   rolloutRequestOf,
   stoppedBy,
 } from './rollout/decide-fleet.ts';
-export type * from './rollout/decision.ts';
+export type * from './rollout/choose-nodes.ts';
 export type * from './rollout/facts.ts';
-export { maxUnavailableOf, maxUnavailableProblem } from './rollout/max-unavailable.ts';
-export { addToHistory, decodeHistory, decodeState, encodeHistory, encodeState } from './rollout/memory.ts';
-export { nodeFactsOf } from './rollout/node-facts.ts';
-export { osMajorOf } from './rollout/os-version.ts';
 export {
   defaultRolloutPolicy,
+  maxUnavailableOf,
+  maxUnavailableProblem,
   parseRolloutPolicy,
   type RolloutPolicy,
   type WaveSize,
   waveSizes,
 } from './rollout/policy.ts';
-export { isControlPlanePool, poolFactsOf, type ReadPool } from './rollout/pool-facts.ts';
-export type { RolloutProblem } from './rollout/problem.ts';
-export { isStuck, isUnavailable, standOf } from './rollout/standing.ts';
-export { parseTargetReason, type TargetReason, targetReason } from './rollout/target-reason.ts';
+export { addToHistory, decodeHistory, decodeState, encodeHistory, encodeState } from './rollout/memory.ts';
+export {
+  isControlPlanePool,
+  nodeFactsOf,
+  osMajorOf,
+  parseTargetReason,
+  poolFactsOf,
+  type ReadPool,
+  type TargetReason,
+  targetReason,
+} from './rollout/read-facts.ts';
+export type { RolloutProblem } from './rollout/facts.ts';
+export { isStuck, isUnavailable, standOf } from './rollout/node-state.ts';
 export { answerRequest, type RequestAnswer, type RequestInput } from './rollout/answer-request.ts';
-export { type ComingRollout, estimateSeconds } from './rollout/estimate.ts';
+export { type ComingRollout, estimateSeconds } from './rollout/waves.ts';
 export {
   type PoolCondition,
   type PoolStatus,
@@ -124,11 +134,18 @@ export { needsImageLabels, runsOf, type RunsEvidence, streamClassLabel, streamOf
 export { streamsOf } from './os-streams/streams-of.ts';
 export { trackedAnnotations, type TrackedAnnotations, trackedOf } from './os-streams/tracked.ts';
 export {
+  addedSetsOf,
   type AssignedSet,
+  assignSets,
   decodeAssignment,
+  encodeAddedSets,
   encodeAssignment,
   MOST_SETS,
+  nextPoolSets,
   type PinAssignment,
+  setNamesOf,
+  takesSet,
+  tooManySets,
 } from './pinned-images/assignment.ts';
 export { formatBytes } from './pinned-images/byte-text.ts';
 export {
@@ -138,27 +155,29 @@ export {
   type PinProgress,
   type SetProgress,
 } from './pinned-images/pin-progress.ts';
-export { amountOf, bytesOf, type SizedImage, type SizedLayer, spaceFor } from './pinned-images/space.ts';
-export { assignSets } from './pinned-images/assign.ts';
+export {
+  amountOf,
+  bytesOf,
+  diskBytesFor,
+  type NodeFit,
+  nodeFit,
+  type SizedImage,
+  type SizedLayer,
+  spaceFor,
+} from './pinned-images/space.ts';
 export { holds, pinConditions, type PinNode, type PinPool, pinPoolOf, pinReportOf } from './pinned-images/pin-facts.ts';
 export {
-  addedSetsOf,
-  encodeAddedSets,
-  nextPoolSets,
-  setNamesOf,
-  takesSet,
-  tooManySets,
-} from './pinned-images/pool-sets.ts';
-export { poolPinsOf, type PoolPins } from './pinned-images/pool-status.ts';
-export { decodeSummary, encodeSummary, fails, type PinSummary, summaryOf } from './pinned-images/pool-summary.ts';
-export { isManaged, MANAGED_BY_SLIPWAY, managedByLabel } from './managed-by.ts';
-export type { KubeObject, Stored } from './kube-object.ts';
-export { untilDue } from './first-boot/until-due.ts';
+  decodeSummary,
+  encodeSummary,
+  fails,
+  type PinSummary,
+  type PoolPins,
+  poolPinsOf,
+  summaryOf,
+} from './pinned-images/pool-summary.ts';
+export { isManaged, type KubeObject, MANAGED_BY_SLIPWAY, managedByLabel, type Stored } from './kube-object.ts';
 export { missingPools } from './missing-pools.ts';
-export { nextTokens } from './first-boot/next-tokens.ts';
 export { type RenderedConfigFacts, retain } from './render/retention.ts';
-export { type CodedProblem, ProblemList } from './problem-list.ts';
 export { type NodePins, pinNodeOf, type PinPhase, progressOf } from './pinned-images/node-pins.ts';
-export { diskBytesFor, type NodeFit, nodeFit } from './pinned-images/node-fit.ts';
 export { runningIn } from './os-streams/running-os.ts';
 export { decidedStream, osImagesOfPool } from './os-streams/os-images-of-pool.ts';

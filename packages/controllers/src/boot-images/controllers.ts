@@ -7,7 +7,6 @@ import { goldenConfigController } from './golden-config.ts';
 import { machineSetsController } from './machine-sets.ts';
 import type { BootImagesOptions } from './options.ts';
 import { reportController } from './report.ts';
-import { bootImagesTurnedOffController } from './turned-off.ts';
 import { createVerdictBoard } from './verdict-board.ts';
 
 /** All that has to do with boot images and no more than that. The managed stubs that machines are started with are kept elsewhere. */
@@ -21,6 +20,5 @@ export function bootImagesControllers(options: BootImagesOptions): ControllerDef
     collectTemplatesController(options),
     ...collectCopiesControllers(options),
     reportController(options, shared),
-    bootImagesTurnedOffController(options.gates),
   ];
 }

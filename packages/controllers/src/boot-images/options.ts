@@ -9,7 +9,7 @@ export interface BootImagesOptions extends PoolOsOptions {
   readonly machineApiNamespace: string;
   readonly clusterApiNamespace: string;
   readonly controllerVersion: string;
-  /** The same as the manager has: what boot images have left behind goes when their gate is turned off. */
+  /** The same as the manager has. */
   readonly gates: Gates;
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
   /** Whether one machine must come up with a new image before a MachineSet gets it. */

@@ -19,7 +19,7 @@ import {
   osImageStreamSource,
   streamObjectIn,
 } from '../os-streams/stream-reads.ts';
-import { givenMachineConfigs } from '../render/sources.ts';
+import { givenMachineConfigs } from '../sources.ts';
 
 /** ConfigMaps beside that with the OS images may only be read as metadata. */
 export const releaseSources = ({ namespace }: PoolOsOptions, keysOf: () => string[]): readonly Source[] => [

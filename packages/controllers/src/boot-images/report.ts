@@ -29,19 +29,19 @@ import {
   type Context,
   type ControllerDef,
   done,
+  type Gate,
   isKubeError,
   type Next,
   type Read,
   type Resource,
   type Stored,
 } from '@slipway/kube';
-import { createFreshness, type Freshness } from '../freshness.ts';
 import { createBootImageMetrics } from './boot-image-metrics.ts';
 import { BOOT_IMAGES, CLUSTER, goldenSource, releaseSource } from './boot-image-reads.ts';
 import type { Shared } from './carry-out.ts';
-import { bootImagesGate, type BootImagesOptions } from './options.ts';
+import { bootImagesGate, type BootImagesOptions, fieldManager } from './options.ts';
 import type { VerdictBoard } from './verdict-board.ts';
-import { writeReport } from './write-report.ts';
+import { withdrawReport, writeReport } from './write-report.ts';
 
 const once = (): string[] => [CLUSTER];
 const BETWEEN_REPORTS_MS = 1000;
@@ -49,11 +49,11 @@ const BETWEEN_REPORTS_MS = 1000;
 export function reportController(options: BootImagesOptions, { board }: Pick<Shared, 'board'>): ControllerDef {
   const { namespace } = options;
   const measured = options.metrics === undefined ? undefined : createBootImageMetrics(options.metrics);
-  const fresh = createFreshness();
-  let last = 0;
   return {
     name: 'boot-images-report',
-    gate: bootImagesGate,
+    gate: { name: bootImagesGate, whenOff: withdraw },
+    fieldManager,
+    minIntervalMs: BETWEEN_REPORTS_MS,
     reads: [
       { ...configurationSource, keysOf: once },
       { ...goldenSource(namespace), keysOf: once },
@@ -70,22 +70,23 @@ export function reportController(options: BootImagesOptions, { board }: Pick<Sha
       };
     },
     async reconcile(_, context) {
-      const { read, now } = context;
-      const wait = last + BETWEEN_REPORTS_MS - now().getTime();
-      if (wait > 0 && wait <= BETWEEN_REPORTS_MS) return again(wait);
       // The board tells when more of them have been looked at.
       if (!(await isComplete(board, options, context))) return done();
       const decisions = [...board.values()];
       measured?.failing(decisions.filter(isFailing).map(({ verdict }) => verdict));
-      const configuration = read(machineConfigurations).get(CLUSTER);
+      const configuration = context.read(machineConfigurations).get(CLUSTER);
       // Without it nothing is opted in, and there is no place to say anything.
-      if (configuration === undefined || fresh.isBehind(machineConfigurations.kind, read(machineConfigurations)))
-        return done();
-      last = now().getTime();
-      return tell(configuration, decisions, fresh, context);
+      return configuration === undefined ? done() : tell(configuration, decisions, context);
     },
   };
 }
+
+/** Conditions that no controller would clear any more go, and what would hold an upgrade for ever. The images stay as they are. */
+const withdraw: Gate['whenOff'] = async ({ client, write, log }) => {
+  const configuration = await client.find(machineConfigurations, { name: CLUSTER });
+  if (configuration !== undefined && (await withdrawReport(configuration, write)))
+    log.info(`the feature gate ${bootImagesGate} is off: took back what was said of boot images`);
+};
 
 const configurationSource = { resource: machineConfigurations, fieldSelector: `metadata.name=${CLUSTER}` } as const;
 
@@ -94,8 +95,7 @@ const isFailing = (decision: Decision): boolean => decision.verdict.verdict === 
 async function tell(
   configuration: Stored<MachineConfiguration>,
   decisions: readonly Decision[],
-  fresh: Freshness,
-  { read, client, log, now }: Context,
+  { read, write, log, now }: Context,
 ): Promise<Next> {
   const time = now().getTime();
   const verdicts = decisions.filter(isEnrolled).map(({ verdict }) => verdict);
@@ -112,11 +112,8 @@ async function tell(
   });
   const conditions = bootImageConditions({ decisions, failures, notes: enrolmentNotes(optIn), now: time });
   const report = { conditions, managers: managersInForce(optIn), failures, skew };
-  const written = await writeReport(configuration, report, client, now());
-  if (written !== null) {
-    fresh.wrote(machineConfigurations.kind, written);
-    log.debug({ decisions: decisions.length, failures: failures.size }, 'told of boot images');
-  }
+  const written = await writeReport(configuration, report, write, now());
+  if (written !== null) log.debug({ decisions: decisions.length, failures: failures.size }, 'told of boot images');
   const wait = untilNextFailure(failures, time);
   return wait === null ? done() : again(wait);
 }

@@ -17,8 +17,7 @@ import {
   patchSteps,
   type Skew,
 } from '@slipway/fleet/boot-images';
-import { type Client, type Condition, setCondition, type Stored } from '@slipway/kube';
-import { fieldManager } from './options.ts';
+import { type Condition, setCondition, type Stored, type Writer } from '@slipway/kube';
 
 export interface Report {
   readonly conditions: readonly BootImageCondition[];
@@ -34,11 +33,11 @@ type Configuration = Stored<MachineConfiguration>;
 export async function writeReport(
   configuration: Configuration,
   { conditions, managers, failures, skew }: Report,
-  client: Client,
+  writer: Writer,
   now: Date,
 ): Promise<Configuration | null> {
   const { conditions: all, ...others } = othersIn(configuration);
-  return write(configuration, client, {
+  return write(configuration, writer, {
     annotations: { [bootImageFailuresAnnotation]: encodeFailures(failures), [bootImageSkewAnnotation]: skew.problem },
     status: {
       ...others,
@@ -50,9 +49,9 @@ export async function writeReport(
 }
 
 /** Takes back all that was ever said here. */
-export async function withdrawReport(configuration: Configuration, client: Client): Promise<boolean> {
+export async function withdrawReport(configuration: Configuration, writer: Writer): Promise<boolean> {
   const { conditions = [], ...others } = othersIn(configuration);
-  const written = await write(configuration, client, {
+  const written = await write(configuration, writer, {
     annotations: { [bootImageFailuresAnnotation]: null, [bootImageSkewAnnotation]: null },
     status: {
       ...others,
@@ -88,13 +87,13 @@ interface Wanted {
 /** Only what differs. Not applied: what somebody else has left in our fields would stay. */
 async function write(
   configuration: Configuration,
-  client: Client,
+  writer: Writer,
   { annotations, status }: Wanted,
 ): Promise<Configuration | null> {
   const { metadata } = configuration;
-  const annotated = await patch(configuration, annotationSteps(metadata.annotations, annotations), client);
+  const annotated = await patch(configuration, annotationSteps(metadata.annotations, annotations), writer);
   const steps = statusSteps(configuration.status, status);
-  return (await patch(annotated ?? configuration, steps, client, { subresource: 'status' })) ?? annotated;
+  return (await patch(annotated ?? configuration, steps, writer, { subresource: 'status' })) ?? annotated;
 }
 
 function statusSteps(before: Configuration['status'], after: object): PatchStep[] {
@@ -107,13 +106,10 @@ function statusSteps(before: Configuration['status'], after: object): PatchStep[
 const jsonOf = (value: object): Json => value as Json;
 
 async function patch(
-  { metadata }: Configuration,
-  body: readonly PatchStep[],
-  client: Client,
+  configuration: Configuration,
+  steps: readonly PatchStep[],
+  writer: Writer,
   part: { readonly subresource?: 'status' } = {},
 ): Promise<Configuration | null> {
-  if (body.length === 0) return null;
-  const { uid, resourceVersion } = metadata;
-  const precondition = { uid, resourceVersion };
-  return client.patch(machineConfigurations, metadata, { type: 'json', body }, precondition, { fieldManager, ...part });
+  return steps.length === 0 ? null : writer.jsonPatch(machineConfigurations, configuration, steps, part);
 }

@@ -1,21 +1,110 @@
-// Has the pods of a cordoned node leave: evicts, waits, says what is in the way, and answers when all are gone.
 import { type Node, nodes, podDisruptionBudgets, pods } from '@slipway/api';
 import {
   budgetsOf,
   type BudgetsOf,
   drainFactsOf,
+  type DrainStep,
   nextDrainStep,
   type PodFacts,
   podFactsOf,
   stateOf,
 } from '@slipway/fleet/drain';
 import { again, type Context, done, type Next, type Stored } from '@slipway/kube';
-import { evictPods } from './evict-pods.ts';
-import { type Drain, type Look, lookOf, type Looks } from './looks.ts';
-import { isTimeToWarn } from './pace.ts';
-import { answerChange, type NodeWriter } from './patch-node.ts';
-import { type Refusal, type SortedPods, sortPods } from './sort-pods.ts';
-import { tellBlocked } from './tell-blocked.ts';
+import type { DrainMetrics } from './controller.ts';
+import { evictPods, type Refusal, retryAt, type SortedPods, sortPods } from './evict-pods.ts';
+import { answerChange, type NodeWriter, tellBlocked } from './patch-node.ts';
+
+// How soon a drain is looked at again. All times are in milliseconds.
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** While pods end: most do in seconds, some have a long grace period. `elapsed` since they were last told to. */
+export const lookAfter = (elapsed: number): number => Math.min(Math.max(elapsed / 10, SECOND), 10 * SECOND);
+
+/** While a budget keeps pods and does not change. `elapsed` since the drain began. */
+export const retryAfter = (elapsed: number): number => (elapsed < 10 * MINUTE ? MINUTE : 5 * MINUTE);
+
+/** A pod that is still there so long after its time to end was over will not go by itself. */
+export const STUCK_AFTER = 5 * MINUTE;
+
+/** Once for every full hour that a drain takes. `lookedAt` null: nobody has looked yet, or it is not known. */
+export function isTimeToWarn(since: number, lookedAt: number | null, now: number): boolean {
+  const hours = (at: number): number => Math.floor((at - since) / HOUR);
+  return hours(now) >= 1 && (lookedAt === null || hours(now) > hours(lookedAt));
+}
+
+// When a drain was last looked at, and when it is again. What is true of a drain is on its Node: this is only the pace, and a
+// new process, which knows nothing of it, looks at once.
+
+export interface Look {
+  readonly at: number;
+  readonly nextAt: number;
+  readonly refused: readonly Refusal[];
+  /** When pods were last told to leave. */
+  readonly evictedAt: number;
+  /** The Node says what came of it. */
+  isTold: boolean;
+}
+
+export interface Looks {
+  /** Undefined: the node was not looked at for this drain. */
+  last(node: Stored<Node>, drain: Drain): Look | undefined;
+  note(node: Stored<Node>, drain: Drain, look: Look): void;
+  forget(this: void, name: string): void;
+  forgetAll(this: void): void;
+}
+
+export type Drain = Extract<DrainStep, { type: 'empty' }>;
+
+export function createLooks(measured: DrainMetrics | undefined): Looks {
+  /** By the name of the node: names come back, so each has what tells one drain from another. */
+  const looks = new Map<string, { drain: string; look: Look }>();
+  const idOf = ({ metadata }: Stored<Node>, { wish }: Drain): string => `${metadata.uid} ${wish.text}`;
+  return {
+    last(node, drain) {
+      const known = looks.get(node.metadata.name);
+      return known?.drain === idOf(node, drain) ? known.look : undefined;
+    },
+    note(node, drain, look) {
+      const { name } = node.metadata;
+      looks.set(name, { drain: idOf(node, drain), look });
+      measured?.overdue(name, look.at - drain.since > HOUR);
+    },
+    forget(name) {
+      if (looks.delete(name)) measured?.overdue(name, false);
+    },
+    forgetAll() {
+      looks.clear();
+      measured?.reset();
+    },
+  };
+}
+
+export interface Seen {
+  /** At least one pod. */
+  readonly sorted: SortedPods;
+  /** All that may not go, of now and of before. */
+  readonly refused: readonly Refusal[];
+  readonly since: number;
+  readonly now: number;
+  readonly last: Look | undefined;
+}
+
+export function lookOf({ sorted, refused, since, now, last }: Seen): Look {
+  const { evict, leaving, stuck, held } = sorted;
+  const hasEvicted = evict.length > refused.length - held.length;
+  const evictedAt = hasEvicted || last === undefined ? now : last.evictedAt;
+  const nextAt = Math.min(
+    ...(hasEvicted || leaving.length > 0 ? [now + lookAfter(now - evictedAt)] : []),
+    ...(stuck.length > 0 ? [now + retryAfter(now - since)] : []),
+    ...refused.map((refusal) => retryAt(refusal, since)),
+  );
+  return { at: now, nextAt, refused, evictedAt, isTold: false };
+}
+
+// Has the pods of a cordoned node leave: evicts, waits, says what is in the way, and answers when all are gone.
 
 export interface Cordoned {
   readonly node: Stored<Node>;

@@ -1,6 +1,7 @@
 // Asks the API server to evict pods; which of them may go, it decides by their budgets.
 import type { PodFacts } from '@slipway/fleet/drain';
-import { type Client, isKubeError } from '@slipway/kube';
+import { type Client, isKubeError, type KubeObject, type Resource } from '@slipway/kube';
+import { retryAfter, STUCK_AFTER } from './empty-node.ts';
 
 export interface RefusedPod {
   readonly pod: PodFacts;
@@ -55,6 +56,81 @@ async function evict(pod: PodFacts, { client, signal, countBudgets }: EvictOptio
     // The API server's answer to a pod of two budgets is an internal error.
     const byBudget = code === 'SLW_KUBE_BLOCKED' || (status === 500 && countBudgets(pod) > 1);
     if (byBudget || code === 'SLW_KUBE_FORBIDDEN' || code === 'SLW_KUBE_INVALID') return { pod, byBudget, message };
+    throw error;
+  }
+}
+
+// Which pods of a node are evicted now, and which are waited for.
+
+/** An eviction that the API server did not allow. */
+export interface Refusal extends RefusedPod {
+  readonly at: number;
+  /** The budgets of the pod right before that, see `stateOf`. */
+  readonly budgets: string;
+}
+
+export interface SortedPods {
+  readonly evict: readonly PodFacts[];
+  /** They have been told to end. */
+  readonly leaving: readonly PodFacts[];
+  /** They should have ended long ago. */
+  readonly stuck: readonly PodFacts[];
+  /** They were refused, and to ask again would change nothing yet. */
+  readonly held: readonly Refusal[];
+}
+
+export interface SortRequest {
+  readonly pods: readonly PodFacts[];
+  /** By the UID of the pod. */
+  readonly refused: ReadonlyMap<string, Refusal>;
+  readonly since: number;
+  readonly now: number;
+  /** The budgets of a pod as they are now. */
+  budgetsNow(this: void, pod: PodFacts): string;
+}
+
+export function sortPods({ pods, refused, since, now, budgetsNow }: SortRequest): SortedPods {
+  const sorted = {
+    evict: new Array<PodFacts>(),
+    leaving: new Array<PodFacts>(),
+    stuck: new Array<PodFacts>(),
+    held: new Array<Refusal>(),
+  };
+  for (const pod of pods) {
+    const refusal = refused.get(pod.uid);
+    if (pod.endsAt !== null) sorted[now > pod.endsAt + STUCK_AFTER ? 'stuck' : 'leaving'].push(pod);
+    else if (refusal === undefined || now >= retryAt(refusal, since)) sorted.evict.push(pod);
+    else if (refusal.budgets === budgetsNow(pod)) sorted.held.push(refusal);
+    else sorted.evict.push(pod);
+  }
+  return sorted;
+}
+
+/** When a refused pod is asked for again even if no budget has changed. */
+export const retryAt = ({ at }: Refusal, since: number): number => at + retryAfter(at - since);
+
+// Whose a pod is, in the words of the person who made it: the Deployment, not its ReplicaSet.
+
+const replicaSets: Resource = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'ReplicaSet',
+  plural: 'replicasets',
+  namespaced: true,
+};
+
+/** '' for a pod that nobody makes a new one of. */
+export async function ownerOf({ namespace, owner }: PodFacts, client: Client, signal: AbortSignal): Promise<string> {
+  if (owner === null) return '';
+  const own = `${owner.kind} ${owner.name}`;
+  if (owner.kind !== 'ReplicaSet' || !owner.apiVersion.startsWith('apps/')) return own;
+  try {
+    const set: KubeObject | undefined = await client.find(replicaSets, { namespace, name: owner.name }, { signal });
+    const maker = set?.metadata.ownerReferences?.find(({ controller }) => controller === true);
+    return maker === undefined ? own : `${maker.kind} ${maker.name}`;
+  } catch (error) {
+    // It is only a name for people: the ReplicaSet's own will do.
+    if (isKubeError(error)) return own;
     throw error;
   }
 }

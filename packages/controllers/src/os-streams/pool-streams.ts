@@ -23,7 +23,7 @@ import {
 import { hasSources } from '@slipway/fleet/stream-discovery';
 import { again, type Context, type ControllerDef, done, type Next, type Read, type Stored } from '@slipway/kube';
 import { isRegistryError } from '@slipway/registry';
-import { fleetNodes } from '../fleet-nodes.ts';
+import { fleetNodes } from '../sources.ts';
 import { osStreamsGate } from './gate.ts';
 import { type OsStreamsOptions, usualPullSecret } from './options.ts';
 import { evidenceOf, imageToAsk } from './pool-evidence.ts';

@@ -17,10 +17,10 @@ import {
   sayOnClusterVersion,
   sayOnOperator,
 } from './cluster-conditions.ts';
-import { listenToGates } from './gate.ts';
 import { CLUSTER, clusterVersionSource, osImageStreamSource, streamObjectIn } from './stream-reads.ts';
 
 const once = (): string[] => [CLUSTER];
+const BOOT_IMAGES_GATE = 'ManagedBootImages';
 
 /** Without a gate of its own: what is not there has nothing to say. */
 export const upgradeableController = (gates: Gates): ControllerDef => ({
@@ -38,7 +38,7 @@ export const upgradeableController = (gates: Gates): ControllerDef => ({
     { resource: clusterVersions, subresource: 'status' },
   ],
   startsWith: [CLUSTER],
-  ...listenToGates(gates, once),
+  dependsOnGates: [BOOT_IMAGES_GATE],
   async reconcile(_, { read, client, log, now }) {
     const condition = upgradeableNow(read, gates);
     const operator = read(clusterOperators).get(OPERATOR);
@@ -62,6 +62,6 @@ function upgradeableNow(read: Read, gates: Gates): ClusterCondition {
   }));
   const streams = upgradeableOf(pools, object === undefined ? null : streamsOf(object));
   const { annotations } = read(machineConfigurations).get(CLUSTER)?.metadata ?? {};
-  const skew = gates.isOn('ManagedBootImages') ? (annotations?.[bootImageSkewAnnotation] ?? null) : null;
+  const skew = gates.isOn(BOOT_IMAGES_GATE) ? (annotations?.[bootImageSkewAnnotation] ?? null) : null;
   return { type: 'Upgradeable', ...joinUpgradeable(streams, skew) };
 }

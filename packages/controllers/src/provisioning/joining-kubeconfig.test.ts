@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { makeAuthority } from '../certificates/authority.ts';
-import { apiServerOf, joiningKubeconfig } from './joining-kubeconfig.ts';
-import type { ApiServerHints } from './joining-kubeconfig.ts';
+import { makeAuthority } from './authority.ts';
+import { type ApiServerHints, apiServerOf, joiningKubeconfig } from './joining-kubeconfig.ts';
 
 const nothing: ApiServerHints = {
   apiServerUrl: undefined,

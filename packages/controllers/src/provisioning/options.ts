@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { defaultNamespace } from '@slipway/api';
-import type { Lifetime } from '../certificates/next-authority.ts';
 import type { ControllerErrorCode } from '../errors.ts';
+import type { Lifetime } from './authority.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

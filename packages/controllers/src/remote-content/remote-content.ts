@@ -1,9 +1,16 @@
-import { machineConfigs, poolLabel, remoteContentAnnotation, renderedPrefix, secrets } from '@slipway/api';
-import type { MachineConfig, Secret } from '@slipway/api';
+import {
+  type MachineConfig,
+  machineConfigs,
+  poolLabel,
+  remoteContentAnnotation,
+  renderedPrefix,
+  type Secret,
+  secrets,
+} from '@slipway/api';
 import { needsRemoteContent } from '@slipway/fleet';
 import type { Fetcher, HostPolicy, ResolveLimits } from '@slipway/ignition';
 import { again, type Context, type ControllerDef, done, type Key, type Next, type Stored } from '@slipway/kube';
-import { givenMachineConfigs } from '../render/sources.ts';
+import { givenMachineConfigs } from '../sources.ts';
 import { collectChunks } from './collect.ts';
 import { createFetcher } from './fetch/fetch.ts';
 import { indexName, type IndexOutcome, remembered, shortDigest } from './index-secret.ts';
@@ -12,8 +19,8 @@ import { type PackedSnapshot, packSnapshot } from './pack.ts';
 import { recoverSnapshot } from './recover.ts';
 import { contentLimits, resolveContent } from './resolve-content.ts';
 import { chunkCount, chunksKey, digestInKey, hasChunks, indexesOf, remoteContentSecrets } from './secrets-source.ts';
-import { loadSnapshot, type SnapshotState, snapshotStateOf } from './snapshot.ts';
 import { deleteSecret, storeChunks, writeIndex } from './snapshot-store.ts';
+import { loadSnapshot, type SnapshotState, snapshotStateOf } from './snapshot.ts';
 import { createTurns, type InTurn } from './turns.ts';
 
 export interface RemoteContentOptions {

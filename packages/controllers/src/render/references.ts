@@ -1,8 +1,7 @@
 // Who names rendered configs: nodes and MachineSets, in their annotations, and in nothing else that we read.
-import { clusterApiMachineSets, machineSets, nodeAnnotations, nodes } from '@slipway/api';
-import type { Node } from '@slipway/api';
+import { clusterApiMachineSets, machineSets, type Node, nodeAnnotations, nodes } from '@slipway/api';
 import type { KubeObject, Read, Source } from '@slipway/kube';
-import { fleetNodes } from '../fleet-nodes.ts';
+import { fleetNodes } from '../sources.ts';
 
 const renderedName = /^rendered-(.+)-[0-9a-f]{32}$/;
 const index = 'rendered config';

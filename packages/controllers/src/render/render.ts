@@ -2,6 +2,8 @@ import {
   configMaps,
   generatedByAnnotation,
   inUseLabel,
+  type MachineConfig,
+  type MachineConfigPool,
   machineConfigPools,
   machineConfigs,
   osStreamAnnotation,
@@ -10,7 +12,6 @@ import {
   secrets,
   sourcesAnnotation,
 } from '@slipway/api';
-import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import {
   builtInMachineConfigs,
   canonicalJson,
@@ -34,10 +35,10 @@ import {
 import { listenToGates, usesStreams } from '../os-streams/gate.ts';
 import { poolOsOf, poolOsSources } from '../os-streams/pool-os.ts';
 import { indexAnnotations, remoteContentLabel } from '../remote-content/index-secret.ts';
+import { givenMachineConfigs, renderedMachineConfigs } from '../sources.ts';
 import { gatherInputs, poolsSelecting, type ReadyConfigs } from './gather.ts';
 import { renderedFrom } from './rendered-from.ts';
 import { createSettling } from './settling.ts';
-import { givenMachineConfigs, renderedMachineConfigs } from './sources.ts';
 
 export interface OsImages {
   osImageURL?: string;

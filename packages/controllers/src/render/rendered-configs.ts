@@ -9,8 +9,8 @@ import {
 } from '@slipway/api';
 import { type RenderedConfigFacts, retain } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, isKubeError, type Read, type Stored } from '@slipway/kube';
+import { renderedMachineConfigs } from '../sources.ts';
 import { isReferenced, referringSources } from './references.ts';
-import { renderedMachineConfigs } from './sources.ts';
 
 export interface RetentionOptions {
   /** How many rendered configs of a pool are kept for their own sake. */

@@ -3,12 +3,13 @@
 import {
   generatedByAnnotation,
   inUseLabel,
+  type MachineConfig,
   machineConfigPools,
   machineConfigs,
   poolLabel,
+  type Secret,
   secrets,
 } from '@slipway/api';
-import type { MachineConfig, Secret } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import {
   type Client,
@@ -21,9 +22,9 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { packSnapshot, unpackSnapshot } from '../remote-content/pack.ts';
+import { renderedMachineConfigs } from '../sources.ts';
 import { planCopies, type RenderedFacts } from './plan-copies.ts';
 import { isReferenced, referringSources } from './references.ts';
-import { renderedMachineConfigs } from './sources.ts';
 
 const copyLabel = 'slipway.dev/copy-of-pool';
 const annotations = {

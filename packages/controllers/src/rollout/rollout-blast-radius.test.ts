@@ -1,11 +1,11 @@
 import { machineConfigPools, nodeAnnotations, nodes, rolloutPolicyAnnotations } from '@slipway/api';
 import { resourceId } from '@slipway/kube';
 import { expect, it } from 'vitest';
-import { drainController } from '../drain/drain.ts';
+import { drainController } from '../drain/controller.ts';
 import { annotationsOf, targetOf } from '../testing/simulation/fleet-rules.ts';
 import { untilConverged } from '../testing/simulation/rollout-scenario.ts';
 import { createCluster, type SimulatedCluster } from '../testing/simulation/simulated-cluster.ts';
-import { rolloutController } from './rollout.ts';
+import { rolloutController } from './controller.ts';
 
 const RUNS = 100;
 const MACHINES = 100;

@@ -1,13 +1,13 @@
 import { nodeAnnotations, nodes } from '@slipway/api';
 import { resourceId } from '@slipway/kube';
 import { expect, it } from 'vitest';
-import { drainController } from '../drain/drain.ts';
+import { drainController } from '../drain/controller.ts';
 import { annotationsOf } from '../testing/simulation/fleet-rules.ts';
 import { untilConverged } from '../testing/simulation/rollout-scenario.ts';
 import { createCluster } from '../testing/simulation/simulated-cluster.ts';
 import { startWorkload } from '../testing/simulation/simulated-workload.ts';
 import type { Fate } from '../testing/simulation/wire.ts';
-import { rolloutController } from './rollout.ts';
+import { rolloutController } from './controller.ts';
 
 const MACHINES = 3;
 const HOUR = 3_600_000;

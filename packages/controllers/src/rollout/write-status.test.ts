@@ -1,7 +1,8 @@
 import { renderProblemsAnnotation } from '@slipway/api';
 import { encodeProblems, type PoolStatus } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
-import { mergeStatus, renderProblemOf, statusPatch } from './write-status.ts';
+import { at, record, state } from './testing/sample-rollout.ts';
+import { happeningsOf, mergeStatus, renderProblemOf, statusPatch } from './write-status.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const later = new Date('2026-01-02T04:00:00Z');
@@ -110,6 +111,38 @@ describe('what is wrong with the render of a pool', () => {
     expect(renderProblemOf(pool({ [renderProblemsAnnotation]: encodeProblems(problems) }))).toEqual({
       reason: 'RenderFailed',
       message: 'MachineConfig 99-a: no JSON [SLW_RENDER_PARSE]\nMachineConfig 99-b: mode [SLW_RENDER_MODE]',
+    });
+  });
+});
+
+const halted = { at, node: 'worker-1', reason: 'web.service does not start' };
+const hold = { kind: 'return', instead: 'rendered-worker-3', at, why: 'node worker-1 failed' } as const;
+const decision = { state, ended: null, summary: 'Begins with worker-1' };
+
+describe('people hear', () => {
+  it.each([
+    ['that a rollout begins', null, decision, ['Updating']],
+    ['nothing while it goes on', state, { ...decision, state: { ...state, wave: 2 } }, []],
+    ['nothing of one that changes no machine', null, { ...decision, state: { ...state, nodes: 0 } }, []],
+    ['that it is complete', state, { ...decision, state: { ...state, endedAt: at }, ended: record }, ['Completed']],
+    [
+      'that another took its place',
+      state,
+      { ...decision, ended: { ...record, outcome: 'superseded' as const } },
+      ['RolloutEnded'],
+    ],
+    ['that it halted, once', state, { ...decision, state: { ...state, halted } }, ['RolloutHalted']],
+    ['nothing new of a halt', { ...state, halted }, { ...decision, state: { ...state, halted } }, []],
+    ['that the target is held', state, { ...decision, state: { ...state, hold } }, ['RolloutHeld']],
+  ])('%s', (_, before, after, reasons) => {
+    expect(happeningsOf(before, after).map(({ reason }) => reason)).toEqual(reasons);
+  });
+
+  it('which node failed, and why', () => {
+    const [happening] = happeningsOf(state, { ...decision, state: { ...state, halted } });
+    expect(happening).toMatchObject({
+      type: 'Warning',
+      message: expect.stringContaining('worker-1 failed: web.service'),
     });
   });
 });

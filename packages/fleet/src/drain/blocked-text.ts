@@ -1,6 +1,6 @@
 // What a drain waits for, in words: which pod, whose it is, what keeps it, and the way out.
 import type { PodDisruptionBudget } from '@slipway/api';
-import type { PodFacts } from './pod-facts.ts';
+import type { PodFacts } from './pods.ts';
 
 export interface Obstacle {
   readonly pod: Pick<PodFacts, 'namespace' | 'name'>;

@@ -1,5 +1,3 @@
-export { drainFactsOf, type DrainWish, isBeingDrained } from './drain-facts.ts';
-export { type DrainStep, nextDrainStep } from './next-drain-step.ts';
-export { budgetsOf, type BudgetsOf, keepWhatDecides, stateOf } from './pod-budgets.ts';
-export { type PodFacts, podFactsOf } from './pod-facts.ts';
+export { drainFactsOf, type DrainStep, type DrainWish, isBeingDrained, nextDrainStep } from './drain-step.ts';
+export { budgetsOf, type BudgetsOf, keepWhatDecides, type PodFacts, podFactsOf, stateOf } from './pods.ts';
 export { blockedText, type Obstacle } from './blocked-text.ts';

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextTokens } from './next-tokens.ts';
-import type { ProvisioningToken } from './provisioning-tokens.ts';
+import { nextTokens, type ProvisioningToken } from './provisioning-tokens.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

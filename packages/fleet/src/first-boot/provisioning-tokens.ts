@@ -30,3 +30,61 @@ function isToken(value: unknown): value is ProvisioningToken {
 }
 
 const isTime = (value: unknown): boolean => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+
+export interface NextTokens {
+  /** Newest first; the first is the one for stubs. */
+  tokens: ProvisioningToken[];
+  /** When to look again, in milliseconds since 1970. */
+  due: number;
+}
+
+/**
+ * A new token at half of the newest one's life. So a stub is always given one that is good for at least half a
+ * lifetime, and by the time a third would come the first has expired: two at most are ever valid.
+ */
+export function nextTokens(
+  kept: readonly ProvisioningToken[],
+  now: number,
+  lifetime: number,
+  mint: () => string,
+): NextTokens {
+  const valid = kept.filter(({ expires }) => Date.parse(expires) > now).slice(0, 2);
+  const [newest] = valid;
+  const needed = newest === undefined || halfLife(newest, lifetime) <= now;
+  const tokens = needed ? [newToken(mint(), now, lifetime), ...valid].slice(0, 2) : valid;
+  return { tokens, due: Math.min(...tokens.map((token, age) => (age === 0 ? halfLife(token, lifetime) : end(token)))) };
+}
+
+/** The earlier of two moments, which are one for a token that was made for this lifetime. */
+const halfLife = (token: ProvisioningToken, lifetime: number): number =>
+  Math.min(Date.parse(token.created) + lifetime / 2, end(token) - lifetime / 2);
+
+const end = ({ expires }: ProvisioningToken): number => Date.parse(expires);
+
+const newToken = (token: string, now: number, lifetime: number): ProvisioningToken => ({
+  token,
+  created: new Date(now).toISOString(),
+  expires: new Date(now + lifetime).toISOString(),
+});
+
+const longestMs = 3_600_000;
+const shortestMs = 50;
+
+/**
+ * How long to wait for something that is due at `due`. At most an hour: a clock may be set, a machine may sleep.
+ * Never nothing at all: a clock that runs a little behind would have us turn in circles.
+ */
+export const untilDue = (due: number, now: Date): number =>
+  Math.min(longestMs, Math.max(shortestMs, due - now.getTime()));
+
+/** The Secrets, in our namespace, that the machine config server answers from. */
+export const serverSecrets = {
+  /** The CA: `tls.crt`, `tls.key`, `ca-bundle.crt` (what stubs trust), `cross-signed.crt`. */
+  authority: 'machine-config-server-ca',
+  /** What the server shows: `tls.crt` with its intermediates, `tls.key`. */
+  serving: 'machine-config-server-tls',
+  /** One key a pool: its provisioning tokens. */
+  tokens: 'machine-config-server-tokens',
+  /** What a joining kubelet starts with: `kubeconfig`, `ca.crt`. */
+  kubeconfig: 'machine-config-server-kubeconfig',
+} as const;

@@ -1,8 +1,7 @@
 // status of a DataImage: all of it follows from what is known and from the step that is next, so nothing is kept in it.
 import type { DataImage } from '@slipway/api';
-import { failuresOf, mediumOf } from './drive-memory.ts';
 import type { DataImageSeen, HostFacts, HostSeen, HostStep, StepOptions, Why } from './host-step.ts';
-import { bootAnywayAnnotation } from './memories.ts';
+import { bootAnywayAnnotation, failuresOf, mediumOf } from './memory.ts';
 import { bootsAnyway, canAttach } from './next-drive-step.ts';
 
 type Status = NonNullable<DataImage['status']>;

@@ -1,8 +1,8 @@
 // status of a BareMetalHost that is ours, in the words that its users know.
 import type { BareMetalHost } from '@slipway/api';
 import type { HostFacts, HostStep, Why } from './host-step.ts';
-import { isOffAskedFor } from './power-step.ts';
-import { annotationOf } from './reboot-requests.ts';
+import { annotationOf } from './memory.ts';
+import { isOffAskedFor } from './next-host-step.ts';
 
 type Status = NonNullable<BareMetalHost['status']>;
 type ErrorType = NonNullable<Status['errorType']>;

@@ -1,5 +1,6 @@
 // What to do next about the drive of one host: attach, detach, look, or wait. The host's power is not decided here, only
 // whether it may be switched on.
+import type { DataImageSeen, Drive, DriveMemory, HostFacts, HostStep, IronicNode, StepOptions } from './host-step.ts';
 import {
   attachBegins,
   attachFailed,
@@ -13,8 +14,7 @@ import {
   mediumOf,
   shorten,
   verified,
-} from './drive-memory.ts';
-import type { DataImageSeen, Drive, DriveMemory, HostFacts, HostStep, IronicNode, StepOptions } from './host-step.ts';
+} from './memory.ts';
 
 export interface DriveQuestion {
   readonly facts: HostFacts;

@@ -1,6 +1,6 @@
 // The stream of a new pool that names none: by what is installed, never by what is newest.
 import { knownStream, type KnownStream } from '@slipway/api';
-import type { ReportedProblem } from '../render-problems.ts';
+import type { ReportedProblem } from '../problems.ts';
 import { findStream, listStreams } from './available.ts';
 import type { Stream } from './facts.ts';
 

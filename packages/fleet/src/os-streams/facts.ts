@@ -1,5 +1,5 @@
 // What the OS of a pool is decided on, and what comes of it: plain data.
-import type { ReportedProblem } from '../render-problems.ts';
+import type { ReportedProblem } from '../problems.ts';
 
 export interface StreamImages {
   readonly osImage: string;

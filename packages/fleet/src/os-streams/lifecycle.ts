@@ -1,6 +1,6 @@
 // What a payload says of the life of its streams: in annotations of a tag, and kept as JSON on the OSImageStream.
 import { isRecord } from '@slipway/base/json';
-import type { ReportedProblem } from '../render-problems.ts';
+import type { ReportedProblem } from '../problems.ts';
 import { isStreamName } from './available.ts';
 import type { StreamLifecycle } from './facts.ts';
 

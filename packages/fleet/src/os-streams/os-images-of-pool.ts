@@ -1,6 +1,6 @@
 // The OS images that render gives a pool: those of its stream, or where there are no streams those of the fleet.
 import { isSameStream, type MachineConfigPool } from '@slipway/api';
-import type { CodedProblem } from '../problem-list.ts';
+import type { CodedProblem } from '../problems.ts';
 import type { OSImages, OSStream } from '../render/machine-settings.ts';
 import type { PoolStream, StreamImages, Streams, TrackedStream } from './facts.ts';
 import { followsWorker } from './follows-worker.ts';

@@ -1,7 +1,7 @@
 // Which OS the machines of a pool shall have: the stream that its owner asks for, else the one that it is on.
 import { isSameStream, streamStep } from '@slipway/api';
-import { type streamErrors } from '../errors.ts';
-import type { ReportedProblem } from '../render-problems.ts';
+import type { streamErrors } from '../errors.ts';
+import type { ReportedProblem } from '../problems.ts';
 import { findStream, listStreams } from './available.ts';
 import type { PoolStream, PoolStreamFacts, Stream, Streams, TrackedStream } from './facts.ts';
 

@@ -1,6 +1,6 @@
 // What the machines of a pool run that nobody has written a stream down for: a cluster from before streams.
-import { knownStream, knownStreams, type KnownStream } from '@slipway/api';
-import { osMajorOf } from '../rollout/os-version.ts';
+import { knownStream, type KnownStream, knownStreams } from '@slipway/api';
+import { osMajorOf } from '../rollout/read-facts.ts';
 import { isStreamName } from './available.ts';
 import { type Distribution, familyOf } from './default-stream.ts';
 import type { PoolStreamFacts, Stream, StreamImages } from './facts.ts';

@@ -1,6 +1,134 @@
+import type { MachineConfigPool } from '@slipway/api';
+import { addedImageSetsAnnotation } from '@slipway/api/names';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeAssignment, encodeAssignment, MOST_SETS, type PinAssignment } from './assignment.ts';
+import {
+  addedSetsOf,
+  type AssignedSet,
+  assignSets,
+  decodeAssignment,
+  encodeAddedSets,
+  encodeAssignment,
+  MOST_SETS,
+  nextPoolSets,
+  type PinAssignment,
+  setsOf,
+  takesSet,
+  tooManySets,
+} from './assignment.ts';
+import { holds, type PinNode } from './pin-facts.ts';
+import { byName, samplePinNode, samplePinPool, sampleReport, sampleSet, sampleTold } from './testing/sample.ts';
+
+const app = sampleSet('app');
+const release = sampleSet('release', 3);
+const pools = byName(samplePinPool('worker', [release]), samplePinPool('infra', [app, release]));
+const assigned = (nodes: readonly PinNode[], of = pools) => assignSets(nodes, of, 0).changed;
+
+describe('what a machine is told', () => {
+  it('has the sets of all its pools, by name and once', () => {
+    expect(assigned([samplePinNode('n1', { pools: ['worker', 'infra'] })]).get('n1')).toStrictEqual({
+      sets: [app, release],
+      mayPull: true,
+      parallel: 5,
+    });
+  });
+
+  it('is gentler on a control plane', () => {
+    const compact = byName(
+      samplePinPool('worker', [release]),
+      samplePinPool('master', [app], { isControlPlane: true }),
+    );
+    expect(assigned([samplePinNode('n1', { pools: ['worker', 'master'] })], compact).get('n1')).toMatchObject({
+      parallel: 2,
+    });
+  });
+
+  it('is nothing where nothing has changed', () => {
+    expect(assigned([samplePinNode('n1', { told: sampleTold([release]) })]).size).toBe(0);
+    expect(assigned([samplePinNode('n1', { pools: [], told: sampleTold([]) })]).size).toBe(0);
+  });
+
+  it('is said also where there is nothing to hold: from then on it tells how much room it has', () => {
+    expect(assigned([samplePinNode('n1', { pools: [] })]).get('n1')?.sets).toEqual([]);
+  });
+
+  it('is to let go what it was told of, when no pool has it any more', () => {
+    expect(assigned([samplePinNode('n1', { pools: [], told: sampleTold([release]) })]).get('n1')?.sets).toEqual([]);
+  });
+
+  it('follows the generation of a set', () => {
+    const told = sampleTold([sampleSet('release', 2)]);
+    const reported = sampleReport({ release: 2 });
+    expect(assigned([samplePinNode('n1', { told, reported })]).get('n1')?.sets).toEqual([release]);
+  });
+
+  it('is first to let go the old one, where a set was deleted and made again', () => {
+    const told = sampleTold([sampleSet('release', 3, 'the-old-one')]);
+    const reported = sampleReport({ release: 3 });
+    const first = assigned([samplePinNode('n1', { told, reported })]).get('n1');
+    expect(first?.sets).toEqual([]);
+    // As long as it has not done so, nothing changes.
+    expect(assigned([samplePinNode('n1', { told: first ?? null, reported })]).size).toBe(0);
+    expect(assigned([samplePinNode('n1', { told: first ?? null })]).get('n1')?.sets).toEqual([release]);
+  });
+
+  it('is first to let go what it reports and was never told of by us', () => {
+    expect(assigned([samplePinNode('n1', { reported: sampleReport({ release: 3 }) })]).get('n1')?.sets).toEqual([]);
+  });
+
+  it('is at most a hundred sets', () => {
+    const many = (prefix: string) => Array.from({ length: 80 }, (_, index) => sampleSet(`${prefix}${100 + index}`));
+    const crowded = byName(samplePinPool('worker', many('w')), samplePinPool('infra', many('i')));
+    const node = samplePinNode('n1', { pools: ['worker', 'infra'] });
+    expect(assigned([node], crowded).get('n1')?.sets).toHaveLength(100);
+    expect(setsOf(node, crowded).leftOut).toBe(60);
+  });
+
+  it('never lets a set count as held that is another than the one whose images are there', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 30 }), (events) => {
+        const machine = createMachine();
+        let [uid, generation] = [1, 1];
+        for (const each of events) {
+          if (each === 'remade') [uid, generation] = [uid + 1, 1];
+          if (each === 'edited') generation += 1;
+          if (each === 'acts') machine.act();
+          const set = sampleSet('release', generation, `uid-${uid}`);
+          if (each === 'told') machine.tell(set);
+          const isHeld = holds(machine.seen(), set);
+          expect(isHeld && machine.isHolding(set)).toBe(isHeld);
+        }
+        // And it gets there.
+        const last = sampleSet('release', generation, `uid-${uid}`);
+        for (let round = 0; round < 3; round += 1) {
+          machine.tell(last);
+          machine.act();
+        }
+        expect(holds(machine.seen(), last)).toBe(true);
+      }),
+    );
+  });
+});
+
+const event = fc.constantFrom('remade', 'edited', 'told', 'acts');
+
+/** A daemon that does and reports what it was told, whenever it comes to it. */
+function createMachine() {
+  let told: PinAssignment | null = null;
+  let held: AssignedSet | null = null;
+  const seen = (): PinNode =>
+    samplePinNode('n1', { told, reported: sampleReport(held === null ? {} : { release: held.generation }) });
+  return {
+    seen,
+    tell(set: AssignedSet): void {
+      told = assigned([seen()], byName(samplePinPool('worker', [set]))).get('n1') ?? told;
+    },
+    act(): void {
+      held = told?.sets[0] ?? null;
+    },
+    isHolding: ({ uid, generation }: AssignedSet): boolean => held?.uid === uid && held.generation >= generation,
+  };
+}
 
 const assignment: fc.Arbitrary<PinAssignment> = fc.record({
   sets: fc
@@ -77,5 +205,106 @@ describe('what a node is to hold', () => {
     ['more text than anybody reads', `${' '.repeat(65 * 1024)}${encodeAssignment(whole)}`],
   ])('is nothing to go by where it is %s', (_, text) => {
     expect(decodeAssignment(text)).toBeNull();
+  });
+});
+
+const role = 'machineconfiguration.openshift.io/role';
+const set = (name: string, ...roles: string[]) => ({
+  metadata: { name, labels: Object.fromEntries(roles.map((each) => [role, each])) },
+});
+
+interface Given {
+  readonly names?: readonly string[];
+  readonly added?: readonly string[];
+  readonly selector?: MachineConfigPool['spec']['machineConfigSelector'];
+}
+
+const worker = ({ names = [], added = [], selector = { matchLabels: { [role]: 'worker' } } }: Given = {}) => ({
+  metadata: { name: 'worker', annotations: { [addedImageSetsAnnotation]: encodeAddedSets(added) } },
+  spec: { machineConfigSelector: selector, pinnedImageSets: names.map((name) => ({ name })) },
+});
+
+describe('the sets that a pool takes', () => {
+  it.each<[string, Given['selector'], string, boolean]>([
+    ['of its role', { matchLabels: { [role]: 'worker' } }, 'worker', true],
+    ['not of another role', { matchLabels: { [role]: 'worker' } }, 'master', false],
+    [
+      'of one of its roles',
+      { matchExpressions: [{ key: role, operator: 'In', values: ['worker', 'infra'] }] },
+      'infra',
+      true,
+    ],
+    ['none where its selector is empty', {}, 'worker', false],
+    ['none where a selector is refused', { matchExpressions: [{ key: role, operator: 'Is' }] }, 'worker', false],
+  ])('%s', (_, selector, of, takes) => {
+    expect(takesSet(worker({ selector }), set('a', of))).toBe(takes);
+  });
+
+  it('none without a selector', () => {
+    const pool = { metadata: { name: 'worker' }, spec: {} };
+    expect(takesSet(pool, set('a', 'worker'))).toBe(false);
+  });
+});
+
+describe('spec.pinnedImageSets', () => {
+  it('gets what matches', () => {
+    expect(nextPoolSets(worker(), [set('b', 'worker'), set('a', 'worker'), set('c', 'master')])).toStrictEqual({
+      names: ['a', 'b'],
+      added: ['a', 'b'],
+      leftOut: [],
+    });
+  });
+
+  it('loses what was added and matches no more, and keeps what a person put there', () => {
+    const pool = worker({ names: ['mine', 'gone', 'a'], added: ['gone', 'a'] });
+    expect(nextPoolSets(pool, [set('a', 'worker')])).toStrictEqual({ names: ['mine', 'a'], added: ['a'], leftOut: [] });
+  });
+
+  it('keeps what a person put there though it matches, and would keep it if it did not', () => {
+    const pool = worker({ names: ['a'] });
+    const matching = nextPoolSets(pool, [set('a', 'worker')]);
+    expect(matching).toStrictEqual({ names: ['a'], added: [], leftOut: [] });
+    expect(nextPoolSets(pool, [])).toStrictEqual(matching);
+  });
+
+  it('keeps everything where what was added cannot be read', () => {
+    const pool = worker({ names: ['a', 'b'] });
+    pool.metadata.annotations[addedImageSetsAnnotation] = '{"a"';
+    expect(nextPoolSets(pool, [])).toMatchObject({ names: ['a', 'b'], added: [] });
+    pool.metadata.annotations[addedImageSetsAnnotation] = '{"a":1}';
+    expect(addedSetsOf(pool)).toStrictEqual([]);
+  });
+
+  it('holds a hundred, a person’s first, and says which are left out', () => {
+    const own = Array.from({ length: 99 }, (_, index) => `mine-${index}`);
+    const next = nextPoolSets(
+      worker({ names: own }),
+      ['a', 'b', 'c', 'd', 'e'].map((name) => set(name, 'worker')),
+    );
+    expect(next.names).toStrictEqual([...own, 'a']);
+    expect(next.leftOut).toStrictEqual(['b', 'c', 'd', 'e']);
+    expect(tooManySets('worker', next)).toMatchObject({
+      code: 'SLW_PIN_TOO_MANY_SETS',
+      message: expect.stringMatching(/MachineConfigPool worker: .*at most 100.*found 104.*b, c, d and 1 more/),
+    });
+    expect(tooManySets('worker', { ...next, leftOut: [] })).toBeNull();
+  });
+
+  it('is settled after one step, never forgets a person’s, and has what it added remembered', () => {
+    const names = fc.uniqueArray(fc.constantFrom<string[]>('a', 'b', 'c', 'd', 'e', 'f'));
+    fc.assert(
+      fc.property(names, names, names, (before, addedBefore, matching) => {
+        const sets = matching.map((name) => set(name, 'worker'));
+        const first = nextPoolSets(worker({ names: before, added: addedBefore }), sets);
+        const own = before.filter((name) => !addedBefore.includes(name));
+        expect(first.names).toEqual(expect.arrayContaining(own));
+        expect(new Set(first.names)).toEqual(new Set([...own, ...matching]));
+        expect(new Set(first.names).size).toBe(first.names.length);
+        expect(first.added.every((name) => matching.includes(name) && !own.includes(name))).toBe(true);
+        expect(nextPoolSets(worker(first), sets)).toEqual(first);
+        // With every set gone, a person's own are left, and no other.
+        expect(nextPoolSets(worker(first), []).names).toEqual(own);
+      }),
+    );
   });
 });

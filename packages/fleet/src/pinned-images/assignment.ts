@@ -1,6 +1,13 @@
 // What a node is to hold, as the controller tells it: one annotation of its MachineConfigNode. The daemon gets the sets by
 // name, so that no daemon has to watch sets or pools.
+import type { MachineConfigPool } from '@slipway/api';
+import { addedImageSetsAnnotation } from '@slipway/api/names';
 import { isRecord } from '@slipway/base/json';
+import { selectsSome } from '../pool-of.ts';
+import { matchesSelector } from '../render/label-selector.ts';
+import { holds, isToldOf, type PinNode, type PinPool } from './pin-facts.ts';
+import type { PinProblem } from './pool-summary.ts';
+import { chooseTurns } from './turns.ts';
 
 export interface AssignedSet {
   readonly name: string;
@@ -64,3 +71,133 @@ const isSet = (value: unknown): value is AssignedSet =>
 
 const isCount = (value: unknown, most: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most;
+
+// What every machine is told: the sets of all its pools, and whether it may pull now.
+
+export interface Assignments {
+  /** By the name of the machine; only those that are to be told something else than they were. */
+  readonly changed: ReadonlyMap<string, PinAssignment>;
+  /** Then turns change though nothing else does; null: they do not. */
+  readonly lookAgainAt: number | null;
+}
+
+/** Control planes have other things to do. */
+const PARALLEL = { worker: 5, controlPlane: 2 } as const;
+
+export function assignSets(nodes: readonly PinNode[], pools: ReadonlyMap<string, PinPool>, now: number): Assignments {
+  const wanted = nodes.map((node) => ({ node, sets: setsOf(node, pools).sets }));
+  const { turns, lookAgainAt } = chooseTurns(
+    wanted.map(({ node, sets }) => ({
+      ...node,
+      isDone: sets.every((set) => holds(node, set)),
+      hasTurn: node.told?.mayPull === true && isSame(node.told.sets, sets),
+    })),
+    pools,
+    now,
+  );
+  const changed = new Map<string, PinAssignment>();
+  for (const { node, sets } of wanted) {
+    // Also one that is to hold nothing: from then on it says how much room it has, and a person can see what would fit.
+    const next: PinAssignment = {
+      sets: sets.filter((set) => mayBeTold(node, set)),
+      mayPull: turns.has(node.name),
+      parallel: node.pools.some((pool) => pools.get(pool)?.isControlPlane === true)
+        ? PARALLEL.controlPlane
+        : PARALLEL.worker,
+    };
+    if (!isSameAssignment(node.told, next)) changed.set(node.name, next);
+  }
+  return { changed, lookAgainAt };
+}
+
+/** The sets of all its pools, by name. Those beyond what its status can hold are left out. */
+export function setsOf(
+  { pools: names }: Pick<PinNode, 'pools'>,
+  pools: ReadonlyMap<string, PinPool>,
+): { readonly sets: readonly AssignedSet[]; readonly leftOut: number } {
+  const byName = new Map(names.flatMap((name) => pools.get(name)?.sets ?? []).map((set) => [set.name, set]));
+  const sets = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { sets: sets.slice(0, MOST_SETS), leftOut: Math.max(0, sets.length - MOST_SETS) };
+}
+
+/**
+ * What a machine reports of a set has only its name. Where it still reports one of that name that it was told of earlier, it is
+ * first told to let that go: so that a set that was deleted and made again never counts as held because the old one was.
+ */
+const mayBeTold = ({ told, reported }: PinNode, set: AssignedSet): boolean =>
+  isToldOf(told, set) || !reported.has(set.name);
+
+const isSameAssignment = (a: PinAssignment | null, b: PinAssignment): boolean =>
+  a !== null && a.mayPull === b.mayPull && a.parallel === b.parallel && isSame(a.sets, b.sets);
+
+const isSame = (a: readonly AssignedSet[], b: readonly AssignedSet[]): boolean =>
+  a.length === b.length &&
+  a.every(({ name, uid, generation }, index) => {
+    const other = b[index];
+    return other?.name === name && other.uid === uid && other.generation === generation;
+  });
+
+// Which PinnedImageSets a pool has: those that match it by label come and go by themselves, a person's own stay.
+
+interface Labelled {
+  readonly metadata: { readonly name: string; readonly labels?: Record<string, string> };
+}
+
+type Pool = Pick<MachineConfigPool, 'metadata'> & {
+  readonly spec: Pick<MachineConfigPool['spec'], 'machineConfigSelector' | 'pinnedImageSets'>;
+};
+
+/** By the selector of its MachineConfigs. An empty one takes none: images for every machine there is are never meant. */
+export const takesSet = ({ spec: { machineConfigSelector } }: Pool, { metadata }: Labelled): boolean =>
+  selectsSome(machineConfigSelector) && matchesSelector(machineConfigSelector, metadata.labels);
+
+export interface PoolSets {
+  /** As they shall be in spec.pinnedImageSets. */
+  readonly names: readonly string[];
+  /** Those of them that were not put there by a person. */
+  readonly added: readonly string[];
+  /** Match, and find no room. */
+  readonly leftOut: readonly string[];
+}
+
+export function nextPoolSets(pool: Pool, sets: Iterable<Labelled>): PoolSets {
+  const before = setNamesOf(pool);
+  const addedBefore = new Set(addedSetsOf(pool));
+  const own = before.filter((name) => !addedBefore.has(name));
+  const matching = [...sets]
+    .filter((set) => takesSet(pool, set))
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => !own.includes(name))
+    .sort();
+  const added = matching.slice(0, Math.max(0, MOST_SETS - own.length));
+  const stay = before.filter((name) => own.includes(name) || added.includes(name));
+  return {
+    names: [...stay, ...added.filter((name) => !stay.includes(name))],
+    added,
+    leftOut: matching.slice(added.length),
+  };
+}
+
+export const setNamesOf = ({ spec: { pinnedImageSets = [] } }: Pool): string[] =>
+  pinnedImageSets.map(({ name }) => name);
+
+export const encodeAddedSets = (names: readonly string[]): string => JSON.stringify(names);
+
+/** What cannot be read counts as nothing: then all of spec.pinnedImageSets is somebody's own, and stays. */
+export function addedSetsOf({ metadata: { annotations } }: Pick<Pool, 'metadata'>): readonly string[] {
+  try {
+    const value: unknown = JSON.parse(annotations?.[addedImageSetsAnnotation] ?? '[]');
+    return Array.isArray(value) ? value.filter((each) => typeof each === 'string').slice(0, MOST_SETS) : [];
+  } catch {
+    return [];
+  }
+}
+
+export function tooManySets(pool: string, { leftOut, names }: PoolSets): PinProblem | null {
+  if (leftOut.length === 0) return null;
+  const shown = leftOut.slice(0, 3).join(', ') + (leftOut.length > 3 ? ` and ${leftOut.length - 3} more` : '');
+  return {
+    code: 'SLW_PIN_TOO_MANY_SETS',
+    message: `MachineConfigPool ${pool}: spec.pinnedImageSets: expected at most ${MOST_SETS} sets, found ${names.length + leftOut.length} that match or are named: ${shown} are left out. Put the images into fewer sets, a set holds 500`,
+  };
+}

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nodeFit } from './node-fit.ts';
 import type { PinProgress } from './pin-progress.ts';
-import type { SizedImage } from './space.ts';
+import { nodeFit, type SizedImage } from './space.ts';
 
 const GB = 1e9;
 const image = (...layers: [digest: string, size: number][]): SizedImage => ({

@@ -1,9 +1,8 @@
 // Pools and machines, as far as pinned images are concerned.
 import type { MachineConfigNode, MachineConfigPool } from '@slipway/api';
 import { maxPullingAnnotation, pinAssignmentAnnotation } from '@slipway/api/names';
-import { isControlPlanePool } from '../rollout/pool-facts.ts';
-import { type AssignedSet, decodeAssignment, type PinAssignment } from './assignment.ts';
-import { setNamesOf } from './pool-sets.ts';
+import { isControlPlanePool } from '../rollout/read-facts.ts';
+import { type AssignedSet, decodeAssignment, type PinAssignment, setNamesOf } from './assignment.ts';
 
 export interface PinPool {
   readonly name: string;

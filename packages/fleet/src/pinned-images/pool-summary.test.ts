@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PinNode } from './pin-facts.ts';
-import { poolPinsOf } from './pool-status.ts';
-import { decodeSummary, encodeSummary, type PinSummary, summaryOf } from './pool-summary.ts';
-import { byName, samplePinNode, samplePinPool, sampleReport, sampleSet, sampleTold } from './sample.ts';
+import { decodeSummary, encodeSummary, type PinSummary, poolPinsOf, summaryOf } from './pool-summary.ts';
+import { byName, samplePinNode, samplePinPool, sampleReport, sampleSet, sampleTold } from './testing/sample.ts';
 
 const release = sampleSet('release', 2);
 const worker = samplePinPool('worker', [release]);

@@ -1,10 +1,17 @@
-// How far the machines of a pool are with their images: left in an annotation of the pool for whoever derives its status.
+import type { MachineConfigPool } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
-import { setsOf } from './assign.ts';
-import { MOST_SETS } from './assignment.ts';
+import type { pinErrors } from '../errors.ts';
+import { MOST_SETS, setsOf } from './assignment.ts';
 import { holds, type PinNode, type PinPool } from './pin-facts.ts';
-import type { PinProblem } from './pin-problem.ts';
 import { maxPullingProblem } from './turns.ts';
+
+/** What of a pool keeps images from its machines. The message names it and the way out. */
+export interface PinProblem {
+  readonly code: keyof typeof pinErrors;
+  readonly message: string;
+}
+
+// How far the machines of a pool are with their images: left in an annotation of the pool for whoever derives its status.
 
 export interface PinSummary {
   /** Of the pool that it is about. */
@@ -148,3 +155,62 @@ const isDegradedNode = (value: unknown): value is DegradedNode =>
   typeof value['isDiskFull'] === 'boolean';
 const isProblem = (value: unknown): value is PinProblem =>
   isRecord(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';
+
+// What the status of a pool says of its pinned images.
+
+export type PoolSynchronizer = NonNullable<NonNullable<MachineConfigPool['status']>['poolSynchronizersStatus']>[number];
+
+export interface PinFinding {
+  readonly reason: string;
+  /** '' : nothing is wrong. */
+  readonly message: string;
+}
+
+export interface PoolPins {
+  /** Empty: the pool has no sets. */
+  readonly synchronizers: readonly PoolSynchronizer[];
+  /** Of the condition PinnedImageSetsDegraded. */
+  readonly degraded: PinFinding;
+  /** What makes the pool as a whole Degraded: a full disk, and nothing else. */
+  readonly full: PinFinding;
+}
+
+const fine: PinFinding = { reason: 'AsExpected', message: '' };
+
+/** Null: nothing has been summed up yet, or the pool has no sets. */
+export function poolPinsOf(summary: PinSummary | null): PoolPins {
+  if (summary === null) return { synchronizers: [], degraded: fine, full: fine };
+  const { generation, machines, updated, degraded, fullDisks, nodes, problems } = summary;
+  const full = nodes.filter(({ isDiskFull }) => isDiskFull);
+  const said = [...problems.map(({ code, message }) => `${message} [${code}]`), nodesText(nodes, degraded)];
+  return {
+    synchronizers: [
+      {
+        poolSynchronizerType: 'PinnedImageSets',
+        machineCount: machines,
+        updatedMachineCount: updated,
+        readyMachineCount: updated,
+        availableMachineCount: machines - degraded,
+        unavailableMachineCount: degraded,
+        observedGeneration: generation,
+      },
+    ],
+    degraded: {
+      reason: reasonOf(degraded, problems.length),
+      message: said.filter((text) => text !== '').join('\n'),
+    },
+    full: fullDisks === 0 ? fine : { reason: 'PinnedImagesDiskFull', message: nodesText(full, fullDisks) },
+  };
+}
+
+function reasonOf(degraded: number, problems: number): string {
+  if (degraded > 0) return 'PrefetchFailed';
+  return problems > 0 ? 'PinnedImageSetsInvalid' : fine.reason;
+}
+
+function nodesText(nodes: readonly DegradedNode[], count: number): string {
+  if (count === 0) return '';
+  const shown = nodes.map(({ name, message }) => `Node ${name} is reporting: "${message}"`);
+  const more = count - nodes.length;
+  return [...shown, ...(more > 0 ? [`and ${more} more ${more === 1 ? 'node' : 'nodes'}`] : [])].join(', ');
+}

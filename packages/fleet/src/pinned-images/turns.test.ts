@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { byName, samplePinPool, sampleSet } from './sample.ts';
+import { byName, samplePinPool, sampleSet } from './testing/sample.ts';
 import { chooseTurns, maxPullingProblem, type Waiting } from './turns.ts';
 
 const set = sampleSet('release');

@@ -1,7 +1,7 @@
 // Who may pull now. A pool may let only so many of its machines pull at once, to be kind to the registry.
 import { maxPullingAnnotation } from '@slipway/api/names';
-import type { PinProblem } from './pin-problem.ts';
 import type { PinNode, PinPool } from './pin-facts.ts';
+import type { PinProblem } from './pool-summary.ts';
 
 export interface Waiting extends Pick<PinNode, 'name' | 'pools' | 'isReady' | 'failure'> {
   readonly isDone: boolean;

@@ -2,7 +2,7 @@ import type { MachineConfigPool } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { machineConfig, withFile } from '../testing/sample-plan.ts';
 import { applyManifests, replaceManifests } from './apply-manifests.ts';
-import type { FleetState } from './fleet-state.ts';
+import type { FleetState } from './fleet-plan.ts';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const pool = (spec: MachineConfigPool['spec'], annotations: Record<string, string> = {}): MachineConfigPool => ({

@@ -2,8 +2,7 @@
 import type { MachineConfig, MachineConfigPool, MachineConfiguration } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { canonicalJson } from '../render/canonical-json.ts';
-import type { PlannedObject } from './fleet-plan.ts';
-import type { FleetState } from './fleet-state.ts';
+import type { FleetState, PlannedObject } from './fleet-plan.ts';
 
 /** What people and their tools apply. */
 export interface AppliedManifests {

@@ -1,8 +1,7 @@
 // Whom a drain would evict, and which budgets would refuse it now: by the rules of the drain controller.
 import type { Pod, PodDisruptionBudget } from '@slipway/api';
+import { budgetsOf, podFactsOf } from '../drain/pods.ts';
 import type { Stored } from '../kube-object.ts';
-import { budgetsOf } from '../drain/pod-budgets.ts';
-import { podFactsOf } from '../drain/pod-facts.ts';
 import type { BlockingBudget, FleetPlan, NodePlan, PlannedDrain, PoolPlan } from './fleet-plan.ts';
 
 /** Of a pod, only what is needed: a cluster may have a hundred thousand. */

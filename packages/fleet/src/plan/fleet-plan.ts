@@ -1,6 +1,10 @@
 // What applying some manifests would lead to, as plain data. `-o json` gives exactly this; docs/plan.md explains it.
+import type { MachineConfig, MachineConfiguration, Node } from '@slipway/api';
 import type { ItemDiff } from '@slipway/ignition';
-import type { CodedProblem } from '../problem-list.ts';
+import type { PlatformImages } from '../os-streams/os-images-of-pool.ts';
+import type { CodedProblem } from '../problems.ts';
+import type { RenderInput } from '../render/input.ts';
+import type { PlannedConfig } from '../update/plan-update.ts';
 import type { Cause, Irreconcilable, NodeAction, UpdatePlan } from '../update/update-plan.ts';
 
 export interface FleetPlan {
@@ -130,3 +134,29 @@ const exitCodes: Readonly<Record<Outcome, number>> = {
 };
 
 export const exitCodeOf = ({ outcome }: Pick<FleetPlan, 'outcome'>): number => exitCodes[outcome];
+
+// A fleet as plain data: what is configured, and what machines there are.
+
+/** What people and the platform say. */
+export interface FleetState extends PlatformImages {
+  /** Given ones and those of the operator; no rendered ones. */
+  readonly machineConfigs: readonly MachineConfig[];
+  /** The MachineConfiguration `cluster`. */
+  readonly settings: MachineConfiguration | undefined;
+  readonly controllerVersion: string;
+}
+
+/** What there is. */
+export interface Machines {
+  readonly nodes: readonly Node[];
+  /** By name: what pools are at and machines have. One may be missing. */
+  readonly rendered: ReadonlyMap<string, PlannedConfig['spec']>;
+  /** Where the controllers run; null: not known. */
+  readonly controllerNode: string | null;
+}
+
+/** A MachineConfig made ready to merge, or why it cannot be. */
+export type ReadResult = { ok: true; input: RenderInput } | { ok: false; problems: readonly CodedProblem[] };
+
+/** Each MachineConfig made ready to merge, with its remote content in it, or why it cannot be. */
+export type ReadConfigs = ReadonlyMap<MachineConfig, ReadResult>;

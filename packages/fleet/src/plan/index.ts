@@ -1,14 +1,17 @@
 export {
   exitCodeOf,
   type FleetPlan,
+  type FleetState,
+  type Machines,
   type NodePlan,
   type PlannedChange,
   type PlannedObject,
   type PlannedUpdate,
   type PoolPlan,
+  type ReadConfigs,
+  type ReadResult,
 } from './fleet-plan.ts';
 export { type Applied, type AppliedManifests, applyManifests, replaceManifests } from './apply-manifests.ts';
 export { type EvictedPod, evictedPod, withEvictions } from './evictions.ts';
-export type { FleetState, Machines, ReadConfigs, ReadResult } from './fleet-state.ts';
 export { planFleet } from './plan-fleet.ts';
-export { type NodeGroup, nodeGroups } from './node-groups.ts';
+export { type NodeGroup, nodeGroups } from './plan-pool.ts';

@@ -1,13 +1,12 @@
 // What applying manifests to a fleet would lead to. Plain data in, a plan out.
-import type { CodedProblem } from '../problem-list.ts';
+import type { CodedProblem } from '../problems.ts';
 import { canonicalJson } from '../render/canonical-json.ts';
 import { stoppedBy } from '../rollout/decide-fleet.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
-import type { FleetPlan, Outcome, PlannedObject, PoolPlan } from './fleet-plan.ts';
-import type { FleetState, Machines, ReadConfigs } from './fleet-state.ts';
+import type { FleetPlan, FleetState, Machines, Outcome, PlannedObject, PoolPlan, ReadConfigs } from './fleet-plan.ts';
 import { planPool } from './plan-pool.ts';
-import { createUpdates } from './planned-updates.ts';
-import { placeNodes, poolSides } from './pool-sides.ts';
+import { createUpdates } from './planned-rollout.ts';
+import { placeNodes, poolSides } from './pool-config.ts';
 
 export interface PlanRequest {
   readonly now: number;

@@ -1,17 +1,32 @@
-// What manifests would lead to in one pool.
+// The changes of an update as they may be shown.
+import { HIDDEN } from '../masking.ts';
 import { canonicalJson } from '../render/canonical-json.ts';
 import { diffRendered } from '../render/diff.ts';
+import type { NodeVerdict } from '../rollout/choose-nodes.ts';
 import { type PoolInFleet, rolloutRequestOf } from '../rollout/decide-fleet.ts';
-import type { NodeVerdict } from '../rollout/decision.ts';
-import { poolFactsOf } from '../rollout/pool-facts.ts';
+import { poolFactsOf } from '../rollout/read-facts.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
-import type { UpdatePlan } from '../update/update-plan.ts';
+import type { Change, PathState, UpdatePlan } from '../update/update-plan.ts';
 import { withOrigins } from './change-origins.ts';
 import type { NodePlan, PlannedChange, PlannedUpdate, PoolPlan } from './fleet-plan.ts';
-import { foresee } from './planned-rollout.ts';
-import type { Updates } from './planned-updates.ts';
-import type { Member, PoolSides } from './pool-sides.ts';
-import { shownChanges } from './shown-changes.ts';
+import { foresee, type Updates } from './planned-rollout.ts';
+import type { Member, PoolSides } from './pool-config.ts';
+
+/** Not even a digest of what is secret: a short secret can be guessed from it. */
+function shownChanges(changes: readonly Change[], showSecrets: boolean): readonly Change[] {
+  if (showSecrets) return changes;
+  return changes.map((change) => {
+    if (change.kind !== 'path' || !change.secret) return change;
+    return Object.assign({}, change, { before: withoutDigest(change.before), after: withoutDigest(change.after) });
+  });
+}
+
+function withoutDigest(state: PathState | null): PathState | null {
+  if (state?.kind !== 'file') return state;
+  return { ...state, contents: { ...state.contents, sha256: HIDDEN } };
+}
+
+// What manifests would lead to in one pool.
 
 export interface PoolRequest {
   readonly now: number;
@@ -187,4 +202,38 @@ async function changesTo(target: string, from: string, request: PoolRequest): Pr
   const explainable = (name: string) =>
     [sides.before, sides.after].find((side) => side.explainable?.rendered.name === name)?.explainable ?? null;
   return withOrigins(items ?? [], explainable(from), explainable(target));
+}
+
+// Machines to which the same happens, told together.
+
+export interface NodeGroup {
+  /** In the order of their turns. */
+  readonly nodes: readonly NodePlan[];
+  /** Undefined where nobody knows what they have. */
+  readonly update: PlannedUpdate | undefined;
+  readonly turn: NodePlan['turn'];
+  readonly movesFrom: string | null;
+  /** Why they cannot have a turn; '' where they can. */
+  readonly why: string;
+}
+
+/** Those that nothing happens to are left out. The largest group first. */
+export function nodeGroups({ nodes, updates, rollout }: Pick<PoolPlan, 'nodes' | 'updates' | 'rollout'>): NodeGroup[] {
+  const updateFrom = new Map(updates.map((update) => [update.from, update]));
+  const order = new Map(rollout.waves.flatMap((wave) => wave.nodes).map((name, index) => [name, index]));
+  const placeOf = ({ name }: NodePlan): number => order.get(name) ?? order.size;
+  const groups = Map.groupBy(
+    nodes.filter(({ turn, movesFrom }) => turn !== 'none' || movesFrom !== null),
+    ({ turn, current, movesFrom, why }) => JSON.stringify([turn, current, movesFrom, turn === 'skipped' ? why : '']),
+  );
+  return [...groups.values()]
+    .flatMap((members) => {
+      const [first] = members;
+      if (first === undefined) return [];
+      const { turn, current, movesFrom, why } = first;
+      const update = turn === 'none' ? undefined : updateFrom.get(current ?? '');
+      const sorted = [...members].sort((a, b) => placeOf(a) - placeOf(b) || (a.name < b.name ? -1 : 1));
+      return [{ nodes: sorted, update, turn, movesFrom, why: turn === 'skipped' ? why : '' }];
+    })
+    .sort((a, b) => b.nodes.length - a.nodes.length);
 }

@@ -1,9 +1,12 @@
 // How a rollout would go, by the function that the controller decides with: again and again, on machines that do what they are told.
-import { chooseNodes } from '../rollout/choose-nodes.ts';
-import type { RolloutDecision } from '../rollout/decision.ts';
-import { estimateSeconds } from '../rollout/estimate.ts';
+import type { MachineConfiguration } from '@slipway/api';
+import { FleetError } from '../errors.ts';
+import { chooseNodes, type RolloutDecision } from '../rollout/choose-nodes.ts';
 import type { NodeFacts, RolloutRecord, RolloutRequest } from '../rollout/facts.ts';
-import { isStuck, standOf } from '../rollout/standing.ts';
+import { isStuck, standOf } from '../rollout/node-state.ts';
+import { estimateSeconds } from '../rollout/waves.ts';
+import { type PlannedConfig, planUpdate } from '../update/plan-update.ts';
+import type { UpdatePlan } from '../update/update-plan.ts';
 import type { PlannedWave, RolloutPlan } from './fleet-plan.ts';
 
 export interface ForeseenRollout {
@@ -137,3 +140,52 @@ const finished = (node: NodeFacts, config: string | null): NodeFacts => ({
   isCordonedByUs: false,
   drainBlocked: '',
 });
+
+// What going from one config to another means for a machine: worked out once for each pair, however many machines go that way.
+
+export interface Updates {
+  /** Null where a config is not to be had or cannot be read; `problems` then says why. */
+  between(from: string, to: string): Promise<UpdatePlan | null>;
+  /** Sentences, each once. */
+  readonly problems: ReadonlySet<string>;
+}
+
+export function createUpdates(
+  configs: ReadonlyMap<string, PlannedConfig['spec']>,
+  settings: MachineConfiguration['spec'] | undefined,
+): Updates {
+  const { nodeDisruptionPolicy: policy, irreconcilableValidationOverrides: overrides } = settings ?? {};
+  const known = new Map<string, Promise<UpdatePlan | null>>();
+  const problems = new Set<string>();
+
+  function find(name: string): PlannedConfig | null {
+    const spec = configs.get(name);
+    if (spec !== undefined) return { name, spec };
+    problems.add(
+      `MachineConfig ${name} is not there, so nobody can say what changes for the machines that have it; they are counted as disrupted`,
+    );
+    return null;
+  }
+
+  async function plan(from: string, to: string): Promise<UpdatePlan | null> {
+    const [current, desired] = [find(from), find(to)];
+    if (current === null || desired === null) return null;
+    try {
+      return await planUpdate({ current, desired, policy, overrides });
+    } catch (error) {
+      if (!(error instanceof FleetError)) throw error;
+      problems.add(`${error.message} [${error.code}]`);
+      return null;
+    }
+  }
+
+  return {
+    problems,
+    between(from, to) {
+      const pair = `${from} ${to}`;
+      const before = known.get(pair) ?? plan(from, to);
+      known.set(pair, before);
+      return before;
+    },
+  };
+}

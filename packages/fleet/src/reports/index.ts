@@ -1,12 +1,13 @@
 export { type BootImageEntry, bootImagesReport, type BootImagesReport, entryOf } from './bootimages-report.ts';
 export { byName, type FleetNow, machineConfigurationName, slimNode } from './fleet-now.ts';
-export { hostEntry, type HostEntry } from './host-entry.ts';
 export {
   driveEntry,
   type DriveEntry,
   driveReport,
   type DriveReport,
   type DriveState,
+  hostEntry,
+  type HostEntry,
   isInDrive,
 } from './drive-report.ts';
 export {
@@ -21,7 +22,13 @@ export {
   type RolloutEntry,
 } from './history-report.ts';
 export { type PinReport, pinReport, type PinsNow, type PoolPins, type SetPins } from './pin-report.ts';
-export { type NodeReport, type PoolReport, type StatusReport, statusReport } from './status-report.ts';
+export {
+  type NodeReport,
+  nodeStepOf,
+  noStep,
+  type PoolReport,
+  type StatusReport,
+  statusReport,
+} from './status-report.ts';
 export { type PoolEntry, type StreamEntry, streamsReport, type StreamsReport } from './streams-report.ts';
-export { nodeStepOf, noStep } from './node-step.ts';
 export { wayOut } from './way-out.ts';

@@ -2,11 +2,10 @@
 import { type MachineConfigPool, type PinnedImageSet, pinSummaryAnnotation } from '@slipway/api';
 import type { GateFinding } from '../feature-gates.ts';
 import type { Stored } from '../kube-object.ts';
-import type { AssignedSet } from '../pinned-images/assignment.ts';
+import { addedSetsOf, type AssignedSet, takesSet } from '../pinned-images/assignment.ts';
 import { type NodePins, nodePins, type PinPhase, sumOf, sumOfKnown } from '../pinned-images/node-pins.ts';
 import { type PinPool, pinPoolOf } from '../pinned-images/pin-facts.ts';
 import type { Amount } from '../pinned-images/pin-progress.ts';
-import { addedSetsOf, takesSet } from '../pinned-images/pool-sets.ts';
 import { decodeSummary } from '../pinned-images/pool-summary.ts';
 import { isMember } from '../pool-of.ts';
 import type { FleetNow } from './fleet-now.ts';

@@ -1,4 +1,4 @@
-import { rolloutHistoryAnnotation } from '@slipway/api';
+import { type MachineConfigNode, rolloutHistoryAnnotation } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideFleet } from '../rollout/decide-fleet.ts';
@@ -6,7 +6,7 @@ import type { RolloutRecord } from '../rollout/facts.ts';
 import { encodeHistory } from '../rollout/memory.ts';
 import { poolStatusOf } from '../rollout/pool-status.ts';
 import { recordIn, type SampleFleet, sampleFleet, sampleNode, samplePoolOf } from '../testing/sample-fleet.ts';
-import { type PoolReport, type StatusReport, statusReport } from './status-report.ts';
+import { nodeStepOf, type PoolReport, type StatusReport, statusReport } from './status-report.ts';
 
 const now = Date.parse('2026-01-02T04:00:00Z');
 
@@ -100,5 +100,44 @@ describe('the state of a fleet', () => {
     const sample = { pools: [samplePoolOf('infra'), samplePoolOf('worker')], nodes };
     expect(statusOf(sample, new Set(['infra'])).pools.map(({ name }) => name)).toEqual(['infra']);
     expect(statusOf(sample).pools).toHaveLength(2);
+  });
+});
+
+const since = '2026-01-02T03:04:05Z';
+
+const withConditions = (...conditions: [type: string, status: 'True' | 'False' | 'Unknown', reason?: string][]) =>
+  ({
+    metadata: { name: 'n1' },
+    spec: { node: { name: 'n1' }, pool: { name: 'worker' }, configVersion: { desired: 'rendered-worker-2' } },
+    status: {
+      conditions: conditions.map(([type, status, reason = type]) => ({
+        type,
+        status,
+        reason,
+        message: '',
+        lastTransitionTime: since,
+      })),
+    },
+  }) satisfies MachineConfigNode;
+
+describe('what a node does now', () => {
+  it.each<[string, MachineConfigNode]>([
+    ['preparing', withConditions(['UpdatePrepared', 'Unknown'])],
+    ['downloading the OS image', withConditions(['UpdatePrepared', 'Unknown'], ['ImagePulledFromRegistry', 'Unknown'])],
+    ['draining', withConditions(['UpdatePrepared', 'True'], ['UpdateExecuted', 'Unknown'], ['Drained', 'Unknown'])],
+    [
+      'applying files',
+      withConditions(['UpdateExecuted', 'Unknown'], ['AppliedFiles', 'Unknown'], ['AppliedFilesAndOS', 'Unknown']),
+    ],
+    ['rebooting', withConditions(['UpdatePostActionComplete', 'Unknown'], ['RebootedNode', 'Unknown'])],
+    ['uncordoning', withConditions(['UpdateComplete', 'Unknown'], ['Uncordoned', 'Unknown'])],
+    ['going back', withConditions(['UpdatePrepared', 'Unknown', 'RollingBack'], ['Drained', 'Unknown', 'RollingBack'])],
+  ])('%s', (words, record) => {
+    expect(nodeStepOf(record)).toEqual({ words, since });
+  });
+
+  it('is nothing where no step is under way, or the daemon has said nothing', () => {
+    expect(nodeStepOf(withConditions(['Updated', 'True'], ['Drained', 'False'])).words).toBe('');
+    expect(nodeStepOf(undefined).words).toBe('');
   });
 });

@@ -1,6 +1,6 @@
 import { osStreamProblemAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { encodeProblems } from '../render-problems.ts';
+import { encodeProblems } from '../problems.ts';
 import { poolOnStream, rhel9, sampleStreams } from '../testing/sample-streams.ts';
 import { streamsReport } from './streams-report.ts';
 

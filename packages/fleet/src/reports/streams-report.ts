@@ -4,8 +4,7 @@ import type { GateFinding } from '../feature-gates.ts';
 import { findStream, lifecycleOf } from '../os-streams/available.ts';
 import type { StreamLifecycle, Streams, TrackedStream } from '../os-streams/facts.ts';
 import { trackedOf } from '../os-streams/tracked.ts';
-import type { CodedProblem } from '../problem-list.ts';
-import { decodeProblems } from '../render-problems.ts';
+import { type CodedProblem, decodeProblems } from '../problems.ts';
 
 export interface StreamsReport {
   /** Whether pools follow streams. Null: the cluster has no FeatureGate, so only its controllers know. */

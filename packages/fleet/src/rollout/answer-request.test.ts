@@ -15,7 +15,7 @@ import {
   samplePool,
   sampleRequest,
   sampleState,
-} from './sample.ts';
+} from './testing/sample.ts';
 
 const record = (config: string, more: Partial<RolloutRecord> = {}): RolloutRecord => ({
   config,

@@ -1,11 +1,9 @@
 // What becomes of a person's request about a rollout.
 import { renderedPrefix } from '@slipway/api/names';
-import { begin, courseTo, lastGood } from './course.ts';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
-import { downgrade } from './halt.ts';
-import { type Aim, aimOf, holdFor, isWayBack } from './hold.ts';
-import { standOf } from './standing.ts';
-import { namesOf } from './name-list.ts';
+import { type Aim, aimOf, begin, courseTo, downgrade, holdFor, isWayBack, lastGood } from './lifecycle.ts';
+import { standOf } from './node-state.ts';
+import { namesOf } from './summary.ts';
 
 export interface RequestInput {
   readonly pool: PoolFacts;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { chooseNodes } from './choose-nodes.ts';
-import type { RolloutDecision } from './decision.ts';
+import { chooseNodes, type RolloutDecision } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
 import { defaultRolloutPolicy } from './policy.ts';
+import { AFTER_FAILURE } from './read-facts.ts';
 import {
   afterwards,
   at,
@@ -15,8 +15,7 @@ import {
   sampleNodes,
   sampleRequest,
   sampleState,
-} from './sample.ts';
-import { AFTER_FAILURE } from './target-reason.ts';
+} from './testing/sample.ts';
 
 const names = ({ give }: RolloutDecision): string[] => give.map(({ node }) => node);
 const choose = (pool: Partial<PoolFacts>, nodes: readonly NodeFacts[], more: Partial<RolloutRequest> = {}) =>

@@ -1,15 +1,182 @@
-// Which machines of a pool are given its target now. The whole decision about a rollout, on plain data.
-import { chosen, type Given } from './candidates.ts';
-import { begin, courseTo, end } from './course.ts';
-import type { RolloutDecision } from './decision.ts';
+// Which machines are given the target now, and in which order.
 import type { NodeFacts, RolloutRecord, RolloutRequest, RolloutState } from './facts.ts';
-import { downgrade, haltedState } from './halt.ts';
-import { type Aim, aimOf, holdFor } from './hold.ts';
-import { maxUnavailableOf } from './max-unavailable.ts';
-import { isUnavailable, type Stand, standOf } from './standing.ts';
-import { phaseOf, type Situation, summaryOf } from './summary.ts';
-import { verdictsOf } from './verdicts.ts';
+import { type Aim, aimOf, begin, courseTo, downgrade, end, haltedState, holdFor } from './lifecycle.ts';
+import { isFailing, isUnavailable, type Stand, standOf, verdictsOf } from './node-state.ts';
+import { maxUnavailableOf } from './policy.ts';
+import { AFTER_FAILURE } from './read-facts.ts';
+import { machines, phaseOf, type Situation, summaryOf } from './summary.ts';
 import { waveOf } from './waves.ts';
+
+export interface Limits {
+  readonly target: string;
+  /** How many of the pool may be out of service. */
+  readonly maxUnavailable: number;
+  /** Machines outside of the pool that count as well. */
+  readonly outElsewhere: number;
+  readonly wave: { readonly number: number; readonly of: number; readonly size: number; readonly given: number };
+  readonly ownNode: string | null;
+}
+
+export interface Given {
+  readonly node: string;
+  readonly config: string;
+  readonly why: string;
+}
+
+export function chosen(stands: readonly Stand[], limits: Limits): Given[] {
+  const { target, wave } = limits;
+  const same = stands.filter(({ standing }) => standing === 'same').sort(byTurn);
+  const give = same.map((stand) => ({ node: stand.node.name, config: target, why: whyTold(stand, target) }));
+  let room = wave.size - wave.given - same.length;
+  const slots = slotsOf(stands, limits);
+  if (room <= 0) return give;
+  for (const stand of inOrder(stands, slots, limits)) {
+    if (room === 0) break;
+    const why = take(stand, slots, limits);
+    if (why === null) continue;
+    give.push({ node: stand.node.name, config: target, why });
+    room -= 1;
+  }
+  return give;
+}
+
+/** How much of the pool is out of service, as machines are given the target one after the other. */
+interface Slots {
+  /** All that count against maxUnavailable. */
+  unavailable: number;
+  /** Those of them that are really away, or may go away at any time. One that failed and rests is neither, until it is told to move. */
+  away: number;
+}
+
+function slotsOf(stands: readonly Stand[], { outElsewhere }: Limits): Slots {
+  const slots = { unavailable: outElsewhere, away: outElsewhere };
+  for (const stand of stands) {
+    if (!stand.isUnavailable) continue;
+    slots.unavailable += 1;
+    if (stand.standing !== 'resting') slots.away += 1;
+  }
+  return slots;
+}
+
+/**
+ * What is out of service already goes first, since it costs nothing, and of that what has failed. But one that is not ready is the
+ * worst of canaries. The machine that the controller runs on goes after the other ones, so that the controller moves once.
+ */
+function tierOf({ node, standing }: Stand, ownNode: string | null): number | null {
+  switch (standing) {
+    case 'resting':
+      return 0;
+    case 'astray':
+      return node.isReady ? 1 + Number(!isFailing(node)) : LAST_TIER;
+    case 'available':
+      return node.name === ownNode ? 4 : 3;
+    case 'broken':
+      return LAST_TIER;
+    default:
+      return null;
+  }
+}
+const LAST_TIER = 5;
+
+function inOrder(stands: readonly Stand[], slots: Slots, { maxUnavailable, ownNode }: Limits): Stand[] {
+  const isFull = slots.unavailable >= maxUnavailable;
+  const tiers: Stand[][] = Array.from({ length: LAST_TIER + 1 }, () => []);
+  for (const stand of stands) {
+    if (isFull && stand.standing === 'available') continue;
+    const tier = tierOf(stand, ownNode);
+    if (tier !== null) tiers[tier]?.push(stand);
+  }
+  return tiers.flatMap((tier) => tier.sort(byTurn));
+}
+
+/** Zone by zone, the oldest first. */
+const byTurn = ({ node: a }: Stand, { node: b }: Stand): number =>
+  compare(a.zone, b.zone) || a.createdAt - b.createdAt || compare(a.name, b.name);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+/** Null: not now. */
+function take(stand: Stand, slots: Slots, limits: Limits): string | null {
+  switch (stand.standing) {
+    case 'available':
+      if (slots.unavailable >= limits.maxUnavailable) return null;
+      slots.unavailable += 1;
+      slots.away += 1;
+      return whyTaken(stand.node, slots, limits);
+    case 'resting':
+      if (slots.away >= limits.maxUnavailable) return null;
+      slots.away += 1;
+      return whyTold(stand, limits.target);
+    default:
+      return whyTold(stand, limits.target);
+  }
+}
+
+function whyTaken({ zone }: NodeFacts, { unavailable }: Slots, { wave, maxUnavailable }: Limits): string {
+  const place = zone === '' ? 'the oldest' : `the oldest of zone ${zone}`;
+  const canary = wave.number === 1 && wave.of > 1 ? ', which tries it for the others' : '';
+  return `it is ${place} that is left in wave ${wave.number} of ${wave.of}${canary}; number ${unavailable} of at most ${machines(maxUnavailable)} out of service`;
+}
+
+function whyTold({ node, standing }: Stand, target: string): string {
+  if (standing === 'same') return `${isFailing(node) ? AFTER_FAILURE : ''}it runs ${target} already`;
+  if (isFailing(node)) return `${AFTER_FAILURE}${failedHow(node)}, and has its turn first`;
+  if (standing === 'broken') return `it is not ready at ${node.current}, which may be the reason`;
+  return `it was on its way to ${node.desired}, so that it costs nothing to turn it round`;
+}
+
+const failedHow = ({ current, desired }: NodeFacts): string =>
+  desired === null || desired === current ? `it is degraded at ${current}` : `it could not become ${desired}`;
+
+// What a rollout comes to, for the controller to carry out, and for commands and pages to show.
+
+export type NodePhase =
+  /** Has the target and works. */
+  | 'updated'
+  /** Was given the target and is on its way. */
+  | 'updating'
+  /** Was given the target and could not. */
+  | 'failed'
+  /** Is given it now. */
+  | 'next'
+  /** Its turn comes. */
+  | 'waiting'
+  /** Cannot have a turn as it is: not ready, cordoned by somebody, degraded before, being deleted. */
+  | 'skipped';
+
+export interface NodeVerdict {
+  readonly phase: NodePhase;
+  /** One sentence for people: why this node now, or why not. */
+  readonly why: string;
+  /** Counts against maxUnavailable. */
+  readonly isUnavailable: boolean;
+}
+
+export interface RolloutDecision {
+  /** What the machines are to have; null: nothing was rendered yet. */
+  readonly target: string | null;
+  /** How many may be out of service at once. */
+  readonly maxUnavailable: number;
+  /** In order; each one write. */
+  readonly give: readonly { readonly node: string; readonly config: string; readonly why: string }[];
+  /** Every node of the pool. */
+  readonly nodes: ReadonlyMap<string, NodeVerdict>;
+  /** The wave that is under way: its number from 1, of how many, and how many machines may have the target in it. */
+  readonly wave: { readonly number: number; readonly of: number; readonly size: number } | null;
+  /** As it must be stored before anything is given; the same object where nothing changes. */
+  readonly state: RolloutState | null;
+  /** The annotation target-config as it must be: written together with `state`. */
+  readonly held: string | null;
+  /** A rollout that has just ended. */
+  readonly ended: RolloutRecord | null;
+  /** When time alone changes the decision; null: never. */
+  readonly lookAgainAt: number | null;
+  /** One sentence for people: what happens, or what is waited for and the way out. */
+  readonly summary: string;
+  readonly phase: 'updated' | 'updating' | 'paused' | 'stopped' | 'halted' | 'nothing';
+}
+
+// Which machines of a pool are given its target now. The whole decision about a rollout, on plain data.
 
 export function chooseNodes(request: RolloutRequest): RolloutDecision {
   const aim = aimOf(request.pool, request.now);

@@ -3,12 +3,10 @@
 import type { MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
 import { rolloutRequestAnnotation, stopRolloutsAnnotation } from '@slipway/api/names';
 import { poolOf } from '../pool-of.ts';
-import { chooseNodes } from './choose-nodes.ts';
-import type { RolloutDecision } from './decision.ts';
+import { chooseNodes, type RolloutDecision } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutRequest } from './facts.ts';
-import { nodeFactsOf } from './node-facts.ts';
-import { isControlPlanePool, poolFactsOf } from './pool-facts.ts';
-import { isUnavailable } from './standing.ts';
+import { isUnavailable } from './node-state.ts';
+import { isControlPlanePool, nodeFactsOf, poolFactsOf } from './read-facts.ts';
 
 /** One pool, and the machines of all pools: what happens to it depends on some of theirs. */
 export interface PoolInFleet extends Pick<RolloutRequest, 'now' | 'pool' | 'stopped' | 'ownNode'> {

@@ -1,4 +1,5 @@
 // What a rollout is decided on: a pool, its nodes and what was remembered, at one moment, as plain data.
+import type { rolloutErrors } from '../errors.ts';
 import type { RolloutPolicy } from './policy.ts';
 
 /** What a node's daemon says of it; null: it has said nothing yet. */
@@ -121,4 +122,10 @@ export interface RolloutRecord {
   /** How many went at a time. */
   readonly capacity: number;
   readonly why: string;
+}
+
+/** Something of a pool that cannot be used as it is. The message names it and the way out. */
+export interface RolloutProblem {
+  readonly code: keyof typeof rolloutErrors;
+  readonly message: string;
 }

@@ -3,9 +3,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chooseNodes } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
-import { AFTER_FAILURE } from './target-reason.ts';
-import { afterwards, MINUTE, NEW, NEXT, NOW, OLD, sampleNode, samplePool, sampleState } from './sample.ts';
-import { isUnavailable } from './standing.ts';
+import { isUnavailable } from './node-state.ts';
+import { AFTER_FAILURE } from './read-facts.ts';
+import { afterwards, MINUTE, NEW, NEXT, NOW, OLD, sampleNode, samplePool, sampleState } from './testing/sample.ts';
 
 const config = fc.constantFrom(OLD, NEW, NEXT);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutRecord } from './facts.ts';
 import { addToHistory, decodeHistory, decodeState, encodeHistory, encodeState } from './memory.ts';
-import { at, NEW, OLD, sampleState } from './sample.ts';
+import { at, NEW, OLD, sampleState } from './testing/sample.ts';
 
 const whole = sampleState({
   endedAt: at(0),

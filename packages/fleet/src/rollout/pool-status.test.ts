@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleStreams, tracked } from '../os-streams/sample.ts';
-import { poolPinsOf } from '../pinned-images/pool-status.ts';
+import { poolPinsOf } from '../pinned-images/pool-summary.ts';
 import { chooseNodes } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
 import { type PoolCondition, type PoolStatusInput, poolStatusOf, type PoolStreamInput } from './pool-status.ts';
@@ -15,7 +15,7 @@ import {
   sampleNodes,
   sampleRequest,
   sampleState,
-} from './sample.ts';
+} from './testing/sample.ts';
 
 const source = { name: NEW, source: [{ name: '00-worker' }] };
 

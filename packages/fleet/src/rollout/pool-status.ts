@@ -1,14 +1,12 @@
 // The status of a MachineConfigPool: counts and conditions with the meaning that their users know.
 import type { MachineConfigPool } from '@slipway/api';
-import type { RolloutDecision } from './decision.ts';
-import type { NodeFacts, PoolFacts } from './facts.ts';
-import { namesOf } from './name-list.ts';
-import { isFailing, isUnavailable } from './standing.ts';
 import { poolDeprecation } from '../os-streams/deprecation.ts';
 import type { Streams, TrackedStream } from '../os-streams/facts.ts';
-import type { PoolPins, PoolSynchronizer } from '../pinned-images/pool-status.ts';
-import { blockedDrains } from './summary.ts';
-import type { RolloutProblem } from './problem.ts';
+import type { PoolPins, PoolSynchronizer } from '../pinned-images/pool-summary.ts';
+import type { RolloutDecision } from './choose-nodes.ts';
+import type { NodeFacts, PoolFacts, RolloutProblem } from './facts.ts';
+import { isFailing, isUnavailable } from './node-state.ts';
+import { blockedDrains, namesOf } from './summary.ts';
 
 type Configuration = NonNullable<NonNullable<MachineConfigPool['status']>['configuration']>;
 

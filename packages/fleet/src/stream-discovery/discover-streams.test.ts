@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { discoverStreams } from './discover-streams.ts';
-import type { SourceReading } from './discovery.ts';
+import { discoverStreams, type SourceReading } from './discover-streams.ts';
 import { commandLine, configMap, imageOf, pair, release, tagged } from './testing/readings.ts';
 
 const rhel9 = pair('rhel9-coreos', 'rhel-9');

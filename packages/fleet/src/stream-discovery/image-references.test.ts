@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readImageReferences } from './image-references.ts';
+import { isCandidate, readImageReferences, roleOf, streamOfImage } from './image-references.ts';
 
 const stream = (tags: unknown, more: object = {}): string =>
   JSON.stringify({
@@ -63,5 +63,85 @@ describe('image-references', () => {
     ['bytes without end', ' '.repeat(4 * 1024 * 1024 + 1), /4194305 bytes, expected at most 4194304/],
   ])('that are %s are refused with what was expected and found', (_, content, problem) => {
     expect(readImageReferences(content)).toEqual({ ok: false, problem: expect.stringMatching(problem) });
+  });
+});
+
+const builtFrom = (source: string) => ({ 'io.openshift.build.source-location': source });
+
+describe('a tag of a payload may be an OS image', () => {
+  it.each([
+    // As streams were designed.
+    ['rhel9-coreos'],
+    ['rhel9-coreos-extensions'],
+    ['rhel10-coreos'],
+    ['rhel10-coreos-extensions'],
+    ['stream-coreos'],
+    ['stream-coreos-extensions'],
+    // As payloads have them today.
+    ['rhel-coreos'],
+    ['rhel-coreos-extensions'],
+    ['rhel-coreos-10'],
+    ['rhel-coreos-10-extensions'],
+    ['stream9-coreos'],
+  ])('by its name: %s', (name) => {
+    expect(isCandidate({ name, annotations: {} })).toBe(true);
+  });
+
+  it.each([
+    ['https://github.com/openshift/os'],
+    ['github.com/openshift/os'],
+    ['https://github.com/openshift/os.git'],
+    ['git@github.com:openshift/os'],
+  ])('by where it was built from, whatever its name: %s', (source) => {
+    expect(isCandidate({ name: 'machine-os', annotations: builtFrom(source) })).toBe(true);
+  });
+});
+
+describe('a tag of a payload is not looked at', () => {
+  it.each([
+    ['cli', {}],
+    ['coreos-installer', {}],
+    ['fedora-coreos', {}],
+    ['machine-os-images', builtFrom('https://github.com/openshift/machine-os-images')],
+    // These would be asked about in vain, and be told of as images without a label.
+    ['osin', builtFrom('https://github.com/openshift/osin')],
+    ['os-tools', builtFrom('https://github.com/openshift/os-tools')],
+  ])('that has neither: %s', (name, annotations) => {
+    expect(isCandidate({ name, annotations })).toBe(false);
+  });
+});
+
+const extensions = { 'io.openshift.os.extensions': 'true' };
+
+describe('an image is the OS or its extensions', () => {
+  it.each([
+    ['containers.bootc=1', { 'containers.bootc': '1' }, 'anything', 'os'],
+    ['containers.bootc=True', { 'containers.bootc': 'True' }, 'anything', 'os'],
+    ['containers.bootc before all else', { 'containers.bootc': 'true', ...extensions }, 'rhel-coreos-extensions', 'os'],
+    ['io.openshift.os.extensions=true', extensions, 'anything', 'extensions'],
+    ['no label, by its tag', {}, 'rhel-coreos', 'os'],
+    ['no label, by the end of its tag', {}, 'rhel-coreos-10-extensions', 'extensions'],
+    ['a label that says no, by its tag', { 'containers.bootc': 'false' }, 'rhel9-coreos-extensions', 'extensions'],
+    ['nothing that tells', {}, 'machine-os', null],
+  ])('%s', (_, labels, tag, role) => {
+    expect(roleOf({ labels, tag, role: null })).toBe(role);
+  });
+
+  it.each([
+    ['as the source says, where labels are silent', {}, 'os', 'os'],
+    ['as the source and the labels say', extensions, 'extensions', 'extensions'],
+    ['and neither, where source and labels contradict', extensions, 'os', 'contradiction'],
+  ] as const)('%s', (_, labels, role, found) => {
+    expect(roleOf({ labels, tag: null, role })).toBe(found);
+  });
+});
+
+describe('the stream of an image', () => {
+  it.each([
+    [{ 'io.openshift.os.streamclass': 'rhel-9' }, 'rhel-9'],
+    [{ 'io.openshift.os.streamclass': '' }, null],
+    [{}, null],
+  ])('with the labels %j is %s', (labels, stream) => {
+    expect(streamOfImage(labels)).toBe(stream);
   });
 });

@@ -1,5 +1,7 @@
 // The list of images of a release payload: an ImageStream, in a file of the release image.
 import { isRecord } from '@slipway/base/json';
+import { streamClassLabel } from '../os-streams/runs.ts';
+import type { SourceImage } from './discover-streams.ts';
 
 /** Where a release image has it. */
 export const imageReferencesPath = 'release-manifests/image-references';
@@ -109,4 +111,64 @@ function textAt(value: unknown, path: string, longest: number): string {
   if (value.length > longest)
     throw new Refused(`${path}: expected at most ${longest} characters, found ${value.length}`);
   return value;
+}
+
+// Which tags of a payload may be OS images: only these are looked at in their registry, out of two hundred.
+
+/** No more than these are asked about: a hundred streams have two images each. */
+export const MOST_CANDIDATES = 200;
+
+const sourceAnnotation = 'io.openshift.build.source-location';
+/** Not openshift/osin and the like. */
+const osSources = /github\.com[/:]openshift\/os(?![\w-])/;
+const namePatterns = [
+  // As streams were designed: rhel9-coreos, rhel10-coreos-extensions, stream-coreos.
+  /^(rhel[\w.+-]*|stream)-coreos[\w.+-]*(-extensions[\w.+-]*)?$/,
+  // As payloads have them today: rhel-coreos, rhel-coreos-10-extensions.
+  /^(rhel|stream)[a-zA-Z0-9.-]*-coreos[a-zA-Z0-9.-]*(-extensions[a-zA-Z0-9.-]*)?$/,
+];
+
+/** Payloads without annotations exist, so either is enough. */
+export const isCandidate = ({ name, annotations }: Pick<ImageTag, 'name' | 'annotations'>): boolean =>
+  osSources.test(annotations[sourceAnnotation] ?? '') || hasNameOfOs(name);
+
+const hasNameOfOs = (tag: string): boolean => namePatterns.some((pattern) => pattern.test(tag));
+
+// What an image of a payload is, by its labels.
+
+const osLabel = 'containers.bootc';
+const extensionsLabel = 'io.openshift.os.extensions';
+
+export type Role = 'os' | 'extensions';
+
+/**
+ * The labels say it; where they do not, the source, and then the tag. `contradiction`: a source says one thing and the
+ * labels another. Null: it is neither.
+ */
+export function roleOf({
+  labels,
+  tag,
+  role,
+}: Pick<SourceImage, 'labels' | 'tag' | 'role'>): Role | 'contradiction' | null {
+  const labelled = roleOfLabels(labels);
+  if (role !== null) return labelled === null || labelled === role ? role : 'contradiction';
+  return labelled ?? (tag === null ? null : roleOfTag(tag));
+}
+
+function roleOfLabels(labels: SourceImage['labels']): Role | null {
+  if (isSet(labels[osLabel])) return 'os';
+  return isSet(labels[extensionsLabel]) ? 'extensions' : null;
+}
+
+const isSet = (value: string | undefined): boolean => value === '1' || value?.toLowerCase() === 'true';
+
+function roleOfTag(tag: string): Role | null {
+  if (!hasNameOfOs(tag)) return null;
+  return tag.includes('-extensions') ? 'extensions' : 'os';
+}
+
+/** Null: it has no label. */
+export function streamOfImage(labels: SourceImage['labels']): string | null {
+  const name = labels[streamClassLabel]?.trim() ?? '';
+  return name === '' ? null : name;
 }

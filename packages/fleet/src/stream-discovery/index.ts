@@ -7,9 +7,26 @@ export {
   pairOf,
   type StreamSources,
 } from './stream-sources.ts';
-export { discoverStreams } from './discover-streams.ts';
-export type { Discovery, SourceImage, SourceName, SourceReading, StreamNote } from './discovery.ts';
-export { isMadeFrom, type NextStreamObject, nextStreamObject, type WantedStreamObject } from './next-stream-object.ts';
-export { isCandidate, MOST_CANDIDATES } from './candidates.ts';
-export { imageReferencesPath, MAX_REFERENCES_BYTES, readImageReferences } from './image-references.ts';
-export { isSaidByUs, joinUpgradeable } from './join-upgradeable.ts';
+export {
+  discoverStreams,
+  type Discovery,
+  type SourceImage,
+  type SourceName,
+  type SourceReading,
+  type StreamNote,
+} from './discover-streams.ts';
+export {
+  isMadeFrom,
+  isSaidByUs,
+  joinUpgradeable,
+  type NextStreamObject,
+  nextStreamObject,
+  type WantedStreamObject,
+} from './next-stream-object.ts';
+export {
+  imageReferencesPath,
+  isCandidate,
+  MAX_REFERENCES_BYTES,
+  MOST_CANDIDATES,
+  readImageReferences,
+} from './image-references.ts';

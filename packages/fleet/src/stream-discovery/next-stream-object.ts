@@ -8,10 +8,11 @@ import {
 } from '@slipway/api';
 import { findStream } from '../os-streams/available.ts';
 import { defaultStreamOf } from '../os-streams/default-stream.ts';
+import type { StreamCondition } from '../os-streams/deprecation.ts';
 import type { Stream } from '../os-streams/facts.ts';
 import { encodeLifecycle } from '../os-streams/lifecycle.ts';
-import type { ReportedProblem } from '../render-problems.ts';
-import type { Discovery } from './discovery.ts';
+import type { ReportedProblem } from '../problems.ts';
+import type { Discovery } from './discover-streams.ts';
 
 type Status = NonNullable<OSImageStream['status']>;
 
@@ -116,3 +117,28 @@ function dangling(current: StreamObjectInput['current'], available: readonly Str
 /** Whether it was made from these sources and needs nobody to be asked. */
 export const isMadeFrom = (current: StreamObjectInput['current'], sourcesDigest: string): boolean =>
   current?.status !== undefined && current.metadata.annotations?.[streamSourcesAnnotation] === sourcesDigest;
+
+// One condition of two findings.
+
+const SKEW = 'BootImageSkew';
+const reasonsOfOurs: ReadonlySet<string> = new Set(['DeprecatedOSStreamInUse', SKEW]);
+const between = '::';
+const LONGEST = 4000;
+
+/** `skew`: why boot images are too old for an upgrade, in words; null where they are not. */
+export function joinUpgradeable(streams: StreamCondition, skew: string | null): StreamCondition {
+  if (skew === null) return streams;
+  if (streams.status === 'True') return { status: 'False', reason: SKEW, message: cut(skew) };
+  return {
+    status: 'False',
+    reason: `${streams.reason}${between}${SKEW}`,
+    // Each gets its half: one that is very long must not hide the other.
+    message: `${cut(streams.message, LONGEST / 2)}\n${cut(skew, LONGEST / 2 - 1)}`,
+  };
+}
+
+/** Whether an upgrade was held by something that we have found. */
+export const isSaidByUs = (reason: string | undefined): boolean =>
+  reason?.split(between).some((each) => reasonsOfOurs.has(each)) === true;
+
+const cut = (text: string, limit = LONGEST): string => (text.length <= limit ? text : `${text.slice(0, limit - 1)}…`);

@@ -7,12 +7,11 @@ import {
   nodeAnnotations,
   roleLabel,
 } from '@slipway/api';
-import { builtInMachineConfigs } from '../built-in/built-in.ts';
+import { builtInMachineConfigs } from '../first-boot/built-in.ts';
 import { missingPools } from '../missing-pools.ts';
 import type { Streams } from '../os-streams/facts.ts';
 import { type AppliedManifests, applyManifests } from '../plan/apply-manifests.ts';
-import type { FleetPlan, PoolPlan } from '../plan/fleet-plan.ts';
-import type { FleetState, Machines } from '../plan/fleet-state.ts';
+import type { FleetPlan, FleetState, Machines, PoolPlan } from '../plan/fleet-plan.ts';
 import { planFleet } from '../plan/plan-fleet.ts';
 import { configNow } from '../plan/pool-config.ts';
 import { readMachineConfig } from '../render/input.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { combineActions, needsDrain } from './actions.ts';
-import { actionsIn } from './sample-plan.ts';
+import { actionsIn } from './testing/sample-plan.ts';
 import type { NodeAction } from './update-plan.ts';
 
 const action = (text: string): NodeAction => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dataUrl, file, ignition, withFiles } from '../render/sample.ts';
-import { plan, type Spec } from './sample-plan.ts';
+import { plan, type Spec } from './testing/sample-plan.ts';
 
 const storage = (sections: object): Spec => ({ config: ignition({ storage: sections }) });
 const passwd = (sections: object): Spec => ({ config: ignition({ passwd: sections }) });

@@ -2,10 +2,9 @@ import type { MachineConfig } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dataUrl, file, ignition, inputOf, machineConfig, renderOk } from '../render/sample.ts';
-import { planUpdate } from './plan-update.ts';
+import { planUpdate, rollbackOf } from './plan-update.ts';
 import type { NodeDisruptionPolicy } from './policy.ts';
-import { rollbackOf } from './rollback.ts';
-import { apply, machineWith, seen } from './sample-machine.ts';
+import { apply, machineWith, seen } from './testing/sample-machine.ts';
 
 type Spec = NonNullable<MachineConfig['spec']>;
 

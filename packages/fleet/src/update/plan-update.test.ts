@@ -1,7 +1,7 @@
 import { encodeDataUrl, gzip } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
 import { dataUrl, file, ignition, withFiles } from '../render/sample.ts';
-import { plan, type Spec } from './sample-plan.ts';
+import { plan, type Spec } from './testing/sample-plan.ts';
 
 const units = (...list: object[]): Spec => ({ config: ignition({ systemd: { units: list } }) });
 const users = (...list: object[]): Spec => ({ config: ignition({ passwd: { users: list } }) });

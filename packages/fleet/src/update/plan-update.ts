@@ -1,21 +1,90 @@
-// From one rendered config to another on a running machine: what changes, whether it can, and what it costs.
+// What each thing that changes asks for.
 import { diskOf } from '../disk/disk-of.ts';
 import type { DiskPlan } from '../disk/disk-plan.ts';
 import { FleetError } from '../errors.ts';
 import { readIgnition, type RenderedIgnition } from '../render/ignition.ts';
 import { nameOfMachineConfig } from '../render/problem.ts';
 import { combineActions, needsDrain } from './actions.ts';
-import { causesOf } from './causes.ts';
-import { coreUserChanges } from './core-user.ts';
-import { REGISTRIES_PATH } from './default-policy.ts';
-import { irreconcilableIn } from './irreconcilable.ts';
-import { pathChanges } from './paths.ts';
-import type { NodeDisruptionPolicy } from './policy.ts';
+import { irreconcilableIn, toleratedBy, type ValidationOverrides } from './irreconcilable.ts';
+import { pathChanges, unitChanges, unitOf } from './paths.ts';
+import {
+  alwaysReboots,
+  type NodeDisruptionPolicy,
+  REGISTRIES_PATH,
+  type Ruling,
+  rulingForFile,
+  rulingForSshKey,
+  rulingForUnit,
+} from './policy.ts';
 import { addsMirrorsOnly } from './registries.ts';
-import { toleratedBy, type ValidationOverrides } from './tolerated.ts';
-import { settingChanges, type Spec, usesExtensionsImage } from './settings.ts';
-import { unitChanges } from './units.ts';
-import type { Change, UpdatePlan } from './update-plan.ts';
+import { coreUserChanges, kernelArgumentsChange, settingChanges, type Spec, usesExtensionsImage } from './settings.ts';
+import type { Cause, Change, ChangedItem, PathChange, UpdatePlan } from './update-plan.ts';
+
+export interface Circumstances {
+  readonly policy: NodeDisruptionPolicy;
+  /** Asked only if the file has changed and the built-in entry counts. */
+  readonly addsMirrorsOnly: () => boolean;
+  /** Whether anything on the machine comes from the image with the extensions. What came from it and goes is a change itself. */
+  readonly usesExtensionsImage: boolean;
+}
+
+/** One for each item, by kind and name. */
+function causesOf(changes: readonly Change[], circumstances: Circumstances): Cause[] {
+  const items = new Map(changes.flatMap(itemsIn).map((item) => [`${item.kind} ${item.name}`, item]));
+  return [...items]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, item]) => Object.assign({ item }, rulingFor(item, circumstances)));
+}
+
+function itemsIn(change: Change): ChangedItem[] {
+  switch (change.kind) {
+    case 'path':
+      return itemsAt(change);
+    case 'unit':
+      return [{ kind: 'unit', name: change.unit }];
+    case 'ssh keys':
+    case 'password':
+      return [{ kind: change.kind, name: change.user }];
+    case 'kernel arguments':
+      return [{ kind: 'machine setting', name: 'kernelArguments' }];
+    case 'extensions':
+      return [{ kind: 'machine setting', name: 'extensions' }];
+    case 'setting':
+      return [{ kind: 'machine setting', name: change.setting }];
+  }
+}
+
+/** Two, where a file of its own becomes one of a unit or the other way round. */
+function itemsAt({ path, before, after }: PathChange): ChangedItem[] {
+  return [before, after].flatMap((state): ChangedItem[] => {
+    if (state === null) return [];
+    const unit = unitOf(path, state);
+    return [unit === null ? { kind: 'file', name: path } : { kind: 'unit', name: unit }];
+  });
+}
+
+function rulingFor(
+  { kind, name }: ChangedItem,
+  { policy, addsMirrorsOnly, usesExtensionsImage }: Circumstances,
+): Ruling {
+  switch (kind) {
+    case 'file':
+      // The entry covers what is below its path as well, which is another file.
+      return rulingForFile(name, policy, () => name === REGISTRIES_PATH && addsMirrorsOnly());
+    case 'unit':
+      return rulingForUnit(name, policy);
+    case 'ssh keys':
+    case 'password':
+      return rulingForSshKey(policy);
+    case 'machine setting':
+      if (name !== 'baseOSExtensionsContainerImage' || usesExtensionsImage) {
+        return alwaysReboots(`a change of ${name} takes a reboot, whatever the policy says`);
+      }
+      return { actions: [], rule: 'always', entry: '', because: 'nothing on the machine comes from this image' };
+  }
+}
+
+// From one rendered config to another on a running machine: what changes, whether it can, and what it costs.
 
 export interface PlannedConfig {
   readonly name: string;
@@ -86,4 +155,40 @@ function ignitionOf({ name, spec }: PlannedConfig): RenderedIgnition {
 function registriesOn({ entries }: DiskPlan): Uint8Array | null {
   const entry = entries.find(({ path }) => path === REGISTRIES_PATH);
   return entry?.kind === 'file' && !entry.keepsExisting ? entry.bytes : null;
+}
+
+/**
+ * The way back from a plan, however far it was carried out: undoing what was not done yet changes nothing. It is not the
+ * plan from `to` to `from`, which would refuse to make a directory again that the machine had.
+ */
+export function rollbackOf({ changes }: Pick<UpdatePlan, 'changes'>): Change[] {
+  return changes.map(undo).toReversed();
+}
+
+const OPPOSITE: Readonly<Record<PathChange['change'], PathChange['change']>> = {
+  added: 'removed',
+  removed: 'added',
+  changed: 'changed',
+};
+
+function undo(change: Change): Change {
+  switch (change.kind) {
+    case 'path':
+      return { ...change, change: OPPOSITE[change.change], before: change.after, after: change.before };
+    case 'unit':
+      return { ...change, before: change.after, after: change.before };
+    case 'ssh keys': {
+      const { added, removed, before, after } = change;
+      return { ...change, added: removed, removed: added, before: after, after: before };
+    }
+    case 'password':
+      return { ...change, before: change.after, after: change.before };
+    case 'kernel arguments':
+      // Arguments are put back in their order, so what is removed is not always what was added.
+      return kernelArgumentsChange(change.after, change.before) ?? change;
+    case 'extensions':
+      return { ...change, added: change.removed, removed: change.added };
+    case 'setting':
+      return { ...change, before: change.after, after: change.before };
+  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { file, ignition, withFiles } from '../render/sample.ts';
 import type { NodeDisruptionPolicy } from './policy.ts';
-import { actionsIn, plan, rewritten, type Spec } from './sample-plan.ts';
+import { actionsIn, plan, rewritten, type Spec } from './testing/sample-plan.ts';
 
 type Actions = NonNullable<NodeDisruptionPolicy['sshkey']>['actions'];
 

@@ -1,7 +1,59 @@
-// What changes of the OS itself: its image, kernel and extensions.
+// From one list of kernel arguments to another by removing and appending, which is all that the tools of the OS can do.
 import type { MachineConfig } from '@slipway/api';
-import { kernelArgumentsChange } from './kernel-arguments.ts';
-import type { Change, ExtensionsChange, SettingChange } from './update-plan.ts';
+import type { DiskPlan, DiskUser } from '../disk/disk-plan.ts';
+import { isSameBytes, referenceTo } from './paths.ts';
+import type {
+  Change,
+  ExtensionsChange,
+  KernelArgumentsChange,
+  PasswordChange,
+  SettingChange,
+  SshKeysChange,
+} from './update-plan.ts';
+
+export function kernelArgumentsChange(
+  current: readonly string[],
+  desired: readonly string[],
+): KernelArgumentsChange | null {
+  const [before, after] = [current.flatMap(splitArguments), desired.flatMap(splitArguments)];
+  if (isSameList(before, after)) return null;
+  const stays = valuesThatStay(before, after);
+  const kept = before.filter((argument) => stays.has(argument)).length;
+  const removed = before.filter((argument) => !stays.has(argument));
+  return { kind: 'kernel arguments', before, after, removed, added: after.slice(kept) };
+}
+
+/** One entry of a MachineConfig may hold several; spaces inside double quotes belong to an argument, as for the kernel. */
+export function splitArguments(entry: string): string[] {
+  return entry.match(/(?:"[^"]*"?|[^\s"])+/g) ?? [];
+}
+
+/**
+ * Arguments that need not be touched. What comes is appended, so what stays has to be the beginning of the new list; and of
+ * an argument that stands twice all or none stay, since a tool that removes one by its value takes the first it finds.
+ */
+function valuesThatStay(before: readonly string[], after: readonly string[]): ReadonlySet<string> {
+  const [had, has] = [countsOf(before), countsOf(after)];
+  const stays = new Set(before.filter((argument) => had.get(argument) === has.get(argument)));
+  for (;;) {
+    const kept = before.filter((argument) => stays.has(argument));
+    const moved = kept.find((argument, index) => argument !== after[index]);
+    if (moved === undefined) return stays;
+    stays.delete(moved);
+  }
+}
+
+function countsOf(values: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((value, index) => value === b[index]);
+}
+
+// What changes of the OS itself: its image, kernel and extensions.
 
 export type Spec = NonNullable<MachineConfig['spec']>;
 
@@ -39,4 +91,58 @@ function extensionsChange(current: readonly string[], desired: readonly string[]
   const removed = [...new Set(current).difference(new Set(desired))].sort();
   const added = [...new Set(desired).difference(new Set(current))].sort();
   return removed.length + added.length === 0 ? null : { kind: 'extensions', removed, added };
+}
+
+// The user core: the only one of whom something can change on a running machine, namely keys and password.
+
+export const CORE = 'core';
+
+export async function coreUserChanges(
+  current: DiskPlan,
+  desired: DiskPlan,
+): Promise<(SshKeysChange | PasswordChange)[]> {
+  const [before, after] = [coreIn(current), coreIn(desired)];
+  const changes: (SshKeysChange | PasswordChange)[] = [];
+  const [old, now] = [keysOf(before), keysOf(after)];
+  if (!isSame(old, now)) changes.push(await sshKeysChange(old, now));
+  if (before?.passwordHash !== after?.passwordHash) {
+    changes.push({ kind: 'password', user: CORE, before: passwordOf(before), after: passwordOf(after) });
+  }
+  return changes;
+}
+
+function coreIn({ users }: DiskPlan): DiskUser | undefined {
+  return users.find((user) => user.name === CORE);
+}
+
+function keysOf(user: DiskUser | undefined): Uint8Array | null {
+  return user?.sshKeys?.bytes ?? null;
+}
+
+function passwordOf(user: DiskUser | undefined): 'set' | 'none' {
+  return user?.passwordHash === undefined ? 'none' : 'set';
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : isSameBytes(a, b);
+}
+
+async function sshKeysChange(before: Uint8Array | null, after: Uint8Array | null): Promise<SshKeysChange> {
+  const [old, now] = [keysIn(before), keysIn(after)];
+  return {
+    kind: 'ssh keys',
+    user: CORE,
+    added: now.filter((key) => !old.includes(key)),
+    removed: old.filter((key) => !now.includes(key)),
+    before: before === null ? null : await referenceTo(before),
+    after: after === null ? null : await referenceTo(after),
+  };
+}
+
+function keysIn(bytes: Uint8Array | null): string[] {
+  if (bytes === null) return [];
+  return new TextDecoder()
+    .decode(bytes)
+    .split('\n')
+    .filter((line) => line !== '');
 }

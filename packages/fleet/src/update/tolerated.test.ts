@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ignition } from '../render/sample.ts';
+import { addTolerated, type ValidationOverrides } from './irreconcilable.ts';
 import { planUpdate } from './plan-update.ts';
-import type { Spec } from './sample-plan.ts';
-import { addTolerated, type ValidationOverrides } from './tolerated.ts';
+import type { Spec } from './testing/sample-plan.ts';
 import type { Irreconcilable } from './update-plan.ts';
 
 const storage = (sections: object): Spec => ({ config: ignition({ storage: sections }) });

@@ -1,7 +1,6 @@
 import { isRecord } from '@slipway/base/json';
 import type { Drive, KnownNode } from '@slipway/fleet/hosts';
-import { inOneLine } from './fault.ts';
-import { IronicError } from './ironic-error.ts';
+import { inOneLine, IronicError } from './ironic-error.ts';
 
 /** What is asked of a node: no more, since driver_info is nobody's business. */
 export const nodeFields = [

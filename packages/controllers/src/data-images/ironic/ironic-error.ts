@@ -1,3 +1,4 @@
+import { isRecord } from '@slipway/base/json';
 import type { ControllerErrorCode } from '../../errors.ts';
 
 export type IronicErrorCode = Extract<ControllerErrorCode, `SLW_IRONIC_${string}`>;
@@ -37,3 +38,62 @@ export class IronicError extends Error {
 
 export const isIronicError = (error: unknown, ...codes: IronicErrorCode[]): error is IronicError =>
   error instanceof IronicError && (codes.length === 0 || codes.includes(error.code));
+
+const LONGEST = 600;
+
+/** Why Ironic says no, in its own words: JSON within a string of JSON. Undefined: these are not words of an Ironic. */
+export function readFault(text: string): string | undefined {
+  const outer = parse(text);
+  const message = isRecord(outer) ? outer['error_message'] : undefined;
+  const inner = typeof message === 'string' ? parse(message) : message;
+  if (!isRecord(inner)) return undefined;
+  // Its web framework speaks otherwise than Ironic itself.
+  const words = inner['faultstring'] ?? inner['description'];
+  return typeof words === 'string' ? words : undefined;
+}
+
+/** The error that a status means which is not a success. */
+export function faultOf(status: number, words: string | undefined, asked: string): IronicError {
+  const code = codeOf(status, words);
+  const found = words === undefined ? `status ${status}` : `status ${status}: ${inOneLine(words)}`;
+  return new IronicError(code, `expected a yes, found ${found}. ${wayOut[code] ?? ''}`.trim(), { asked, status });
+}
+
+function codeOf(status: number, words: string | undefined): IronicErrorCode {
+  if (status === 401 || status === 403) return 'SLW_IRONIC_UNAUTHORIZED';
+  if (status === 408 || status === 429 || status >= 500) return 'SLW_IRONIC_SERVER';
+  // Anything else counts only out of Ironic's own mouth: that a proxy knows no such path does not mean that a node is gone.
+  if (status < 400 || words === undefined) return 'SLW_IRONIC_ANSWER';
+  return byStatus[status] ?? 'SLW_IRONIC_REFUSED';
+}
+
+const byStatus: Readonly<Record<number, IronicErrorCode>> = {
+  404: 'SLW_IRONIC_NOT_FOUND',
+  406: 'SLW_IRONIC_VERSION',
+  409: 'SLW_IRONIC_CONFLICT',
+};
+
+const wayOut: Partial<Record<IronicErrorCode, string>> = {
+  SLW_IRONIC_UNAUTHORIZED: 'Give credentials that Ironic accepts',
+  SLW_IRONIC_SERVER: "Check Ironic's log, and whether the BMC of the host answers",
+  SLW_IRONIC_ANSWER: 'Check that this is the address of an Ironic',
+  SLW_IRONIC_NOT_FOUND: 'It may have just been deleted',
+  SLW_IRONIC_CONFLICT: 'It is tried again later',
+};
+
+/** Fit for a message: in one line, not too long, without control characters. */
+export function inOneLine(text: string, longest = LONGEST): string {
+  const line = text
+    .slice(0, longest * 2)
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,11 +1,13 @@
 // What an Ironic may do that a healthy one cannot be brought to, and what becomes of a call then.
 import type { ServerResponse } from 'node:http';
 import type { IronicOptions } from '@slipway/fleet/hosts';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeAuthority } from '../../certificates/authority.ts';
-import { issueServing } from '../../certificates/serving-certificate.ts';
+import { makeAuthority } from '../../provisioning/authority.ts';
+import { issueServing } from '../../provisioning/serving-certificate.ts';
 import { bmcPassword, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
 import { always, nodeAnswer, says, startMisbehavingIronic, uuid } from './testing/misbehaving-ironic.ts';
+import { parseAuth, parseEndpoint } from './transport.ts';
 
 const power = /PUT .*\/states\/power/;
 
@@ -190,5 +192,46 @@ describe('the way to Ironic', () => {
       }),
     );
     expect((await failureOf(talk.ironic.power(uuid, 'power on'))).code).toBe('SLW_IRONIC_CLOSED');
+  });
+});
+
+describe('the address of Ironic', () => {
+  it.each([
+    ['http://ironic.example:6385', 'http://ironic.example:6385/'],
+    ['http://ironic.example:6385/', 'http://ironic.example:6385/'],
+    ['http://ironic.example:6385/v1', 'http://ironic.example:6385/'],
+    ['https://ironic.example/baremetal/v1/', 'https://ironic.example/baremetal'],
+    ['https://[2001:db8::1]:6385/v1/', 'https://[2001:db8::1]:6385/'],
+    ['https://ironic.example/v1x', 'https://ironic.example/v1x'],
+  ])('%s is %s without its version', (text, expected) => {
+    expect(parseEndpoint(text).href).toBe(expected);
+  });
+});
+
+describe('the credentials', () => {
+  it('are one line, whose first colon ends the name', () => {
+    expect(parseAuth('admin:a:b c\n')).toEqual({ username: 'admin', password: 'a:b c' });
+  });
+
+  it.each([
+    ['only a colon', ':'],
+    ['nothing', ''],
+    ['no colon', 'admin'],
+    ['no name', ':x'],
+    ['no password', 'admin:'],
+    ['two lines', 'a:b\nc:d'],
+    ['too long', `a:${'x'.repeat(5000)}`],
+  ])('with %s are refused, and not shown', (_, text) => {
+    expect(() => parseAuth(text)).toThrow(/expected one line, USERNAME:PASSWORD, found something else$/);
+  });
+
+  it('of any name and password without control characters come back as they were written', () => {
+    const printable = fc.string({ minLength: 1, maxLength: 50 }).filter((text) => !/\p{Cc}/u.test(text));
+    fc.assert(
+      fc.property(printable, printable, (name, password) => {
+        const username = name.replaceAll(':', '-');
+        expect(parseAuth(`${username}:${password}\n`)).toEqual({ username, password });
+      }),
+    );
   });
 });

@@ -1,10 +1,102 @@
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext, getCACertificates } from 'node:tls';
+import { systemCode } from '@slipway/base/http';
 import type { IronicAuth } from '@slipway/fleet/hosts';
 import { Agent, type Dispatcher } from 'undici';
-import { checkAuthorities } from './endpoint.ts';
-import { faultOf, readFault } from './fault.ts';
-import { IronicError } from './ironic-error.ts';
-import { cutAnswer, noAnswer } from './network-errors.ts';
+import { faultOf, IronicError, readFault } from './ironic-error.ts';
+
+const LONGEST_AUTH = 4096;
+
+const refuse = (text: string): IronicError => new IronicError('SLW_IRONIC_OPTIONS', text);
+
+/** The address of Ironic without its version. */
+export function parseEndpoint(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw refuse('the URL of Ironic: expected http://HOST:PORT or https://HOST:PORT, found something else');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw refuse('the URL of Ironic: expected no user name or password in it. Put them into a file, USERNAME:PASSWORD');
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw refuse('the URL of Ironic: expected nothing after its path, found a query or a fragment');
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
+  return url;
+}
+
+/** Refuses what is not certificates: Node passes over them, and the mistake would show as an untrusted Ironic. */
+function checkAuthorities(pem: string): void {
+  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  if (found.length === 0) throw refuse('the CA of Ironic: expected certificates in PEM, found none');
+  for (const [index, one] of found.entries()) {
+    try {
+      void new X509Certificate(one);
+    } catch {
+      throw refuse(`the CA of Ironic: expected certificates in PEM, found that number ${index + 1} cannot be read`);
+    }
+  }
+}
+
+/** The one line of a file: USERNAME:PASSWORD. A password may have colons in it. */
+export function parseAuth(text: string): IronicAuth {
+  const line = text.replace(/\r?\n$/, '');
+  const colon = line.indexOf(':');
+  // Control characters cannot be sent, and a second line is a mistake. What was found may be a password: it is not shown.
+  if (line.length > LONGEST_AUTH || colon < 1 || colon === line.length - 1 || /\p{Cc}/u.test(line)) {
+    throw refuse('the credentials for Ironic: expected one line, USERNAME:PASSWORD, found something else');
+  }
+  return { username: line.slice(0, colon), password: line.slice(colon + 1) };
+}
+
+const late = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT', 'TimeoutError']);
+const ended = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+const untrusted =
+  /^(CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
+
+/** What it means that no answer came. */
+function noAnswer(error: unknown, asked: string): IronicError {
+  const code = systemCode(error);
+  const details = { asked, cause: error };
+  if (late.has(code)) return silent(asked, error);
+  if (untrusted.test(code)) {
+    const text = `expected a certificate that is trusted, found one that is not (${code}). Give the authority that signed it (CA of Ironic); it is never accepted unverified`;
+    return new IronicError('SLW_IRONIC_TLS', text, details);
+  }
+  if (/^(ERR_SSL_|EPROTO$)/.test(code)) {
+    const text = `expected TLS, found something else (${code}). Check the port, and whether the URL begins with http or https`;
+    return new IronicError('SLW_IRONIC_TLS', text, details);
+  }
+  if (error instanceof Error && error.name === 'HTTPParserError') {
+    // Not as the cause: it holds the bytes that came.
+    return new IronicError('SLW_IRONIC_ANSWER', 'expected HTTP, found something else. Check host and port', { asked });
+  }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+    return new IronicError('SLW_IRONIC_LIMIT', 'expected headers of a usual size, found more', { asked });
+  }
+  if (ended.has(code)) {
+    const text = `expected an answer, found that the connection ended (${code}). Check Ironic's log, and what stands between`;
+    return new IronicError('SLW_IRONIC_CUT', text, details);
+  }
+  const text = `expected a connection, found none (${code || 'it broke'}). Check that Ironic runs, its host and port, and the network between`;
+  return new IronicError('SLW_IRONIC_UNREACHABLE', text, details);
+}
+
+/** What it means that an answer did not come to its end. */
+function cutAnswer(error: unknown, asked: string): IronicError {
+  const code = systemCode(error);
+  if (late.has(code)) return silent(asked, error);
+  const text = `expected the whole answer, found that the connection ended in the middle of it (${code || 'no reason given'}). Check Ironic's log, and what stands between`;
+  return new IronicError('SLW_IRONIC_CUT', text, { asked, cause: error });
+}
+
+const silent = (asked: string, cause: unknown): IronicError =>
+  new IronicError(
+    'SLW_IRONIC_SILENT',
+    'expected an answer, found none in time. Check the load of Ironic, the network between, and whether the BMC of the host answers',
+    { asked, cause },
+  );
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

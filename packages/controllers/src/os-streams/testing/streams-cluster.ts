@@ -8,6 +8,7 @@ import {
   crdOf,
   type Kind,
   machineConfigKind,
+  type MachineConfigPool,
   machineConfigPoolKind,
   machineConfigPools,
   machineConfigs,
@@ -20,7 +21,6 @@ import {
   osImageStreams,
   secrets,
 } from '@slipway/api';
-import type { MachineConfigPool } from '@slipway/api';
 import {
   type Client,
   type ControllerDef,
@@ -40,9 +40,9 @@ import {
 import { borrowControlPlane } from '@slipway/tools/controlplane';
 import { type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { vi } from 'vitest';
-import { builtInController } from '../../built-in/built-in.ts';
+import { builtInController } from '../../built-in-controller.ts';
 import { renderController } from '../../render/render.ts';
-import { rolloutController } from '../../rollout/rollout.ts';
+import { rolloutController } from '../../rollout/controller.ts';
 import { osStreamsControllers } from '../controllers.ts';
 import { registryWith } from '../registry-of.ts';
 import type { RetryTimes } from '../retry-pace.ts';

@@ -38,8 +38,8 @@ import {
 } from '@slipway/kube';
 import { borrowControlPlane } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
-import { machineConfigNodesController } from '../../machine-config-nodes/machine-config-nodes.ts';
-import { rolloutController } from '../../rollout/rollout.ts';
+import { machineConfigNodesController } from '../../machine-config-nodes-controller.ts';
+import { rolloutController } from '../../rollout/controller.ts';
 import { pinnedImagesControllers } from '../controllers.ts';
 
 const patience = { timeout: 20_000, interval: 50 };

@@ -18,8 +18,8 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
-import { drainController } from '../../drain/drain.ts';
-import { rolloutController } from '../../rollout/rollout.ts';
+import { drainController } from '../../drain/controller.ts';
+import { rolloutController } from '../../rollout/controller.ts';
 import { createRandom, type Random } from './random.ts';
 import { runScenario } from './rollout-scenario.ts';
 

@@ -1,7 +1,7 @@
 // Templates cannot be changed: another image is another template, named after what is in it.
 import { clonedFromAnnotation } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
-import { managedByLabel } from '../../managed-by.ts';
+import { managedByLabel } from '../../kube-object.ts';
 import { canonicalJson } from '../../render/canonical-json.ts';
 import { isJsonObject, objectAt } from '../json-path.ts';
 import type { Json, JsonObject } from '../verdict.ts';

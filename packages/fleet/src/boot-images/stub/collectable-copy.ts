@@ -1,4 +1,4 @@
-import { managedByLabel } from '../../managed-by.ts';
+import { managedByLabel } from '../../kube-object.ts';
 import { copyNameOf, copyOfAnnotation } from './stub-secret.ts';
 
 interface SecretMetadata {

@@ -1,6 +1,6 @@
 // What becomes of the user data of something that makes machines.
 import { isEqual } from '@slipway/base/equal';
-import { managedByLabel } from '../../managed-by.ts';
+import { managedByLabel } from '../../kube-object.ts';
 import type { StubReading } from '../facts.ts';
 import type { BootImageCode, MachineResource } from '../verdict.ts';
 import { classifyStub, type StubClass } from './classify-stub.ts';

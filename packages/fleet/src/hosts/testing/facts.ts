@@ -1,7 +1,6 @@
 // Facts for tables: a host at rest, with what a row changes.
-import { emptyDrive } from '../drive-memory.ts';
 import type { DataImageSeen, DriveMemory, HostFacts, HostMemory, HostSeen, IronicNode } from '../host-step.ts';
-import { nothingAsked } from '../host-memory.ts';
+import { emptyDrive, nothingAsked } from '../memory.ts';
 
 export const now = 1_000_000_000;
 export const isoA = 'http://iso.example/a.iso';

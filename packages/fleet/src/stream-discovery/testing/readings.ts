@@ -1,5 +1,5 @@
 // Sources as they would be read, in few words.
-import type { SourceImage, SourceReading } from '../discovery.ts';
+import type { SourceImage, SourceReading } from '../discover-streams.ts';
 
 /** An image by a digest that is made of its name, so that it is told apart in a test. */
 export const imageOf = (name: string): string =>

@@ -1,0 +1,328 @@
+// What is in the drive of a host, as the BMC tells Ironic.
+import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret, secrets } from '@slipway/api';
+import {
+  bmcSeen,
+  bmcSeenBeside,
+  dataImageSeen,
+  dataImageStatus,
+  type Drive,
+  failuresOf,
+  type HostFacts,
+  hostSeen,
+  hostStatus,
+  type HostStep,
+  imageFinalizer,
+  type Ironic,
+  isFreshlyAdopted,
+  type KnownNode,
+  mediumOf,
+  nextHostStep,
+  nodeNameOf,
+  nodeSeen,
+  pausedAnnotation,
+  type ReadBmc,
+  statusWithoutHost,
+  type StepOptions,
+  stepWithoutHost,
+  usualOptions,
+} from '@slipway/fleet/hosts';
+import {
+  again,
+  type Context,
+  type ControllerDef,
+  done,
+  dropManagedFields,
+  type Key,
+  type Metrics,
+  nameOf,
+  type Next,
+  type Source,
+  type Stored,
+} from '@slipway/kube';
+import { carryOut, type Scene } from './execute-step.ts';
+import { isIronicError } from './ironic/ironic-error.ts';
+import { createHostMetrics, type HostMetrics, tell, warning } from './report.ts';
+import { createDroppedFields, type DroppedFields, writeHostStatus, writeImageStatus } from './write-status.ts';
+import { createWriter, type Writer } from './writer.ts';
+
+export type Look = { readonly drive: Drive; readonly driveProblem: null } | { drive: null; driveProblem: string };
+
+/** Asked twice: a BMC in the middle of a change says one thing and then another, and neither counts. */
+async function look(ironic: Ironic, uuid: string, signal: AbortSignal): Promise<Look> {
+  try {
+    const first = await ironic.drive(uuid, signal);
+    const second = await ironic.drive(uuid, signal);
+    if (first.inserted === second.inserted && first.image === second.image)
+      return { drive: second, driveProblem: null };
+    return { drive: null, driveProblem: `it was said to hold ${said(first)}, and a moment later ${said(second)}` };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isIronicError(error)) throw error;
+    return { drive: null, driveProblem: `${error.message} [${error.code}]` };
+  }
+}
+
+const said = ({ inserted, image }: Drive): string => (inserted ? image : 'nothing');
+
+export interface DataImagesOptions {
+  /** How Ironic is spoken to: called when there is work, and again after what it made was closed. */
+  readonly ironic: () => Ironic;
+  /** Another operator registers and powers the hosts; only their drives are ours. */
+  readonly besideOperator?: boolean | undefined;
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+  /** Shorter in tests. */
+  readonly times?: Partial<Times> | undefined;
+}
+
+export interface Times extends Pick<StepOptions, 'pollMs' | 'settleMs' | 'softOffMs' | 'minuteMs' | 'lastEjectMs'> {
+  /** How soon a host at rest is looked at again: somebody may have pressed its button, and Ironic may have forgotten it. */
+  readonly restMs: number;
+  /** How soon an Ironic that does not answer is asked again. */
+  readonly ironicMs: number;
+}
+
+const usualRest: Pick<Times, 'restMs' | 'ironicMs'> = { restMs: 60_000, ironicMs: 15_000 };
+
+// Bare-metal hosts and the ISOs in their drives: one controller for a host and its DataImage, which have the same name, so that
+// nobody switches a machine on while its drive is being changed. Each run reads, decides on one step, and carries it out.
+
+/** Each waits for Ironic, and Ironic for a BMC. */
+const WORKERS = 16;
+/** Two looks into a drive whose BMC is slow, and a call. */
+const TIME_LIMIT_MS = 10 * 60_000;
+const CREDENTIALS = 'credentials';
+
+export function dataImagesController(options: DataImagesOptions): ControllerDef {
+  const { besideOperator = false } = options;
+  const times: Times = { ...usualOptions, ...usualRest, ...options.times };
+  const metrics = options.metrics === undefined ? undefined : createHostMetrics(options.metrics);
+  const writer = createWriter();
+  const dropped = createDroppedFields();
+  let ironic: Ironic | undefined;
+  return {
+    name: 'data-images',
+    reads: [hostSource, { resource: dataImages }, ...(besideOperator ? [] : [credentialsSource])],
+    owns: [bareMetalHosts, dataImages].flatMap((resource) => [{ resource }, { resource, subresource: 'status' }]),
+    workers: WORKERS,
+    timeLimitMs: TIME_LIMIT_MS,
+    listen: () => () => {
+      void ironic?.close().catch(() => {});
+      ironic = undefined;
+      metrics?.reset();
+      dropped.clear();
+    },
+    async reconcile(key, context) {
+      // What we wrote is on its way, and brings this host back here.
+      if (writer.isBehind(key, context.read)) return done();
+      ironic ??= options.ironic();
+      return reconcile(key, { ironic, writer, dropped, metrics, times, besideOperator, context });
+    },
+  };
+}
+
+/** What inspection has found in a machine is most of it, and nothing is decided on it. */
+const hostSource: Source<BareMetalHost> = {
+  resource: bareMetalHosts,
+  project(received) {
+    if (received.status !== undefined) delete received.status.hardware;
+    return dropManagedFields(received);
+  },
+  indexes: {
+    [CREDENTIALS]: ({ metadata, spec }) =>
+      spec?.bmc === undefined ? [] : [`${metadata.namespace}/${spec.bmc.credentialsName}`],
+  },
+};
+
+/** Only that they change: what is in them is asked for when it is needed, and not kept. */
+const credentialsSource: Source<Secret> = {
+  resource: secrets,
+  as: 'metadata',
+  keysOf: ({ metadata }, read) =>
+    read(bareMetalHosts)
+      .byIndex(CREDENTIALS, `${metadata.namespace}/${metadata.name}`)
+      .map((host) => `${host.metadata.namespace}/${host.metadata.name}`),
+};
+
+interface Shell {
+  readonly ironic: Ironic;
+  readonly writer: Writer;
+  readonly dropped: DroppedFields;
+  readonly metrics: HostMetrics | undefined;
+  readonly times: Times;
+  readonly besideOperator: boolean;
+  readonly context: Context;
+}
+
+async function reconcile(key: Key, shell: Shell): Promise<Next> {
+  const { context, metrics, dropped } = shell;
+  const [host, image] = await objectsOf(key, context);
+  if (image === undefined) {
+    metrics?.failures(key, 0);
+    dropped.forget(key);
+  }
+  if (host === undefined) return image === undefined ? done() : withoutHost(image, shell);
+  if (pausedAnnotation in (host.metadata.annotations ?? {})) return done();
+  try {
+    return await takeStep(host, image, shell);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    // Nothing is known, so nothing is said in status: what stood there may still be so.
+    if (!isIronicError(error)) throw error;
+    context.log.warn({ code: error.code }, error.message);
+    const message = `nothing is done with the host: ${error.message} [${error.code}]`;
+    context.events.record(bareMetalHosts, host, warning('IronicFailed', message));
+    return again(shell.times.ironicMs);
+  }
+}
+
+/** Live after a write that may have landed. */
+async function objectsOf(
+  key: Key,
+  { read, client, unsure }: Context,
+): Promise<[Stored<BareMetalHost> | undefined, Stored<DataImage> | undefined]> {
+  if (!unsure) return [read(bareMetalHosts).get(key), read(dataImages).get(key)];
+  const name = nameOf(key);
+  return Promise.all([client.find(bareMetalHosts, name), client.find(dataImages, name)]);
+}
+
+async function withoutHost(image: Stored<DataImage>, shell: Shell): Promise<Next> {
+  const { writer, context } = shell;
+  const seen = dataImageSeen(image, undefined, context.now().getTime());
+  if (stepWithoutHost(seen).type === 'release image') {
+    const finalizers = (image.metadata.finalizers ?? []).filter((each) => each !== imageFinalizer);
+    await writer.patch(dataImages, image, { metadata: { finalizers } }, context.client);
+    return done();
+  }
+  const { namespace = '', name } = image.metadata;
+  await writeImageStatus(image, statusWithoutHost(seen, { namespace, name }), shell);
+  return done();
+}
+
+async function takeStep(
+  host: Stored<BareMetalHost>,
+  image: Stored<DataImage> | undefined,
+  shell: Shell,
+): Promise<Next> {
+  const options = stepOptions(shell);
+  const { facts, bmc, secret } = await factsOf(host, image, shell);
+  const { step, facts: decidedOn } = await decide(facts, options, shell);
+  // Before the step: nobody shall wonder why a machine is switched on while its image is said to be pending.
+  const said = await say(step, { host, image, facts: decidedOn, secret }, shell);
+  if (step.type !== 'wait') {
+    tell(step, { ...said, hostMemory: facts.host.memory, imageSeen: facts.dataImage }, shell.context);
+  }
+  const { ironic, writer, metrics, context } = shell;
+  const scene: Scene = {
+    ...said,
+    facts: decidedOn,
+    driverInfo: bmc.driverInfo,
+    options,
+    ironic,
+    writer,
+    metrics,
+    context,
+  };
+  await carryOut(step, scene);
+  return nextOf(step, shell.times);
+}
+
+const stepOptions = ({ times, besideOperator }: Shell): StepOptions => ({
+  ...usualOptions,
+  ...times,
+  besideOperator,
+  chance: Math.random(),
+});
+
+interface Found {
+  readonly facts: HostFacts;
+  readonly bmc: ReadBmc;
+  readonly secret: Stored<Secret> | undefined;
+}
+
+async function factsOf(
+  host: Stored<BareMetalHost>,
+  image: Stored<DataImage> | undefined,
+  { ironic, besideOperator, context }: Shell,
+): Promise<Found> {
+  const { namespace = '', name } = host.metadata;
+  const isAsked = besideOperator ? image !== undefined : mayBeOurs(host);
+  const node = isAsked ? await ironic.node(nodeNameOf(namespace, name), context.signal) : null;
+  const secret = besideOperator || !isAsked ? undefined : await credentialsOf(host, context);
+  const bmc = besideOperator ? { reading: bmcSeenBeside(host), driverInfo: null } : bmcSeen(host, secret);
+  // After the answers: a time before them would make them look younger than they are.
+  const now = context.now().getTime();
+  const facts: HostFacts = {
+    host: hostSeen(host, node, bmc.reading, now),
+    node: nodeSeen(node, host),
+    drive: null,
+    driveProblem: null,
+    dataImage: image === undefined ? null : dataImageSeen(image, host, now),
+    now,
+  };
+  return { facts, bmc, secret };
+}
+
+/** Anything else is not looked up in Ironic: it is another operator's, or nobody's. */
+const mayBeOurs = ({ metadata, spec }: Stored<BareMetalHost>): boolean =>
+  spec?.externallyProvisioned === true || metadata.deletionTimestamp !== undefined;
+
+async function credentialsOf(
+  { metadata, spec }: Stored<BareMetalHost>,
+  { client, signal }: Context,
+): Promise<Stored<Secret> | undefined> {
+  const name = spec?.bmc?.credentialsName ?? '';
+  if (name === '') return undefined;
+  return client.find(
+    secrets,
+    { name, ...(metadata.namespace !== undefined && { namespace: metadata.namespace }) },
+    { signal },
+  );
+}
+
+async function decide(
+  facts: HostFacts,
+  options: StepOptions,
+  { ironic, context }: Shell,
+): Promise<{ readonly step: HostStep; readonly facts: HostFacts }> {
+  const lookAt = async ({ uuid }: Pick<KnownNode, 'uuid'>) => ({
+    ...facts,
+    ...(await look(ironic, uuid, context.signal)),
+  });
+  const first = mustLookFirst(facts) && facts.node !== null ? await lookAt(facts.node) : facts;
+  const step = nextHostStep(first, options);
+  if (step.type !== 'look' || facts.node === null) return { step, facts: first };
+  const second = await lookAt(facts.node);
+  return { step: nextHostStep(second, options), facts: second };
+}
+
+const mustLookFirst = (facts: HostFacts): boolean =>
+  isFreshlyAdopted(facts) && facts.dataImage !== null && mediumOf(facts.dataImage) === 'attached';
+
+interface Said {
+  readonly host: Stored<BareMetalHost>;
+  readonly image: Stored<DataImage> | undefined;
+}
+
+async function say(
+  step: HostStep,
+  { host, image, facts, secret }: Said & { readonly facts: HostFacts; readonly secret: Stored<Secret> | undefined },
+  shell: Shell,
+): Promise<Said> {
+  const { writer, context, metrics, besideOperator } = shell;
+  const isOurs = !besideOperator && !facts.host.isForeign && facts.host.externallyProvisioned;
+  const seen = facts.dataImage;
+  if (seen !== null) metrics?.failures(`${facts.host.namespace}/${facts.host.name}`, failuresOf(seen));
+  return {
+    host: isOurs ? await writeHostStatus(host, hostStatus(facts, step), secret, writer, context) : host,
+    image:
+      image === undefined || seen === null
+        ? undefined
+        : await writeImageStatus(image, dataImageStatus(facts, seen, step, { besideOperator }), shell),
+  };
+}
+
+function nextOf(step: HostStep, { pollMs, restMs }: Times): Next {
+  if (step.type !== 'wait') return again(pollMs);
+  if (step.why === 'paused' || step.why === 'not ours') return done();
+  return again(step.ms === null ? restMs : Math.max(1, step.ms));
+}

@@ -1,0 +1,313 @@
+import { setTimeout } from 'node:timers/promises';
+import { cordonedAnnotation, drainBlockedAnnotation, drainSinceAnnotation, nodeAnnotations } from '@slipway/api';
+import { createMetrics } from '@slipway/kube';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runControllers, type Running } from '../provisioning/testing/running.ts';
+import { drainController } from './controller.ts';
+import { type DrainCluster, startDrainCluster } from './testing/drain-cluster.ts';
+
+const patience = { timeout: 20_000, interval: 25 };
+const { lastAppliedDrain } = nodeAnnotations;
+const ofDaemonSet = { owner: { kind: 'DaemonSet', name: 'agents' } };
+const mirror = { annotations: { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.source': 'file' } };
+
+let cluster: DrainCluster;
+const running: Running[] = [];
+let metrics = createMetrics();
+
+beforeAll(async () => {
+  cluster = await startDrainCluster();
+  await cluster.addReplicaSet('web-6d5f', 'web');
+});
+afterAll(() => cluster?.stop());
+afterEach(async () => {
+  for (const each of running.splice(0)) await each.stop();
+  await cluster.clear();
+});
+
+/** `dieBeforeWrite`: as if it were killed right before that write. */
+function run(dieBeforeWrite?: number): Running {
+  metrics = createMetrics();
+  const started = runControllers(cluster.client, [drainController({ metrics })], dieBeforeWrite);
+  running.push(started);
+  return started;
+}
+
+async function saysOf(name: string) {
+  const { metadata, spec } = await cluster.node(name);
+  const { annotations = {} } = metadata;
+  return {
+    applied: annotations[lastAppliedDrain],
+    isCordoned: spec?.unschedulable === true,
+    ours: annotations[cordonedAnnotation],
+    since: annotations[drainSinceAnnotation],
+    blocked: annotations[drainBlockedAnnotation],
+  };
+}
+type Says = Awaited<ReturnType<typeof saysOf>>;
+
+const until = (name: string, wanted: Partial<Record<keyof Says, unknown>>): Promise<Says> =>
+  vi.waitFor(async () => {
+    const says = await saysOf(name);
+    expect(says).toMatchObject(wanted);
+    return says;
+  }, patience);
+
+/** The node is as it was before, and has its answer. */
+const atRest = (applied: string): Says => ({
+  applied,
+  isCordoned: false,
+  ours: undefined,
+  since: undefined,
+  blocked: undefined,
+});
+
+const untilTerminating = (pod: string): Promise<void> =>
+  vi.waitFor(async () => expect((await cluster.pod(pod))?.metadata.deletionTimestamp).toBeDefined(), patience);
+
+const untilEvent = (node: string, reason: string, message: RegExp, type = 'Normal'): Promise<void> =>
+  vi.waitFor(async () => {
+    const wanted = { type, reason, message: expect.stringMatching(message) };
+    expect(await cluster.eventsOf(node)).toContainEqual(expect.objectContaining(wanted));
+  }, patience);
+
+/** The kubelet of every node, for as long as the test has it. */
+async function withKubelet<T>(work: () => Promise<T>): Promise<T> {
+  const ended = new AbortController();
+  const kubelet = (async () => {
+    while (!ended.signal.aborted) {
+      await cluster.endPods();
+      await setTimeout(50);
+    }
+  })();
+  try {
+    return await work();
+  } finally {
+    ended.abort();
+    await kubelet;
+  }
+}
+
+const count = (writes: readonly string[], what: string): number => writes.filter((each) => each === what).length;
+
+describe('a node that asks to be drained', () => {
+  it('is cordoned and emptied, each pod evicted once, but for mirror pods and those of DaemonSets; then gets its pods back', async () => {
+    await cluster.addNode('a');
+    await cluster.addNode('b');
+    await cluster.addPod('web-1', 'a', { owner: { kind: 'ReplicaSet', name: 'web-6d5f' } });
+    await cluster.addPod('alone', 'a');
+    await cluster.addPod('agent', 'a', ofDaemonSet);
+    await cluster.addPod('static', 'a', mirror);
+    await cluster.addPod('done', 'a', { phase: 'Succeeded' });
+    await cluster.addPod('elsewhere', 'b');
+    const { writes } = run();
+    await cluster.ask('a', 'drain-rendered-1');
+    await untilTerminating('web-1');
+    await untilTerminating('alone');
+    const during = await saysOf('a');
+    expect(during).toMatchObject({ applied: undefined, isCordoned: true, blocked: undefined });
+    expect(Date.parse(during.ours ?? '')).toBe(Date.parse(during.since ?? ''));
+    await cluster.endPods(['web-1']);
+    expect((await saysOf('a')).applied).toBeUndefined();
+    await cluster.endPods();
+    expect(await until('a', { applied: 'drain-rendered-1' })).toEqual({
+      ...atRest('drain-rendered-1'),
+      isCordoned: true,
+      ours: during.ours,
+    });
+    expect(await cluster.podNames()).toEqual(['agent', 'done', 'elsewhere', 'static']);
+
+    await cluster.ask('a', 'uncordon-rendered-1');
+    expect(await until('a', { applied: 'uncordon-rendered-1' })).toEqual(atRest('uncordon-rendered-1'));
+    expect([...writes].sort()).toEqual(['evict Pod alone', 'evict Pod web-1', ...Array(3).fill('patch Node a')]);
+    await untilEvent('a', 'Cordon', /drained for the update to rendered-1/);
+    await untilEvent('a', 'Drain', /The node is empty.*the update to rendered-1 goes on/);
+    await untilEvent('a', 'Uncordon', /Pods may come back/);
+  });
+
+  it('that a person has cordoned stays cordoned', async () => {
+    await cluster.addNode('a', { unschedulable: true });
+    await cluster.addNode('b');
+    run();
+    await cluster.ask('a', 'drain-rendered-1');
+    await until('a', { applied: 'drain-rendered-1', isCordoned: true, ours: undefined });
+    await cluster.ask('a', 'uncordon-rendered-1');
+    expect(await until('a', { applied: 'uncordon-rendered-1' })).toEqual({
+      ...atRest('uncordon-rendered-1'),
+      isCordoned: true,
+    });
+    await untilEvent('a', 'Uncordon', /stays cordoned.*kubectl uncordon a/);
+  });
+
+  it('that a person uncordons after its drain, and cordons again, stays cordoned too', async () => {
+    await cluster.addNode('a');
+    await cluster.addNode('b');
+    run();
+    await cluster.ask('a', 'drain-rendered-1');
+    await until('a', { applied: 'drain-rendered-1', ours: expect.any(String) });
+    await cluster.setCordoned('a', false);
+    await until('a', { isCordoned: false, ours: undefined });
+    await cluster.setCordoned('a', true);
+    await cluster.ask('a', 'uncordon-rendered-1');
+    await until('a', { applied: 'uncordon-rendered-1', isCordoned: true });
+  });
+
+  it('that is the only one keeps its pods, and an event says why', async () => {
+    await cluster.addNode('single');
+    await cluster.addPod('web-1', 'single');
+    const { writes } = run();
+    await cluster.ask('single', 'drain-rendered-1');
+    expect(await until('single', { applied: 'drain-rendered-1' })).toEqual(atRest('drain-rendered-1'));
+    await untilEvent('single', 'Drain', /there is no other node/);
+    await cluster.ask('single', 'uncordon-rendered-1');
+    await until('single', { applied: 'uncordon-rendered-1' });
+    expect(writes).toEqual(['patch Node single', 'patch Node single']);
+    expect((await cluster.pod('web-1'))?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('that asks for its pods back in the middle of it gets them, and those that are left stay', async () => {
+    await cluster.addNode('a');
+    await cluster.addNode('b');
+    await cluster.addPod('web-1', 'a', { app: 'web' });
+    await cluster.addBudget('web', 0);
+    run();
+    await cluster.ask('a', 'drain-rendered-1');
+    await until('a', { blocked: expect.stringContaining('shop/web-1') });
+    await cluster.ask('a', 'uncordon-rendered-0');
+    expect(await until('a', { applied: 'uncordon-rendered-0' })).toEqual(atRest('uncordon-rendered-0'));
+    await cluster.allow('web', 1);
+    // Of a later drain this one has heard when it answers to it.
+    await cluster.ask('b', 'drain-rendered-1');
+    await until('b', { applied: 'drain-rendered-1' });
+    expect((await cluster.pod('web-1'))?.metadata.deletionTimestamp).toBeUndefined();
+  });
+});
+
+describe('a drain that a budget blocks', () => {
+  it('names pod, owner, budget and way out, is quiet while nothing changes, and goes on within seconds when the budget allows it', async () => {
+    await cluster.addNode('a');
+    await cluster.addNode('b');
+    await cluster.addPod('web-1', 'a', { app: 'web', owner: { kind: 'ReplicaSet', name: 'web-6d5f' } });
+    await cluster.addPod('free', 'a');
+    await cluster.addBudget('web', 0);
+    const { writes } = run();
+    await cluster.ask('a', 'drain-rendered-1');
+    const text =
+      'The drain waits for 1 pod. Pod shop/web-1 of Deployment web: PodDisruptionBudget web needs 1 healthy pods and has 1; ' +
+      'have more of them healthy, change the budget, or delete the pod.';
+    await until('a', { blocked: text, isCordoned: true, applied: undefined });
+    await untilEvent('a', 'Drain', /web-1.*PodDisruptionBudget web/);
+    await cluster.endPods();
+    expect(await cluster.podNames()).toEqual(['web-1']);
+
+    // What has nothing to do with it: nobody is asked again, and nothing is written.
+    await cluster.addBudget('other', 0);
+    for (const beat of ['1', '2', '3']) await cluster.annotate('a', { 'example.com/heartbeat': beat });
+    await cluster.ask('b', 'drain-rendered-1');
+    await until('b', { applied: 'drain-rendered-1' });
+    expect(writes.filter((each) => !each.endsWith(' b'))).toEqual([
+      'patch Node a',
+      'evict Pod free',
+      'evict Pod web-1',
+      'patch Node a',
+    ]);
+
+    const freedAt = Date.now();
+    await cluster.allow('web', 1);
+    await untilTerminating('web-1');
+    expect(Date.now() - freedAt).toBeLessThan(5000);
+    await until('a', { blocked: undefined });
+    await cluster.endPods();
+    await until('a', { applied: 'drain-rendered-1' });
+    expect(count(writes, 'evict Pod web-1')).toBe(2);
+  });
+
+  it('by two budgets of one pod, which Kubernetes answers with an internal error, names both', async () => {
+    await cluster.addNode('a');
+    await cluster.addNode('b');
+    await cluster.addPod('web-1', 'a', { app: 'web' });
+    await cluster.addPod('free', 'a');
+    await cluster.addBudget('one', 1, 'web');
+    await cluster.addBudget('two', 1, 'web');
+    run();
+    await cluster.ask('a', 'drain-rendered-1');
+    await until('a', {
+      blocked: expect.stringMatching(/shop\/web-1: the PodDisruptionBudgets one and two both select it/),
+    });
+    await untilTerminating('free');
+  });
+
+  it('for more than an hour is an error that is measured and told, until it goes on', async () => {
+    const longAgo = new Date(Date.now() - 2 * 3_600_000).toISOString();
+    await cluster.addNode('a', {
+      unschedulable: true,
+      annotations: { [cordonedAnnotation]: longAgo, [drainSinceAnnotation]: longAgo },
+    });
+    await cluster.addNode('b');
+    await cluster.addPod('web-1', 'a', { app: 'web' });
+    await cluster.addBudget('web', 0);
+    run();
+    const measured = async (): Promise<string> => metrics.registry.getSingleMetricAsString('mcc_drain_err');
+    expect(await measured()).not.toContain('node="a"');
+    await cluster.ask('a', 'drain-rendered-1');
+    await untilEvent('a', 'FailedToDrain', /web-1.*PodDisruptionBudget web/, 'Warning');
+    expect(await measured()).toContain('mcc_drain_err{node="a"} 1');
+    await cluster.allow('web', 1);
+    await withKubelet(() => until('a', { applied: 'drain-rendered-1', ours: longAgo }));
+    expect(await measured()).not.toContain('node="a"');
+  });
+});
+
+describe('a controller that is killed between two writes', () => {
+  /** A whole drain and the way back, from wherever it is, with the budget allowed when it is seen to block. */
+  async function goOn(isOver: () => boolean): Promise<void> {
+    const untilSays = (check: (says: Says) => boolean): Promise<void> =>
+      vi.waitFor(async () => expect(isOver() || check(await saysOf('a'))).toBe(true), patience);
+    await untilSays(({ blocked, applied }) => blocked !== undefined || applied !== undefined);
+    await cluster.allow('web', 1);
+    await untilSays(({ applied }) => applied !== undefined);
+    if (!isOver()) await cluster.ask('a', 'uncordon-rendered-1');
+    await untilSays(({ applied }) => applied === 'uncordon-rendered-1');
+  }
+
+  it.each([
+    // Cordon, two evictions, what blocks, the eviction when it is allowed, that nothing blocks, the answer, the way back.
+    { by: 'nobody', unschedulable: false, pods: ['free', 'web'], writes: 8 },
+    { by: 'a person', unschedulable: true, pods: [], writes: 3 },
+  ])(
+    'leaves, with a node that $by had cordoned, something that the next one brings to its end, whichever write it was',
+    async ({ unschedulable, pods, writes: least }) => {
+      // A write that is refused, because the view was behind, is one more to be killed at: there is no fixed number of them.
+      let isKilled = true;
+      let write = 0;
+      while (isKilled && write < 2 * least) {
+        write += 1;
+        await cluster.addNode('a', { unschedulable });
+        await cluster.addNode('b');
+        for (const app of pods) await cluster.addPod(`${app}-1`, 'a', { app });
+        await cluster.addBudget('web', 0);
+        const dying = run(write);
+        const isDead = (): boolean => dying.log().includes('the process is dead');
+        await cluster.ask('a', 'drain-rendered-1');
+        const next = await withKubelet(async () => {
+          await goOn(isDead);
+          if (!isDead()) return null;
+          await dying.stop();
+          const started = run();
+          await goOn(() => false);
+          return started;
+        });
+        isKilled = next !== null;
+        expect(await saysOf('a')).toEqual({ ...atRest('uncordon-rendered-1'), isCordoned: unschedulable });
+        expect(await cluster.podNames()).toEqual([]);
+        const writes = [...dying.writes, ...(next?.writes ?? [])];
+        expect(count(writes, 'evict Pod free-1')).toBe(pods.includes('free') ? 1 : 0);
+        await (next ?? dying).stop();
+        await cluster.clear();
+      }
+      expect(isKilled).toBe(false);
+      expect(write).toBeGreaterThan(least);
+    },
+    120_000,
+  );
+});

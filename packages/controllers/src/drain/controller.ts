@@ -1,0 +1,156 @@
+// What can be measured of drains, by the name that dashboards and alerts for such fleets ask for.
+import { type Node, nodes, podDisruptionBudgets, pods } from '@slipway/api';
+import { drainFactsOf, type DrainStep, isBeingDrained, keepWhatDecides, nextDrainStep } from '@slipway/fleet/drain';
+import {
+  type Context,
+  type ControllerDef,
+  done,
+  isKubeError,
+  type Metrics,
+  type Next,
+  type Stored,
+} from '@slipway/kube';
+import { Gauge } from 'prom-client';
+import { fleetNodes } from '../sources.ts';
+import { type Cordoned, createLooks, type DrainMemory, emptyNode } from './empty-node.ts';
+import { answerChange, cordonChange, createNodeWriter, disownChange, uncordonChange } from './patch-node.ts';
+
+export interface DrainMetrics {
+  /** A drain that takes long, or does no more. */
+  overdue(node: string, isOverdue: boolean): void;
+  reset(): void;
+}
+
+function createDrainMetrics({ registry }: Pick<Metrics, 'registry'>): DrainMetrics {
+  const gauge = new Gauge({
+    name: 'mcc_drain_err',
+    help: '1 for a node whose drain takes longer than an hour.',
+    labelNames: ['node'],
+    registers: [registry],
+  });
+  return {
+    overdue(node, isOverdue) {
+      if (isOverdue) gauge.set({ node }, 1);
+      else gauge.remove({ node });
+    },
+    reset: () => gauge.reset(),
+  };
+}
+
+// Empties a node that asks for it, as far as the budgets of its pods allow, and lets pods come back when it asks for them.
+
+export interface DrainOptions {
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+}
+
+const DRAINING = 'draining';
+/** Nodes that are looked at at once: each waits for the API server, and not for pods to go. */
+const WORKERS = 32;
+
+export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
+  const looks = createLooks(metrics === undefined ? undefined : createDrainMetrics(metrics));
+  const writer = createNodeWriter();
+  return {
+    name: 'drain',
+    reads: [
+      { ...fleetNodes, indexes: { [DRAINING]: (node) => (isBeingDrained(drainFactsOf(node)) ? [DRAINING] : []) } },
+      {
+        resource: podDisruptionBudgets,
+        project: keepWhatDecides,
+        indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
+        keysOf: (_, read) =>
+          read(nodes)
+            .byIndex(DRAINING, DRAINING)
+            .map(({ metadata }) => metadata.name),
+      },
+    ],
+    owns: [{ resource: nodes }, { resource: pods, subresource: 'eviction' }],
+    workers: WORKERS,
+    // One that does not lead any more has nothing to say about drains.
+    listen: () => looks.forgetAll,
+    async reconcile(name, context) {
+      // What we wrote is on its way, and brings this node back here.
+      if (writer.isBehind(name, context.read(nodes))) return done();
+      const node = context.read(nodes).get(name);
+      if (node === undefined) {
+        looks.forget(name);
+        return done();
+      }
+      const step = nextDrainStep(drainFactsOf(node), context.read(nodes).size === 1);
+      if (step.type !== 'cordon' && step.type !== 'empty') looks.forget(name);
+      return take(step, node, { looks, writer }, context);
+    },
+  };
+}
+
+async function take(step: DrainStep, node: Stored<Node>, memory: DrainMemory, context: Context): Promise<Next> {
+  switch (step.type) {
+    case 'rest':
+      return done();
+    case 'disown':
+      await memory.writer.patch(node, disownChange, context.client);
+      return done();
+    case 'spare':
+      await spare(step, node, memory, context);
+      return done();
+    case 'cordon':
+      return emptyNode(await cordon(step, node, memory, context), memory, context);
+    case 'empty':
+      return emptyNode({ node, drain: step, isFresh: false }, memory, context);
+    case 'uncordon':
+      await uncordon(step, node, memory, context);
+      return done();
+  }
+}
+
+type Of<T extends DrainStep['type']> = Extract<DrainStep, { type: T }>;
+
+async function spare(
+  step: Of<'spare'>,
+  node: Stored<Node>,
+  { writer }: DrainMemory,
+  { client, events, log }: Context,
+): Promise<void> {
+  await writer.patch(node, answerChange(step.wish), client);
+  const message =
+    `Nothing is drained for the update to ${step.wish.config}: there is no other node that pods could go to. ` +
+    'They are interrupted if the machine reboots';
+  log.info(message);
+  events.record(nodes, node, { type: 'Normal', reason: 'Drain', message });
+}
+
+async function cordon(
+  { wish, ours, since }: Of<'cordon'>,
+  node: Stored<Node>,
+  { writer }: DrainMemory,
+  context: Context,
+): Promise<Cordoned> {
+  const now = context.now();
+  const cordoned = await writer.patch(node, cordonChange(ours, since, now), context.client);
+  const message = `No new pods are placed on the node: it is drained for the update to ${wish.config}`;
+  if (ours) context.events.record(nodes, node, { type: 'Normal', reason: 'Cordon', message });
+  context.log.info({ cordonedBefore: !ours }, 'a drain begins');
+  return { node: cordoned, drain: { type: 'empty', wish, since: since ?? now.getTime() }, isFresh: true };
+}
+
+async function uncordon(
+  step: Of<'uncordon'>,
+  node: Stored<Node>,
+  { writer }: DrainMemory,
+  context: Context,
+): Promise<void> {
+  const { client, events, log } = context;
+  try {
+    await writer.patch(node, uncordonChange(step.wish, step.ours), client);
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_FORBIDDEN', 'SLW_KUBE_INVALID')) {
+      events.record(nodes, node, { type: 'Warning', reason: 'FailedToUncordon', message: error.message });
+    }
+    throw error;
+  }
+  const message = step.ours
+    ? `Pods may come back: the node runs ${step.wish.config}`
+    : `The node runs ${step.wish.config}. It stays cordoned if it is: that was not done for the update. To let pods come back: kubectl uncordon ${node.metadata.name}`;
+  log.info({ ours: step.ours }, 'a node has its answer to an uncordon');
+  events.record(nodes, node, { type: 'Normal', reason: 'Uncordon', message });
+}

@@ -1,0 +1,116 @@
+import type { PodFacts } from '@slipway/fleet/drain';
+import { describe, expect, it } from 'vitest';
+import { isTimeToWarn, lookAfter, lookOf, retryAfter, type Seen } from './empty-node.ts';
+import { type Refusal, type SortedPods, sortPods } from './evict-pods.ts';
+
+const minute = 60_000;
+const since = Date.parse('2026-01-02T03:00:00Z');
+
+const pod = (name: string, more: Partial<PodFacts> = {}): PodFacts => ({
+  namespace: 'shop',
+  name,
+  uid: name,
+  labels: {},
+  owner: null,
+  endsAt: null,
+  finalizers: [],
+  ...more,
+});
+const refusal = (of: PodFacts, at: number, budgets = 'as they were'): Refusal => ({
+  pod: of,
+  at,
+  budgets,
+  byBudget: true,
+  message: '',
+});
+
+function sorted(pods: PodFacts[], now: number, refused: Refusal[] = [], budgets = 'as they were') {
+  const byUid = new Map(refused.map((each) => [each.pod.uid, each]));
+  const { evict, leaving, stuck, held } = sortPods({ pods, refused: byUid, since, now, budgetsNow: () => budgets });
+  const names = (list: readonly PodFacts[]): string => list.map(({ name }) => name).join(' ');
+  return {
+    evict: names(evict),
+    leaving: names(leaving),
+    stuck: names(stuck),
+    held: names(held.map((each) => each.pod)),
+  };
+}
+const nothing = { evict: '', leaving: '', stuck: '', held: '' };
+
+describe('the pods of a node', () => {
+  it('are evicted, but those that end already: they are waited for', () => {
+    const pods = [pod('a'), pod('b', { endsAt: since + minute })];
+    expect(sorted(pods, since)).toEqual({ ...nothing, evict: 'a', leaving: 'b' });
+  });
+
+  it('are stuck when their time to end was over five minutes ago', () => {
+    const pods = [pod('a', { endsAt: since })];
+    expect(sorted(pods, since + 5 * minute)).toMatchObject({ leaving: 'a' });
+    expect(sorted(pods, since + 5 * minute + 1)).toMatchObject({ stuck: 'a' });
+  });
+
+  it('that were refused are asked for again after a minute, and after ten minutes every five', () => {
+    const a = pod('a');
+    const early = [refusal(a, since + minute)];
+    expect(sorted([a], since + 2 * minute - 1, early)).toEqual({ ...nothing, held: 'a' });
+    expect(sorted([a], since + 2 * minute, early)).toEqual({ ...nothing, evict: 'a' });
+    const late = [refusal(a, since + 10 * minute)];
+    expect(sorted([a], since + 15 * minute - 1, late)).toEqual({ ...nothing, held: 'a' });
+    expect(sorted([a], since + 15 * minute, late)).toEqual({ ...nothing, evict: 'a' });
+  });
+
+  it('that were refused are asked for at once when a budget of theirs has changed', () => {
+    const a = pod('a');
+    expect(sorted([a], since + 1, [refusal(a, since)], 'otherwise')).toEqual({ ...nothing, evict: 'a' });
+  });
+
+  it('that came anew under the name of one that was refused are evicted', () => {
+    const before = refusal(pod('a'), since);
+    expect(sorted([pod('a', { uid: 'another' })], since + 1, [before])).toEqual({ ...nothing, evict: 'a' });
+  });
+});
+
+describe('a drain is looked at again', () => {
+  const a = pod('a');
+  const at = since + 20 * minute;
+  const none = { evict: [], leaving: [], stuck: [], held: [] };
+  const wait = (some: Partial<SortedPods>, more: Partial<Seen> = {}): number =>
+    lookOf({ sorted: { ...none, ...some }, refused: [], since, now: at, last: undefined, ...more }).nextAt - at;
+
+  it('after a second at first, more slowly as pods take their time, and after ten seconds at most', () => {
+    expect([0, 5000, 20_000, 100_000, 3_600_000].map(lookAfter)).toEqual([1000, 1000, 2000, 10_000, 10_000]);
+    expect(wait({ evict: [a] })).toBe(1000);
+    expect(wait({ leaving: [a] })).toBe(1000);
+    const first = lookOf({ sorted: { ...none, evict: [a] }, refused: [], since, now: at, last: undefined });
+    const second = lookOf({ sorted: { ...none, leaving: [a] }, refused: [], since, now: at + 50_000, last: first });
+    expect(second.nextAt - second.at).toBe(5000);
+  });
+
+  it('when a refused pod is to be asked for again, also where that one is all there is', () => {
+    const now = [refusal(a, at)];
+    expect(wait({ evict: [a] }, { refused: now })).toBe(5 * minute);
+    const before = [refusal(a, at - minute)];
+    expect(wait({ held: before }, { refused: before })).toBe(4 * minute);
+  });
+
+  it('soon where some leave while others are kept', () => {
+    expect(wait({ evict: [a, pod('b')] }, { refused: [refusal(a, at)] })).toBe(1000);
+  });
+
+  it('as seldom for a pod that does not end as for one that is refused', () => {
+    expect(wait({ stuck: [a] })).toBe(5 * minute);
+    expect(wait({ stuck: [a] }, { since: at })).toBe(minute);
+    expect([0, 10 * minute - 1, 10 * minute].map(retryAfter)).toEqual([minute, minute, 5 * minute]);
+  });
+
+  it('and after every full hour somebody is told', () => {
+    const told = (lookedAt: number | null, now: number): boolean =>
+      isTimeToWarn(since, lookedAt === null ? null : since + lookedAt * minute, since + now * minute);
+    expect(told(null, 59)).toBe(false);
+    expect(told(55, 60)).toBe(true);
+    expect(told(60, 65)).toBe(false);
+    expect(told(115, 120)).toBe(true);
+    // A new process does not know who has been told.
+    expect(told(null, 90)).toBe(true);
+  });
+});

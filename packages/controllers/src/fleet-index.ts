@@ -1,0 +1,164 @@
+// Which nodes are in which pool, and what is known of each: worked out once for each version of an object.
+import {
+  type MachineConfigNode,
+  machineConfigNodes,
+  type MachineConfigPool,
+  machineConfigPools,
+  type Node,
+  nodes,
+} from '@slipway/api';
+import {
+  type ChosenPool,
+  isMember,
+  type NodeFacts,
+  nodeFactsOf,
+  type PinNode,
+  type PinPool,
+  pinPoolOf,
+  pinReportOf,
+  poolOf,
+} from '@slipway/fleet';
+import type { Read, Stored } from '@slipway/kube';
+import { setsIn } from './sources.ts';
+
+export interface Member {
+  readonly node: Stored<Node>;
+  readonly facts: NodeFacts;
+}
+
+export interface FleetView {
+  membersOf(pool: string): readonly Member[];
+  /** Nodes in no pool, and why. */
+  homeless(): readonly { readonly node: Stored<Node>; readonly why: ChosenPool & { ok: false } }[];
+}
+
+interface Known {
+  readonly chosen: ChosenPool;
+  readonly facts: NodeFacts;
+}
+
+export interface FleetViews {
+  view(read: Read): FleetView;
+  poolOf(node: Stored<Node>, read: Read): string | undefined;
+  /** Whether pools select other nodes than when this was asked last: then nodes have moved between them. */
+  hasMoved(read: Read): boolean;
+}
+
+export function createFleetViews(): FleetViews {
+  let selectors = '';
+  let known = new WeakMap<Stored<Node>, Known>();
+
+  let asked = '';
+
+  /** What was worked out holds for as long as no pool selects other nodes. */
+  function refresh(pools: Iterable<Stored<MachineConfigPool>>): void {
+    const now = selectorsOf(pools);
+    if (now === selectors) return;
+    selectors = now;
+    known = new WeakMap();
+  }
+
+  function look(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): Known {
+    const before = known.get(node);
+    if (before !== undefined) return before;
+    const made = { chosen: poolOf(node.metadata, pools), facts: nodeFactsOf(node) };
+    known.set(node, made);
+    return made;
+  }
+
+  const poolsOf = (read: Read): Stored<MachineConfigPool>[] => {
+    const pools = [...read(machineConfigPools).values()];
+    refresh(pools);
+    return pools;
+  };
+
+  return {
+    view(read) {
+      const pools = poolsOf(read);
+      const members = new Map<string, Member[]>(pools.map(({ metadata }) => [metadata.name, []]));
+      const homeless: { node: Stored<Node>; why: ChosenPool & { ok: false } }[] = [];
+      for (const node of read(nodes).values()) {
+        const { chosen, facts } = look(node, pools);
+        if (chosen.ok) members.get(chosen.pool)?.push({ node, facts });
+        else homeless.push({ node, why: chosen });
+      }
+      return { membersOf: (pool) => members.get(pool) ?? [], homeless: () => homeless };
+    },
+    hasMoved(read) {
+      const before = asked;
+      asked = selectorsOf(read(machineConfigPools).values());
+      return asked !== before;
+    },
+    poolOf(node, read) {
+      const { chosen } = look(node, poolsOf(read));
+      return chosen.ok ? chosen.pool : undefined;
+    },
+  };
+}
+
+const selectorsOf = (pools: Iterable<Stored<MachineConfigPool>>): string =>
+  JSON.stringify([...pools].map(({ metadata, spec }) => [metadata.name, spec.nodeSelector]));
+
+// Which machines are in which pools, and what is known of their images: worked out once for each version of an object.
+
+export interface PinView {
+  readonly pools: ReadonlyMap<string, PinPool>;
+  readonly nodes: readonly PinNode[];
+}
+
+export interface PinViews {
+  view(read: Read): PinView;
+  /** The pools that a machine is a member of. */
+  poolsOf(node: Stored<Node> | undefined, read: Read): readonly string[];
+}
+
+type Report = ReturnType<typeof pinReportOf>;
+const unheard: Report = { told: null, reported: new Map(), failure: null };
+
+export function createPinViews(): PinViews {
+  const reports = new WeakMap<Stored<MachineConfigNode>, Report>();
+  let selectors = '';
+  let memberships = new WeakMap<Stored<Node>, readonly string[]>();
+
+  /** What was worked out holds for as long as no pool selects other nodes. */
+  function poolsIn(read: Read): Stored<MachineConfigPool>[] {
+    const pools = [...read(machineConfigPools).values()];
+    const now = JSON.stringify(pools.map(({ metadata, spec }) => [metadata.name, spec.nodeSelector]));
+    if (now !== selectors) memberships = new WeakMap();
+    selectors = now;
+    return pools;
+  }
+
+  function membership(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): readonly string[] {
+    const known = memberships.get(node) ?? pools.filter((pool) => isMember(node, pool)).map(nameOf);
+    memberships.set(node, known);
+    return known;
+  }
+
+  function reportOf(record: Stored<MachineConfigNode> | undefined): Report {
+    if (record === undefined) return unheard;
+    const known = reports.get(record) ?? pinReportOf(record);
+    reports.set(record, known);
+    return known;
+  }
+
+  return {
+    view(read) {
+      const pools = poolsIn(read);
+      const sets = new Map(setsIn(read).map((set) => [set.metadata.name, set]));
+      return {
+        pools: new Map(pools.map((pool) => [pool.metadata.name, pinPoolOf(pool, (name) => sets.get(name))])),
+        nodes: [...read(nodes).values()].map((node) => {
+          const { told, reported, failure } = reportOf(read(machineConfigNodes).get(node.metadata.name));
+          const { name } = node.metadata;
+          return { name, pools: membership(node, pools), isReady: isReady(node), told, reported, failure };
+        }),
+      };
+    },
+    poolsOf: (node, read) => (node === undefined ? [] : membership(node, poolsIn(read))),
+  };
+}
+
+const nameOf = ({ metadata }: Stored<MachineConfigPool>): string => metadata.name;
+const isReady = ({ status }: Node): boolean =>
+  status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True') === true;

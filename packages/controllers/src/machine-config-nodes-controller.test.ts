@@ -1,0 +1,107 @@
+import {
+  type MachineConfigNode,
+  machineConfigNodeKind,
+  type MachineConfigPool,
+  type Node,
+  nodeAnnotations,
+  validate,
+} from '@slipway/api';
+import type { Stored } from '@slipway/kube';
+import { describe, expect, it } from 'vitest';
+import { nextRecord } from './machine-config-nodes-controller.ts';
+
+const identity = { uid: 'uid-1', resourceVersion: '1' };
+
+const pools: MachineConfigPool[] = ['worker', 'infra', 'gpu'].map((name) => ({
+  metadata: { name },
+  spec: { nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } } },
+}));
+
+const node = (desired: string | undefined, ...roles: string[]): Stored<Node> => ({
+  metadata: {
+    ...identity,
+    name: 'n1',
+    labels: Object.fromEntries(roles.map((role) => [`node-role.kubernetes.io/${role}`, ''])),
+    annotations: desired === undefined ? {} : { [nodeAnnotations.desiredConfig]: desired },
+  },
+});
+
+const record = (pool: string, desired: string, owner = 'uid-1'): Stored<MachineConfigNode> => ({
+  metadata: {
+    ...identity,
+    name: 'n1',
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: owner }],
+  },
+  spec: { node: { name: 'n1' }, pool: { name: pool }, configVersion: { desired } },
+});
+
+const specOf = (...args: Parameters<typeof nextRecord>) => {
+  const next = nextRecord(...args);
+  return next.type === 'write' ? next.record.spec : next.type;
+};
+
+describe('the MachineConfigNode of a Node', () => {
+  it.each([
+    {
+      title: 'begins with what is known',
+      node: node('rendered-worker-1', 'worker'),
+      pool: 'worker',
+      desired: 'rendered-worker-1',
+    },
+    {
+      title: 'begins before a controller has said what to run',
+      node: node(undefined, 'worker'),
+      pool: 'worker',
+      desired: 'not-yet-set',
+    },
+    {
+      title: 'says that it has no pool',
+      node: node('rendered-worker-1'),
+      pool: 'not-yet-set',
+      desired: 'rendered-worker-1',
+    },
+  ])('$title', ({ node, pool, desired }) => {
+    const next = nextRecord(node, pools, undefined);
+    expect(next).toMatchObject({
+      type: 'write',
+      record: {
+        metadata: { name: 'n1', ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'uid-1' }] },
+        spec: { node: { name: 'n1' }, pool: { name: pool }, configVersion: { desired } },
+      },
+    });
+    const object = next.type === 'write' ? next.record : {};
+    expect(
+      validate(machineConfigNodeKind, {
+        apiVersion: 'machineconfiguration.openshift.io/v1',
+        kind: 'MachineConfigNode',
+        ...object,
+      }),
+    ).toMatchObject({ ok: true });
+  });
+
+  it('is left alone while it says what is so', () => {
+    expect(nextRecord(node('a', 'worker'), pools, record('worker', 'a'))).toEqual({ type: 'nothing' });
+  });
+
+  it('follows the desired config and the pool', () => {
+    expect(specOf(node('b', 'worker'), pools, record('worker', 'a'))).toMatchObject({
+      configVersion: { desired: 'b' },
+    });
+    expect(specOf(node('a', 'worker', 'infra'), pools, record('worker', 'a'))).toMatchObject({
+      pool: { name: 'infra' },
+    });
+  });
+
+  it('of a node in two custom pools names none, and says why', () => {
+    expect(nextRecord(node('a', 'gpu', 'infra'), pools, record('infra', 'a'))).toMatchObject({
+      record: { spec: { pool: { name: 'not-yet-set' } } },
+      problem: { code: 'SLW_POOL_SEVERAL' },
+    });
+  });
+
+  it('goes with its Node, and begins anew with another one of that name', () => {
+    expect(nextRecord(undefined, pools, record('worker', 'a'))).toEqual({ type: 'delete' });
+    expect(nextRecord(undefined, pools, undefined)).toEqual({ type: 'nothing' });
+    expect(nextRecord(node('a', 'worker'), pools, record('worker', 'a', 'uid-0'))).toEqual({ type: 'delete' });
+  });
+});

@@ -1,0 +1,118 @@
+import {
+  type MachineConfigNode,
+  machineConfigNodes,
+  type MachineConfigPool,
+  machineConfigPools,
+  type Node,
+  nodeAnnotations,
+  nodes,
+  notYetSet,
+} from '@slipway/api';
+import { type ChosenPool, poolOf } from '@slipway/fleet';
+import { anyVersion, type Context, type ControllerDef, done, type OwnerReference, type Stored } from '@slipway/kube';
+import { fleetNodes } from './sources.ts';
+
+export type NextRecord =
+  | { readonly type: 'nothing' }
+  /** There is no such Node any more, or it is another one of the same name. */
+  | { readonly type: 'delete' }
+  | {
+      readonly type: 'write';
+      readonly record: MachineConfigNode;
+      readonly problem: (ChosenPool & { ok: false }) | null;
+    };
+
+/** What becomes of the MachineConfigNode of a name. */
+export function nextRecord(
+  node: Stored<Node> | undefined,
+  pools: Iterable<MachineConfigPool>,
+  there: Stored<MachineConfigNode> | undefined,
+): NextRecord {
+  if (node === undefined) return { type: there === undefined ? 'nothing' : 'delete' };
+  // A new machine under an old name begins a record of its own.
+  if (there !== undefined && !belongsTo(there, node)) return { type: 'delete' };
+  const chosen = poolOf(node.metadata, pools);
+  const spec = specOf(node, chosen);
+  if (there !== undefined && isSame(there.spec, spec)) return { type: 'nothing' };
+  return {
+    type: 'write',
+    record: { metadata: { name: node.metadata.name, ownerReferences: [ownerOf(node)] }, spec },
+    problem: chosen.ok ? null : chosen,
+  };
+}
+
+const specOf = (
+  { metadata: { name, annotations = {} } }: Stored<Node>,
+  chosen: ChosenPool,
+): MachineConfigNode['spec'] => ({
+  node: { name },
+  pool: { name: chosen.ok ? chosen.pool : notYetSet },
+  configVersion: { desired: annotations[nodeAnnotations.desiredConfig] ?? notYetSet },
+});
+
+const belongsTo = (record: MachineConfigNode, node: Stored<Node>): boolean =>
+  record.metadata.ownerReferences?.some(({ uid }) => uid === node.metadata.uid) === true;
+
+const isSame = (a: MachineConfigNode['spec'], b: MachineConfigNode['spec']): boolean =>
+  a.pool.name === b.pool.name && a.configVersion.desired === b.configVersion.desired;
+
+const ownerOf = ({ metadata: { name, uid } }: Stored<Node>): OwnerReference => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  name,
+  uid,
+});
+
+const WORKERS = 32;
+
+/** One MachineConfigNode for each Node: made with it, kept at what the controllers want of it, gone with it. */
+export const machineConfigNodesController = (): ControllerDef => ({
+  name: 'machine-config-nodes',
+  reads: [
+    fleetNodes,
+    { resource: machineConfigNodes, expect: 'many', project: keepSpec },
+    {
+      resource: machineConfigPools,
+      project: keepSelector,
+      keysOf: (_, read) => [...read(nodes).values()].map(({ metadata }) => metadata.name),
+    },
+  ],
+  owns: [{ resource: machineConfigNodes }],
+  workers: WORKERS,
+  async reconcile(name, context) {
+    const { read, write } = context;
+    const node = read(nodes).get(name);
+    const there = read(machineConfigNodes).get(name);
+    const next = nextRecord(node, read(machineConfigPools).values(), there);
+    if (next.type === 'write') {
+      if (there === undefined) await write.create(machineConfigNodes, next.record);
+      else await write.apply(machineConfigNodes, there, next.record, { force: true });
+      if (next.problem !== null && node !== undefined) tellProblem(next.problem, node, context);
+    }
+    if (next.type === 'delete' && there !== undefined) await remove(there, context);
+    return done();
+  },
+});
+
+function tellProblem({ code, message }: ChosenPool & { ok: false }, node: Stored<Node>, context: Context): void {
+  context.log.warn({ code }, message);
+  context.events.record(nodes, node, { type: 'Warning', reason: 'NoPool', message: `${message} [${code}]` });
+}
+
+/** Garbage collection does it too, where it runs; with the UID, both may. */
+async function remove({ metadata }: Stored<MachineConfigNode>, { write, log }: Context): Promise<void> {
+  await write.remove(machineConfigNodes, anyVersion(metadata));
+  log.info('removed the MachineConfigNode of a Node that is gone');
+}
+
+/** Which pool a Node is in is all that a pool is asked: its status changes with every machine. */
+const keepSelector = ({ metadata, spec }: Stored<MachineConfigPool>): Stored<MachineConfigPool> => ({
+  metadata: { name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion },
+  spec: { ...(spec.nodeSelector !== undefined && { nodeSelector: spec.nodeSelector }) },
+});
+
+/** There are thousands, and daemons write to their status all the time. */
+function keepSpec({ metadata, spec }: Stored<MachineConfigNode>): Stored<MachineConfigNode> {
+  const { name, uid, resourceVersion, ownerReferences = [] } = metadata;
+  return { metadata: { name, uid, resourceVersion, ownerReferences }, spec };
+}

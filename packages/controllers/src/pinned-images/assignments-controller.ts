@@ -1,0 +1,88 @@
+// Tells every machine which sets of images to hold, and whether it may pull now: one annotation of its MachineConfigNode.
+import { machineConfigNodes, machineConfigPools, nodes, pinAssignmentAnnotation } from '@slipway/api';
+import { assignSets, encodeAssignment, type PinAssignment } from '@slipway/fleet';
+import { again, type Context, type ControllerDef, done, isKubeError } from '@slipway/kube';
+import { createPinViews } from '../fleet-index.ts';
+import { fleetNodes, imageSets, pinRecords } from '../sources.ts';
+import { pinnedImagesGate } from './controllers.ts';
+import { fieldManager } from './pool-sets-controller.ts';
+
+const CLUSTER = 'cluster';
+/** Those that are left are told when those that were told are seen; this is for one whose daemon wrote in between. */
+const LEFT_MS = 500;
+/** Short enough that a single set is not felt to wait, long enough for the next one of several to come. */
+const SETTLE_MS = 250;
+const WRITERS = 16;
+/** So that a change of mind is seen soon, also where there are thousands to tell. */
+const TELL_AT_ONCE = 200;
+/** A decision looks at every machine: while hundreds of them report in a second, several reports are answered at once. */
+const betweenRuns = (machines: number): number => Math.min(500, Math.floor(machines / 2));
+
+const always = (): string[] => [CLUSTER];
+
+/** All machines at once, because a limit of pulls is a matter of all of them. */
+export function assignmentsController(): ControllerDef {
+  const views = createPinViews();
+  return {
+    name: 'pin-assignments',
+    gate: pinnedImagesGate,
+    fieldManager,
+    reads: [
+      { resource: machineConfigPools, keysOf: always, settles: false },
+      // Several sets that are made at once, as for a release, are told at once.
+      { ...imageSets, keysOf: always },
+      { ...fleetNodes, keysOf: always, settles: false },
+      { ...pinRecords, keysOf: always, settles: false },
+    ],
+    owns: [{ resource: machineConfigNodes }],
+    startsWith: [CLUSTER],
+    settleMs: SETTLE_MS,
+    minIntervalMs: (_, read) => betweenRuns(read(nodes).size),
+    async reconcile(_, context) {
+      const { read } = context;
+      const now = context.now().getTime();
+      const view = views.view(read);
+      const known = view.nodes.filter(({ name }) => read(machineConfigNodes).get(name) !== undefined);
+      const { changed, lookAgainAt } = assignSets(known, view.pools, now);
+      const isLeft = await tell(changed, context);
+      if (isLeft) return again(LEFT_MS);
+      return lookAgainAt === null ? done() : again(Math.max(0, lookAgainAt - now));
+    },
+  };
+}
+
+/** Whether there is somebody left who was not told. */
+async function tell(changed: ReadonlyMap<string, PinAssignment>, context: Context): Promise<boolean> {
+  // Turns that end are told before turns that begin.
+  const queue = [...changed].sort(([, a], [, b]) => Number(a.mayPull) - Number(b.mayPull)).slice(0, TELL_AT_ONCE);
+  let missed = changed.size - queue.length;
+  async function work(): Promise<void> {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      try {
+        if (!(await tellOne(next[0], next[1], context))) missed += 1;
+      } catch (error) {
+        queue.length = 0;
+        throw error;
+      }
+    }
+  }
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(WRITERS, queue.length) }, work));
+  const problem = ended.find((result) => result.status === 'rejected');
+  if (problem !== undefined) throw problem.reason;
+  if (changed.size > 0) context.log.info({ nodes: changed.size - missed }, 'machines were told which images to pin');
+  return missed > 0;
+}
+
+/** False: its daemon wrote meanwhile, or it is gone. What is decided on what it said before is not written. */
+async function tellOne(name: string, assignment: PinAssignment, { write, read }: Context): Promise<boolean> {
+  const record = read(machineConfigNodes).get(name);
+  if (record === undefined) return false;
+  const annotations = { [pinAssignmentAnnotation]: encodeAssignment(assignment) };
+  try {
+    await write.patch(machineConfigNodes, record, { metadata: { annotations } });
+    return true;
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_CONFLICT', 'SLW_KUBE_NOT_FOUND')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+// Keeps in each pool the PinnedImageSets that match it by label, beside those that a person put there.
+import { addedImageSetsAnnotation, type MachineConfigPool, machineConfigPools } from '@slipway/api';
+import { addedSetsOf, encodeAddedSets, nextPoolSets, setNamesOf } from '@slipway/fleet';
+import { type Context, type ControllerDef, done, type Stored } from '@slipway/kube';
+import { everyPool, imageSets, setsIn } from '../sources.ts';
+import { pinnedImagesGate } from './controllers.ts';
+
+export const fieldManager = 'slipway-pinned-images';
+
+export const poolSetsController: ControllerDef = {
+  name: 'pool-image-sets',
+  gate: pinnedImagesGate,
+  reads: [{ resource: machineConfigPools }, { ...imageSets, keysOf: everyPool }],
+  owns: [{ resource: machineConfigPools }],
+  async reconcile(name, context) {
+    const pool = context.read(machineConfigPools).get(name);
+    if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return done();
+    await keepSets(pool, nextPoolSets(pool, setsIn(context.read)), context);
+    return done();
+  },
+};
+
+type Wanted = Pick<ReturnType<typeof nextPoolSets>, 'names' | 'added'>;
+
+/** The names and the memory of who put them there change in one write: else a person's and ours could be mixed up. */
+export async function keepSets(
+  pool: Stored<MachineConfigPool>,
+  { names, added }: Wanted,
+  { client, log }: Pick<Context, 'client' | 'log'>,
+): Promise<void> {
+  const before = setNamesOf(pool);
+  if (isSame(before, names) && isSame(addedSetsOf(pool), added)) return;
+  const body = {
+    metadata: { annotations: { [addedImageSetsAnnotation]: added.length === 0 ? null : encodeAddedSets(added) } },
+    spec: { pinnedImageSets: names.length === 0 ? null : names.map((name) => ({ name })) },
+  };
+  const { uid, resourceVersion } = pool.metadata;
+  await client.patch(
+    machineConfigPools,
+    pool.metadata,
+    { type: 'merge', body },
+    { uid, resourceVersion },
+    { fieldManager },
+  );
+  log.info(
+    {
+      pool: pool.metadata.name,
+      added: names.filter((name) => !before.includes(name)),
+      removed: before.filter((name) => !names.includes(name)),
+    },
+    'the pinned image sets of a pool have changed',
+  );
+}
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((each, index) => each === b[index]);

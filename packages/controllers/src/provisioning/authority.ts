@@ -1,0 +1,188 @@
+import { createPrivateKey, type KeyObject, randomBytes, type X509Certificate } from 'node:crypto';
+import * as x509 from './x509.ts';
+import {
+  backdatedMs,
+  certificatesIn,
+  exportKey,
+  generateKeys,
+  selfSign,
+  sign,
+  validFor,
+  type Validity,
+} from './x509.ts';
+
+/** The CA of the machine config server, with all that machines started under earlier ones need. Everything is PEM. */
+export interface Authority {
+  certificate: string;
+  key: string;
+  /** Earlier CAs that have not expired, newest first. Their keys are gone: each signed its successor and was dropped. */
+  older: readonly string[];
+  /** The way from the CA back to the older ones: each certifies one CA's key by the CA before it, newest first. */
+  crossSigned: readonly string[];
+}
+
+/** A CA that signs itself, and no history. */
+export async function makeAuthority(now: Date, validityMs: number): Promise<Authority> {
+  return { ...(await newPair(validFor(now.getTime(), validityMs))), older: [], crossSigned: [] };
+}
+
+/**
+ * A new CA, and its key certified by the old CA: a server that sends this certificate along is believed by machines
+ * that know only the old one. It is valid as long as any of the older CAs, so that a policy of shorter lives
+ * does not cut off machines that were promised more.
+ */
+export async function rotateAuthority(old: Authority, now: Date, validityMs: number): Promise<Authority> {
+  const validity = validFor(now.getTime(), validityMs);
+  const next = await newPair(validity);
+  const remembered = withoutExpired(old, now);
+  const older = [old.certificate, ...remembered.older];
+  const { subjectName, publicKey } = new x509.X509Certificate(next.certificate);
+  const crossSigned = await sign(old, {
+    subject: subjectName,
+    publicKey,
+    validity: { from: validity.from, to: Math.max(...older.map((each) => validityOf(each).to)) },
+    extensions: await authorityExtensions(publicKey),
+  });
+  return { ...next, older, crossSigned: [crossSigned, ...remembered.crossSigned] };
+}
+
+/** What is left of it when certificates that have expired are taken out. */
+export function withoutExpired(authority: Authority, now: Date): Authority {
+  const isValid = (pem: string): boolean => validityOf(pem).to > now.getTime();
+  return {
+    ...authority,
+    older: authority.older.filter(isValid),
+    crossSigned: authority.crossSigned.filter(isValid),
+  };
+}
+
+async function newPair(validity: Validity): Promise<{ certificate: string; key: string }> {
+  const keys = await generateKeys();
+  const certificate = await selfSign(keys, {
+    // No two CAs of the same name: a verifier that looks issuers up by name must not find the wrong one.
+    subject: [{ CN: [`machine-config-server-ca ${randomBytes(8).toString('hex')}`] }],
+    validity,
+    extensions: await authorityExtensions(keys.publicKey),
+  });
+  return { certificate, key: await exportKey(keys.privateKey) };
+}
+
+/** No limit on the length of the path: every rotation that overlaps adds a link. */
+async function authorityExtensions(publicKey: x509.PublicKeyType): Promise<x509.Extension[]> {
+  return [
+    new x509.BasicConstraintsExtension(true, undefined, true),
+    new x509.KeyUsagesExtension(
+      x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign | x509.KeyUsageFlags.digitalSignature,
+      true,
+    ),
+    await x509.SubjectKeyIdentifierExtension.create(publicKey),
+  ];
+}
+
+/** PEM: every CA that a machine should believe now, newest first. */
+export const bundleOf = ({ certificate, older }: Authority): string => [certificate, ...older].join('');
+
+export function validityOf(pem: string): Validity {
+  const [certificate] = certificatesIn(pem).certificates;
+  if (certificate === undefined) throw new Error('expected a certificate in PEM; this is a bug');
+  return { from: certificate.validFromDate.getTime(), to: certificate.validToDate.getTime() };
+}
+
+/** The keys of the Secret that keeps an authority. */
+export const authorityFields = ['tls.crt', 'tls.key', 'ca-bundle.crt', 'cross-signed.crt'] as const;
+export type AuthorityData = Partial<Record<(typeof authorityFields)[number], string>>;
+
+export const authorityData = (authority: Authority): Required<AuthorityData> => ({
+  'tls.crt': authority.certificate,
+  'tls.key': authority.key,
+  'ca-bundle.crt': bundleOf(authority),
+  'cross-signed.crt': authority.crossSigned.join(''),
+});
+
+export type ReadAuthority = { ok: true; authority: Authority } | { ok: false; field: string; problem: string };
+
+/**
+ * What a Secret says, as far as it holds together. Without certificate and key that belong together there is no CA;
+ * the rest can be put in order.
+ */
+export function readAuthority(data: AuthorityData): ReadAuthority {
+  const [certificate] = certificatesIn(data['tls.crt'] ?? '').certificates;
+  if (certificate?.ca !== true)
+    return { ok: false, field: 'tls.crt', problem: 'expected the certificate of a CA in PEM' };
+  const key = readKey(data['tls.key'] ?? '');
+  if (key === undefined || !certificate.checkPrivateKey(key)) {
+    return { ok: false, field: 'tls.key', problem: 'expected the private key of tls.crt in PEM' };
+  }
+  const others = certificatesIn(data['ca-bundle.crt'] ?? '').certificates;
+  const older = others.filter((each) => each.ca && !isSame(each, certificate)).map(pemOf);
+  const crossSigned = wayBack(certificate, certificatesIn(data['cross-signed.crt'] ?? '').certificates).map(pemOf);
+  return { ok: true, authority: { certificate: pemOf(certificate), key: keyPem(key), older, crossSigned } };
+}
+
+/** From the CA on, each certificate is one for the key that issued the one before it. What does not connect is no use. */
+function wayBack(from: X509Certificate, candidates: readonly X509Certificate[]): X509Certificate[] {
+  const way: X509Certificate[] = [];
+  let wanted = from.subject;
+  for (const candidate of candidates) {
+    const connects = way.length > 0 || candidate.publicKey.equals(from.publicKey);
+    if (!candidate.ca || candidate.subject !== wanted || !connects) continue;
+    way.push(candidate);
+    wanted = candidate.issuer;
+  }
+  return way;
+}
+
+export function readKey(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+export const keyPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' });
+export const pemOf = (certificate: X509Certificate): string => certificate.toString();
+const isSame = (a: X509Certificate, b: X509Certificate): boolean => a.fingerprint256 === b.fingerprint256;
+
+/** All in milliseconds. */
+export interface Lifetime {
+  validity: number;
+  /** The age at which it is replaced. */
+  refresh: number;
+}
+
+/** What is kept of a CA now. */
+export type KeptAuthority =
+  | { state: 'absent' }
+  | { state: 'unusable' }
+  | {
+      state: 'usable';
+      validity: Validity;
+      /** When each of the earlier CAs and cross-signed certificates ends. */
+      ends: readonly number[];
+      /** It is stored in another form than ours: adopted, or changed by hand. */
+      untidy: boolean;
+    };
+
+export type AuthorityStep =
+  | { do: 'make'; why: 'absent' | 'unusable' | 'expired' }
+  | { do: 'rotate' }
+  | { do: 'tidy' }
+  | { do: 'keep'; until: number };
+
+export function nextAuthority(kept: KeptAuthority, now: number, policy: Lifetime): AuthorityStep {
+  if (kept.state !== 'usable') return { do: 'make', why: kept.state };
+  // Nobody believes an expired CA, so its signature under a new one is worth nothing.
+  if (kept.validity.to <= now) return { do: 'make', why: 'expired' };
+  const due = refreshAt(kept.validity, policy);
+  if (due <= now) return { do: 'rotate' };
+  if (kept.untidy || kept.ends.some((end) => end <= now)) return { do: 'tidy' };
+  return { do: 'keep', until: Math.min(due, ...kept.ends) };
+}
+
+/**
+ * For what we made under this policy the two are the same moment. What was made under another one (a longer life, by
+ * somebody else) is replaced at the age of this policy, and always with as much life left as this policy promises.
+ */
+export const refreshAt = ({ from, to }: Validity, { validity, refresh }: Lifetime): number =>
+  Math.min(from + backdatedMs + refresh, to - (validity - refresh));

@@ -1,0 +1,212 @@
+import { randomInt } from 'node:crypto';
+import { configMaps, type Secret, secrets } from '@slipway/api';
+import { isManaged, serverSecrets, untilDue } from '@slipway/fleet';
+import {
+  again,
+  type Client,
+  type Context,
+  type ControllerDef,
+  done,
+  isKubeError,
+  type Source,
+  type Stored,
+} from '@slipway/kube';
+import { deleteSecret, putSecret, textsIn, type WantedSecret } from '../managed-secret.ts';
+import { apiServerOf, type FoundApiServer, joiningKubeconfig } from './joining-kubeconfig.ts';
+import type { FirstBootOptions } from './options.ts';
+import { isOpenShift, readInfrastructure } from './server-address.ts';
+
+/** One of our tokens by which a kubelet introduces itself to the API server. */
+export interface BootstrapToken {
+  /** Six characters, public; also in the Secret's name. */
+  id: string;
+  /** Sixteen characters. */
+  secret: string;
+  /** Milliseconds since 1970. */
+  expires: number;
+}
+
+export interface BootstrapStep {
+  /** The one for machines that come now; undefined: make a new one. */
+  use: BootstrapToken | undefined;
+  /** The ids of those that nobody can use any more. */
+  remove: string[];
+  /** When to look again; a new token counts for itself. */
+  due: number;
+}
+
+/** A new one at half of its life: a machine always gets one that is good for at least half a lifetime. */
+export function nextBootstrapTokens(kept: readonly BootstrapToken[], now: number, lifetime: number): BootstrapStep {
+  const valid = kept.filter(({ expires }) => expires > now).toSorted((a, b) => b.expires - a.expires);
+  const [newest] = valid;
+  const use = newest !== undefined && newest.expires - lifetime / 2 > now ? newest : undefined;
+  return {
+    use,
+    remove: kept.filter(({ expires }) => expires <= now).map(({ id }) => id),
+    due: Math.min(
+      ...(use === undefined ? [now + lifetime / 2] : [use.expires - lifetime / 2]),
+      ...valid.map(({ expires }) => expires),
+    ),
+  };
+}
+
+/** Where kube-apiserver looks for them, and what it asks of their names. */
+const bootstrapNamespace = 'kube-system';
+const prefix = 'bootstrap-token-';
+const characters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+/** Whose tokens they are: the namespace of ours that they were made for. */
+const bootstrapTokenLabel = 'slipway.dev/bootstrap-token-of';
+/** What RBAC binds to: who comes with such a token may ask for a node's certificate, and nothing else. */
+const bootstrapGroup = 'system:bootstrappers:slipway';
+
+const secretNameOf = (id: string): string => `${prefix}${id}`;
+
+function mintBootstrapToken(now: Date, lifetime: number): BootstrapToken {
+  const draw = (length: number): string =>
+    Array.from({ length }, () => characters[randomInt(characters.length)]).join('');
+  // The API keeps whole seconds.
+  return { id: draw(6), secret: draw(16), expires: Math.ceil((now.getTime() + lifetime) / 1000) * 1000 };
+}
+
+const bootstrapTokenSecret = ({ id, secret, expires }: BootstrapToken, namespace: string): WantedSecret => ({
+  name: { namespace: bootstrapNamespace, name: secretNameOf(id) },
+  type: 'bootstrap.kubernetes.io/token',
+  labels: { [bootstrapTokenLabel]: namespace },
+  data: {
+    description: `By which new machines join, made by slipway in ${namespace}. It is replaced before it expires.`,
+    'token-id': id,
+    'token-secret': secret,
+    expiration: `${new Date(expires).toISOString().slice(0, 19)}Z`,
+    'usage-bootstrap-authentication': 'true',
+    'usage-bootstrap-signing': 'false',
+    'auth-extra-groups': bootstrapGroup,
+  },
+});
+
+const form = { id: /^[a-z0-9]{6}$/, secret: /^[a-z0-9]{16}$/ };
+
+/** Undefined where kube-apiserver would not take it either. */
+function readBootstrapToken(stored: Secret): BootstrapToken | undefined {
+  const fields = ['token-id', 'token-secret', 'expiration', 'usage-bootstrap-authentication'] as const;
+  const data = textsIn(stored, fields);
+  const { 'token-id': id = '', 'token-secret': secret = '' } = data;
+  const expires = Date.parse(data.expiration ?? '');
+  const isGood =
+    form.id.test(id) &&
+    form.secret.test(secret) &&
+    !Number.isNaN(expires) &&
+    data['usage-bootstrap-authentication'] === 'true' &&
+    stored.metadata.name === secretNameOf(id);
+  return isGood ? { id, secret, expires } : undefined;
+}
+
+const kubeconfigKey = 'bootstrap-kubeconfig';
+const fieldManager = 'slipway-bootstrap-kubeconfig';
+const rootCaName = 'kube-root-ca.crt';
+const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' };
+const lookAgainMs = 3_600_000;
+
+/**
+ * Keeps the kubeconfig that new machines join with, and the bootstrap tokens in it, on clusters that have no way of
+ * their own. A token is in kube-system before any kubeconfig names it, and leaves it only when it has expired.
+ */
+export function bootstrapKubeconfigController(options: FirstBootOptions): ControllerDef {
+  const { namespace } = options;
+  return {
+    name: kubeconfigKey,
+    reads: sourcesOf(namespace),
+    owns: [{ resource: secrets }],
+    startsWith: [kubeconfigKey],
+    async reconcile(_, context) {
+      const { client, now } = context;
+      if (isOpenShift(await readInfrastructure(client))) return done();
+      const name = { namespace, name: serverSecrets.kubeconfig };
+      const stored = await client.find(secrets, name);
+      const found = await findTokens(client, namespace);
+      const step = nextBootstrapTokens(found.tokens, now().getTime(), options.bootstrapTokenLifetime);
+      if (stored === undefined || isManaged(stored)) {
+        const apiServer = await findApiServer(client, options);
+        if (!apiServer.ok) return sayMissing(apiServer.missing, context);
+        const token = step.use ?? (await makeToken(context, options));
+        const data = { kubeconfig: joiningKubeconfig(apiServer.apiServer, token), 'ca.crt': apiServer.apiServer.ca };
+        await putSecret(client, stored, { name, type: 'Opaque', data }, fieldManager);
+      }
+      await removeTokens(client, found, step);
+      return again(untilDue(step.due, now()));
+    },
+  };
+}
+
+function sourcesOf(namespace: string): Source[] {
+  const wake = { as: 'metadata', keysOf: () => [kubeconfigKey] } as const;
+  return [
+    { ...wake, resource: secrets, namespace, fieldSelector: `metadata.name=${serverSecrets.kubeconfig}` },
+    {
+      ...wake,
+      resource: secrets,
+      namespace: bootstrapNamespace,
+      labelSelector: `${bootstrapTokenLabel}=${namespace}`,
+    },
+    { ...wake, resource: configMaps, namespace, fieldSelector: `metadata.name=${rootCaName}` },
+    {
+      ...wake,
+      resource: configMaps,
+      namespace: clusterInfo.namespace,
+      fieldSelector: `metadata.name=${clusterInfo.name}`,
+    },
+  ];
+}
+
+interface FoundTokens {
+  stored: Stored<Secret>[];
+  tokens: BootstrapToken[];
+}
+
+async function findTokens(client: Client, namespace: string): Promise<FoundTokens> {
+  const stored: Stored<Secret>[] = [];
+  const labelSelector = `${bootstrapTokenLabel}=${namespace}`;
+  for await (const each of client.list(secrets, { namespace: bootstrapNamespace, labelSelector })) stored.push(each);
+  return { stored, tokens: stored.flatMap((each) => readBootstrapToken(each) ?? []) };
+}
+
+async function findApiServer(client: Client, options: FirstBootOptions): Promise<FoundApiServer> {
+  const info = await client.find(configMaps, clusterInfo);
+  const root = await client.find(configMaps, { namespace: options.namespace, name: rootCaName });
+  const { apiServerUrl, connection } = options;
+  return apiServerOf({
+    apiServerUrl,
+    connection,
+    clusterInfo: info?.data?.['kubeconfig'],
+    rootCa: root?.data?.['ca.crt'],
+  });
+}
+
+async function makeToken({ client, log, now }: Context, options: FirstBootOptions): Promise<BootstrapToken> {
+  const token = mintBootstrapToken(now(), options.bootstrapTokenLifetime);
+  await putSecret(client, undefined, bootstrapTokenSecret(token, options.namespace), fieldManager);
+  // The id is public: it is part of the Secret's name.
+  log.info({ id: token.id, expires: new Date(token.expires).toISOString() }, 'made a bootstrap token for new machines');
+  return token;
+}
+
+/** Also those that nobody can read: what is damaged lets no machine in. Kubernetes' own cleaner may be faster. */
+async function removeTokens(client: Client, { stored, tokens }: FoundTokens, { remove }: BootstrapStep): Promise<void> {
+  const good = new Set(tokens.filter(({ id }) => !remove.includes(id)).map(({ id }) => secretNameOf(id)));
+  for (const each of stored.filter(({ metadata }) => !good.has(metadata.name))) {
+    await deleteSecret(client, each).catch((error: unknown) => {
+      if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
+    });
+  }
+}
+
+function sayMissing(missing: 'address' | 'CA', { log }: Context) {
+  const wayOut =
+    missing === 'address'
+      ? 'Give the controller --api-server-url https://HOST:PORT'
+      : `Publish it in ConfigMap ${rootCaName} of our namespace, or in kube-public/cluster-info`;
+  log.warn(
+    `new machines get no kubeconfig: the API server's ${missing} is not known. ${wayOut}, or make Secret ${serverSecrets.kubeconfig} with the keys kubeconfig and ca.crt yourself`,
+  );
+  return again(lookAgainMs);
+}

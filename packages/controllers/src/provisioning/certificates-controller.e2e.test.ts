@@ -1,0 +1,277 @@
+import { randomUUID, X509Certificate } from 'node:crypto';
+import { namespaces, type Secret, secrets } from '@slipway/api';
+import { serverSecrets } from '@slipway/fleet';
+import {
+  type Client,
+  createClient,
+  createTransport,
+  type KubeObject,
+  loadKubeconfig,
+  type Resource,
+  type Stored,
+} from '@slipway/kube';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { putSecret, textIn, textsIn } from '../managed-secret.ts';
+import { type Authority, authorityData, authorityFields, bundleOf, makeAuthority, readAuthority } from './authority.ts';
+import { certificatesController } from './certificates-controller.ts';
+import type { FirstBootSettings } from './options.ts';
+import { isIssuedBy, issueServing, readServing, servingData } from './serving-certificate.ts';
+import { runControllers, type Running } from './testing/running.ts';
+import { greetingOf, startTlsServer } from './testing/tls-greeting.ts';
+import { certificatesIn } from './x509.ts';
+
+interface Event extends KubeObject {
+  type: string;
+  reason: string;
+  message: string;
+}
+const events: Resource<Event> = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
+
+const second = 1000;
+const year = 365 * 24 * 3600 * second;
+const host = 'api-int.example.com';
+const patience = { timeout: 20_000, interval: 25 };
+
+let client: Client;
+let namespace: string;
+let running: Running[] = [];
+
+beforeAll(async () => {
+  client = createClient(createTransport(await loadKubeconfig([inject('kubeconfig')])));
+});
+afterAll(() => client.transport.close());
+
+beforeEach(async () => {
+  namespace = `certificates-${randomUUID()}`;
+  await client.create(namespaces, { metadata: { name: namespace } });
+});
+afterEach(async () => {
+  for (const each of running.splice(0)) await each.stop();
+});
+
+function run(settings: FirstBootSettings = {}, dieBeforeWrite?: number): Running {
+  const controller = certificatesController({ namespace, serverUrl: `https://${host}:22623`, ...settings });
+  const started = runControllers(client, [controller], dieBeforeWrite);
+  running.push(started);
+  return started;
+}
+
+const find = (name: string): Promise<Stored<Secret> | undefined> => client.find(secrets, { namespace, name });
+
+async function storedAuthority(): Promise<Authority> {
+  const stored = await find(serverSecrets.authority);
+  const read = readAuthority(stored === undefined ? {} : textsIn(stored, authorityFields));
+  if (!read.ok) throw new Error(`${read.field}: ${read.problem}`);
+  return read.authority;
+}
+
+async function storedServing(): Promise<Record<'tls.crt' | 'tls.key', string>> {
+  const stored = await find(serverSecrets.serving);
+  const data = stored === undefined ? {} : textsIn(stored, ['tls.crt', 'tls.key']);
+  return { 'tls.crt': data['tls.crt'] ?? '', 'tls.key': data['tls.key'] ?? '' };
+}
+
+/** The CA, once the server's certificate is by it. */
+const untilInStep = (): Promise<Authority> =>
+  vi.waitFor(async () => {
+    const [authority, read] = [await storedAuthority(), readServing(await storedServing())];
+    if (!read.ok || !isIssuedBy(read.serving, authority)) throw new Error('the certificate is not by the CA');
+    expect(read.serving.intermediates).toEqual(authority.crossSigned);
+    return authority;
+  }, patience);
+
+async function eventsAbout(name: string): Promise<Event[]> {
+  const found: Event[] = [];
+  const fieldSelector = `involvedObject.name=${name}`;
+  for await (const event of client.list(events, { namespace, fieldSelector })) found.push(event);
+  return found;
+}
+
+const untilEvent = (name: string, reason: string): Promise<Event> =>
+  vi.waitFor(async () => {
+    const event = (await eventsAbout(name)).find((each) => each.reason === reason);
+    if (event === undefined) throw new Error(`no event ${reason}`);
+    return event;
+  }, patience);
+
+async function edit(name: string, data: Record<string, string>): Promise<void> {
+  const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, btoa(text)]));
+  await client.patch(secrets, { namespace, name }, { type: 'merge', body: { data: encoded } }, {});
+}
+
+async function secretNames(): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { metadata } of client.list(secrets, { namespace })) names.push(metadata.name);
+  return names.sort();
+}
+
+/** What one that believes only `ca` hears from a server with this certificate. */
+async function greeting(data: Record<'tls.crt' | 'tls.key', string>, ca: string): Promise<string> {
+  const server = await startTlsServer(data);
+  try {
+    return await greetingOf(server.port, ca, host);
+  } finally {
+    await server.stop();
+  }
+}
+
+describe('the certificates of the server', () => {
+  it('are made where there are none, and a second start changes nothing', async () => {
+    const first = run();
+    const authority = await untilInStep();
+    expect(await secretNames()).toEqual([serverSecrets.authority, serverSecrets.serving]);
+    expect(await greeting(await storedServing(), authority.certificate)).toBe('hello');
+    expect(first.log()).not.toContain('PRIVATE KEY');
+    await first.stop();
+
+    const again = run();
+    // It has looked once it answers to a change that came later.
+    await client.delete(secrets, { namespace, name: serverSecrets.serving }, {});
+    await untilInStep();
+    expect(again.writes).toEqual([`create Secret ${serverSecrets.serving}`]);
+    expect((await storedAuthority()).certificate).toBe(authority.certificate);
+  });
+
+  it('rotate under machines that boot all the time: a stub is good until its CA expires', async () => {
+    run({ caValidity: 9 * second, caRefresh: 3 * second, servingValidity: 4 * second, servingRefresh: 2 * second });
+    await untilInStep();
+    const server = await startTlsServer(await storedServing());
+    /** The bundle of each stub that was ever handed out, and when the newest CA in it ends. */
+    const stubs = new Map<string, number>();
+    const [failures, certificates] = [new Set<string>(), new Set<string>()];
+    let [boots, afterTheEnd]: [number, string] = [0, ''];
+    const boot = async (ca: string, what: string): Promise<void> => {
+      boots += 1;
+      const heard = await greetingOf(server.port, ca, host);
+      if (heard !== 'hello') failures.add(`${what}: ${heard}`);
+    };
+    try {
+      const deadline = Date.now() + 40 * second;
+      while (afterTheEnd === '' && Date.now() < deadline) {
+        const authority = await storedAuthority();
+        stubs.set(bundleOf(authority), new X509Certificate(authority.certificate).validToDate.getTime());
+        for (const [bundle, end] of stubs) {
+          // Around its end nobody can tell which side of it a handshake is on.
+          if (end - Date.now() > second) await boot(bundle, 'a stub');
+          else if (Date.now() - end > second) afterTheEnd = await greetingOf(server.port, bundle, host);
+        }
+        const data = await storedServing();
+        const read = readServing(data);
+        server.swap(data);
+        certificates.add(data['tls.crt']);
+        if (read.ok && isIssuedBy(read.serving, authority)) await boot(authority.certificate, 'the newest CA alone');
+      }
+    } finally {
+      await server.stop();
+    }
+    console.log(
+      `${boots} boots under ${stubs.size} CAs and ${certificates.size} certificates, failed: ${failures.size}`,
+    );
+    expect([...failures]).toEqual([]);
+    expect(stubs.size).toBeGreaterThanOrEqual(3);
+    expect(certificates.size).toBeGreaterThan(stubs.size);
+    expect(afterTheEnd).toMatch(/^(CERT_HAS_EXPIRED|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)$/);
+    const [oldest = ''] = stubs.keys();
+    await vi.waitFor(async () => expect((await storedAuthority()).older).not.toContain(oldest), patience);
+    expect(await untilEvent(serverSecrets.authority, 'AuthorityRotated')).toMatchObject({ type: 'Normal' });
+  });
+
+  it('follow the names of the server, under the same CA', async () => {
+    const first = run();
+    const { certificate } = await untilInStep();
+    await first.stop();
+    run({ serverHosts: ['192.0.2.7'] });
+    await vi.waitFor(async () => {
+      const read = readServing(await storedServing());
+      expect(read.ok && new X509Certificate(read.serving.leaf).subjectAltName).toBe(
+        `DNS:${host}, IP Address:192.0.2.7`,
+      );
+    }, patience);
+    expect((await storedAuthority()).certificate).toBe(certificate);
+  });
+
+  it('wait, with a CA made already, where nobody has said what the server is called', async () => {
+    const started = run({ serverUrl: undefined });
+    await vi.waitFor(() => expect(started.log()).toMatch(/gets no certificate.*--server-url/), patience);
+    expect(await secretNames()).toEqual([serverSecrets.authority]);
+  });
+});
+
+describe('a Secret that somebody has damaged', () => {
+  it('is made anew where the CA’s key is lost, with a loud warning to those who have old stubs', async () => {
+    run();
+    const before = await untilInStep();
+    await edit(serverSecrets.authority, { 'tls.key': 'oops' });
+    const event = await untilEvent(serverSecrets.authority, 'AuthorityLost');
+    expect(event).toMatchObject({ type: 'Warning' });
+    expect(event.message).toMatch(/tls\.key: expected the private key of tls\.crt.*do not boot until they get a stub/);
+    const after = await untilInStep();
+    expect(after.certificate).not.toBe(before.certificate);
+    expect(await greeting(await storedServing(), after.certificate)).toBe('hello');
+  });
+
+  it('is repaired where certificate and key are there: the CA stays', async () => {
+    run();
+    const before = await untilInStep();
+    await edit(serverSecrets.authority, { 'ca-bundle.crt': 'oops' });
+    await untilEvent(serverSecrets.authority, 'AuthorityPutInOrder');
+    expect(await untilInStep()).toEqual(before);
+    const stored = await find(serverSecrets.authority);
+    expect(stored === undefined ? '' : textIn(stored, 'ca-bundle.crt')).toBe(before.certificate);
+  });
+
+  it('is made anew where it is only the server’s certificate: the CA stays', async () => {
+    run();
+    const before = await untilInStep();
+    await edit(serverSecrets.serving, { 'tls.crt': 'oops' });
+    await vi.waitFor(async () => {
+      const found = (await eventsAbout(serverSecrets.serving)).filter(({ type }) => type === 'Warning');
+      expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(/tls\.crt: expected a certificate/)]);
+    }, patience);
+    expect((await untilInStep()).certificate).toBe(before.certificate);
+  });
+});
+
+describe('a controller that dies between two writes', () => {
+  it.each([1, 2])(
+    'of its first start (before write %i) leaves something that the next one completes',
+    async (write) => {
+      const dying = run({}, write);
+      await vi.waitFor(() => expect(dying.log()).toContain('the process is dead'), patience);
+      await dying.stop();
+      run();
+      const authority = await untilInStep();
+      expect(await secretNames()).toEqual([serverSecrets.authority, serverSecrets.serving]);
+      expect(await greeting(await storedServing(), authority.certificate)).toBe('hello');
+    },
+  );
+
+  it.each([1, 2])('of a rotation (before write %i) leaves a server that old and new stubs believe', async (write) => {
+    const old = await makeAuthority(new Date(Date.now() - 9 * year), 10 * year);
+    const { authority: authorityName, serving: servingName } = serverSecrets;
+    const put = (name: string, data: Record<string, string>) =>
+      putSecret(client, undefined, { name: { namespace, name }, type: 'kubernetes.io/tls', data }, 'test');
+    await put(authorityName, authorityData(old));
+    await put(servingName, servingData(await issueServing(old, [host], new Date(), year)));
+
+    const dying = run({}, write);
+    await vi.waitFor(() => expect(dying.log()).toContain('the process is dead'), patience);
+    await dying.stop();
+    const between = await storedAuthority();
+    expect(between.certificate === old.certificate).toBe(write === 1);
+    expect(await greeting(await storedServing(), old.certificate)).toBe('hello');
+    expect(await greeting(await storedServing(), authorityData(between)['ca-bundle.crt'])).toBe('hello');
+
+    run();
+    const after = await vi.waitFor(async () => {
+      const authority = await untilInStep();
+      expect(authority.older).toEqual([old.certificate]);
+      return authority;
+    }, patience);
+    for (const ca of [old.certificate, after.certificate]) {
+      expect(await greeting(await storedServing(), ca)).toBe('hello');
+    }
+    expect(certificatesIn((await storedServing())['tls.crt']).certificates).toHaveLength(2);
+    expect(await secretNames()).toEqual([authorityName, servingName]);
+  });
+});

@@ -1,0 +1,231 @@
+import { type Secret, secrets } from '@slipway/api';
+import { isManaged, serverSecrets, untilDue } from '@slipway/fleet';
+import { again, type Context, type ControllerDef, type Happening, type Source, type Stored } from '@slipway/kube';
+import { putSecret, textsIn } from '../managed-secret.ts';
+import {
+  type Authority,
+  authorityData,
+  type AuthorityData,
+  authorityFields,
+  type AuthorityStep,
+  type KeptAuthority,
+  type Lifetime,
+  makeAuthority,
+  nextAuthority,
+  readAuthority,
+  type ReadAuthority,
+  refreshAt,
+  rotateAuthority,
+  validityOf,
+  withoutExpired,
+} from './authority.ts';
+import { firstBootOptions, type FirstBootSettings } from './options.ts';
+import { readInfrastructure, serverAddress } from './server-address.ts';
+import {
+  isIssuedBy,
+  issueServing,
+  type KeptServing,
+  names,
+  nextServing,
+  readServing,
+  type ReadServing,
+  type ServingCertificate,
+  servingData,
+} from './serving-certificate.ts';
+
+const fieldManager = 'slipway-certificates';
+
+/**
+ * The CA of now, made or rotated where it is time. Everything about a CA is in one Secret and so in one write: there is
+ * no moment at which a new key exists without the signatures that old machines need.
+ */
+async function keepAuthority(context: Context, namespace: string, policy: Lifetime): Promise<Authority> {
+  const { client, events, log } = context;
+  const name = { namespace, name: serverSecrets.authority };
+  const stored = await client.find(secrets, name);
+  const data = stored === undefined ? undefined : textsIn(stored, authorityFields);
+  const read = data === undefined ? undefined : readAuthority(data);
+  const now = context.now();
+  const step = nextAuthority(keptAuthority(stored, data, read), now.getTime(), policy);
+  const old = read?.ok === true ? read.authority : undefined;
+  if (step.do === 'keep' && old !== undefined) return old;
+
+  const authority = await carryOut(step, old, now, policy.validity);
+  const written = await putSecret(
+    client,
+    stored,
+    { name, type: 'kubernetes.io/tls', data: authorityData(authority) },
+    fieldManager,
+  );
+  const happening = authorityHappening(step, `Secret ${namespace}/${name.name}`, read);
+  log[happening.type === 'Warning' ? 'warn' : 'info']({ reason: happening.reason }, happening.message);
+  events.record(secrets, written, happening);
+  return authority;
+}
+
+/** When something about this CA is due. */
+function authorityDue(authority: Authority, now: number, policy: Lifetime): number {
+  const step = nextAuthority(usable(authority, false), now, policy);
+  return step.do === 'keep' ? step.until : now;
+}
+
+function keptAuthority(
+  stored: Stored<Secret> | undefined,
+  data: AuthorityData | undefined,
+  read: ReadAuthority | undefined,
+): KeptAuthority {
+  if (stored === undefined || data === undefined || read === undefined) return { state: 'absent' };
+  if (!read.ok) return { state: 'unusable' };
+  const wanted = authorityData(read.authority);
+  const isOurs = isManaged(stored) && authorityFields.every((field) => (data[field] ?? '') === wanted[field]);
+  return usable(read.authority, !isOurs);
+}
+
+const usable = (authority: Authority, untidy: boolean): KeptAuthority => ({
+  state: 'usable',
+  validity: validityOf(authority.certificate),
+  ends: [...authority.older, ...authority.crossSigned].map((pem) => validityOf(pem).to),
+  untidy,
+});
+
+async function carryOut(
+  step: AuthorityStep,
+  old: Authority | undefined,
+  now: Date,
+  validity: number,
+): Promise<Authority> {
+  if (old === undefined || step.do === 'make') return makeAuthority(now, validity);
+  return step.do === 'rotate' ? rotateAuthority(old, now, validity) : withoutExpired(old, now);
+}
+
+const cutOff =
+  'Machines whose stub was made before trust only the CA that is gone: they do not boot until they get a stub of now (Secrets <pool>-user-data-managed)';
+
+function authorityHappening(step: AuthorityStep, secret: string, read: ReadAuthority | undefined): Happening {
+  if (step.do === 'rotate') {
+    return {
+      type: 'Normal',
+      reason: 'AuthorityRotated',
+      message: `${secret}: a new CA was made and signed by the old one. Machines with the old stub still boot until the old CA expires`,
+    };
+  }
+  if (step.do !== 'make') {
+    return {
+      type: 'Normal',
+      reason: 'AuthorityPutInOrder',
+      message: `${secret}: the CA stays; its bundle of CAs and signatures was put in order`,
+    };
+  }
+  if (step.why === 'absent') {
+    return { type: 'Normal', reason: 'AuthorityMade', message: `${secret} did not exist: a new CA was made` };
+  }
+  const why =
+    read?.ok === false ? `${read.field}: ${read.problem}, found something else` : 'tls.crt: the CA has expired';
+  return { type: 'Warning', reason: 'AuthorityLost', message: `${secret}: ${why}. A new CA was made. ${cutOff}` };
+}
+
+/** Keeps the server's certificate in step with its CA and its hosts; returns when it is to be renewed. */
+async function keepServing(
+  context: Context,
+  namespace: string,
+  authority: Authority,
+  hosts: readonly string[],
+  policy: Lifetime,
+): Promise<number> {
+  const { client, events, log } = context;
+  const name = { namespace, name: serverSecrets.serving };
+  const stored = await client.find(secrets, name);
+  const read = stored === undefined ? undefined : readServing(textsIn(stored, ['tls.crt', 'tls.key']));
+  const now = context.now();
+  const step = nextServing(keptServing(read, authority, hosts), now.getTime(), policy);
+  if (step.do === 'keep') return step.until;
+
+  const old = read?.ok === true ? read.serving : undefined;
+  const serving: ServingCertificate =
+    step.do === 'rechain' && old !== undefined
+      ? { ...old, intermediates: authority.crossSigned }
+      : await issueServing(authority, hosts, now, policy.validity);
+  const wanted = { name, type: 'kubernetes.io/tls', data: servingData(serving) };
+  const written = await putSecret(client, stored, wanted, fieldManager);
+  const happening = servingHappening(step.why, read, `Secret ${namespace}/${name.name}`, hosts);
+  log[happening.type === 'Warning' ? 'warn' : 'info']({ reason: happening.reason }, happening.message);
+  events.record(secrets, written, happening);
+  return refreshAt(validityOf(serving.leaf), policy);
+}
+
+function servingHappening(
+  why: keyof typeof reasons,
+  read: ReadServing | undefined,
+  secret: string,
+  hosts: readonly string[],
+): Happening {
+  const damage = read?.ok === false ? ` (${read.field}: ${read.problem}, found something else)` : '';
+  return {
+    type: damage === '' ? 'Normal' : 'Warning',
+    reason: 'ServingCertificateRenewed',
+    message: `${secret}: the server's certificate for ${hosts.join(', ')} was renewed, because ${reasons[why]}${damage}`,
+  };
+}
+
+const reasons = {
+  absent: 'there was none',
+  unusable: 'what was there cannot be used',
+  authority: 'the CA is a new one',
+  hosts: 'the names of the server have changed',
+  age: 'of its age',
+  intermediates: 'the CAs that it leads to have changed',
+} as const;
+
+function keptServing(read: ReadServing | undefined, authority: Authority, hosts: readonly string[]): KeptServing {
+  if (read === undefined) return { state: 'absent' };
+  if (!read.ok) return { state: 'unusable' };
+  const { serving } = read;
+  return {
+    state: 'usable',
+    validity: validityOf(serving.leaf),
+    issuedByAuthority: isIssuedBy(serving, authority),
+    namesHosts: names(serving, hosts),
+    hasIntermediates: serving.intermediates.join('') === authority.crossSigned.join(''),
+  };
+}
+
+const certificates = 'certificates';
+
+/**
+ * Keeps the CA and the certificate of the machine config server. The CA's Secret is the truth and is written first;
+ * the certificate follows from it. Stopped between the two, the server goes on with a certificate of the CA before,
+ * which every stub still trusts.
+ *
+ * Secrets are read live and watched by their metadata only: they change a few times a year, and no cache of ours then
+ * holds the key of the CA.
+ */
+export function certificatesController(settings: FirstBootSettings): ControllerDef {
+  const options = firstBootOptions(settings);
+  const { namespace } = options;
+  const watch = (name: string): Source => ({
+    resource: secrets,
+    as: 'metadata',
+    namespace,
+    fieldSelector: `metadata.name=${name}`,
+    keysOf: () => [certificates],
+  });
+  return {
+    name: certificates,
+    reads: [watch(serverSecrets.authority), watch(serverSecrets.serving)],
+    owns: [{ resource: secrets }],
+    startsWith: [certificates],
+    async reconcile(_, context) {
+      const authority = await keepAuthority(context, namespace, options.authority);
+      const address = serverAddress(options, await readInfrastructure(context.client));
+      let due = authorityDue(authority, context.now().getTime(), options.authority);
+      if (address === undefined) {
+        context.log.warn(
+          'the machine config server gets no certificate: nobody has said where it is (--server-url), and there is no Infrastructure cluster with an apiServerInternalURI',
+        );
+      } else {
+        due = Math.min(due, await keepServing(context, namespace, authority, address.hosts, options.serving));
+      }
+      return again(untilDue(due, context.now()));
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { type KeptServing, nextServing, type ServingStep } from './serving-certificate.ts';
+import { backdatedMs } from './x509.ts';
+
+const now = 1_000_000_000_000;
+const policy = { validity: 1000, refresh: 600 };
+
+const usable = (age: number, but: Partial<Record<string, boolean>> = {}): KeptServing => ({
+  state: 'usable',
+  validity: { from: now - age - backdatedMs, to: now - age + 1000 },
+  issuedByAuthority: true,
+  namesHosts: true,
+  hasIntermediates: true,
+  ...but,
+});
+
+const table: [string, KeptServing, ServingStep][] = [
+  ['none', { state: 'absent' }, { do: 'issue', why: 'absent' }],
+  ['one that cannot be used', { state: 'unusable' }, { do: 'issue', why: 'unusable' }],
+  ['a fresh one', usable(0), { do: 'keep', until: now + 600 }],
+  ['one at its refresh', usable(600), { do: 'issue', why: 'age' }],
+  ['one by the CA before', usable(0, { issuedByAuthority: false }), { do: 'issue', why: 'authority' }],
+  ['one for other hosts', usable(0, { namesHosts: false }), { do: 'issue', why: 'hosts' }],
+  ['one with other intermediates', usable(0, { hasIntermediates: false }), { do: 'rechain', why: 'intermediates' }],
+  [
+    'one with other intermediates at its refresh',
+    usable(600, { hasIntermediates: false }),
+    { do: 'issue', why: 'age' },
+  ],
+];
+
+describe('nextServing', () => {
+  it.each(table)('of %s', (_, kept, step) => {
+    expect(nextServing(kept, now, policy)).toEqual(step);
+  });
+});

@@ -1,0 +1,256 @@
+import { machineConfigPools, namespaces, type Secret, secrets } from '@slipway/api';
+import { sha256 } from '@slipway/base/hash';
+import { isManaged, readTokens, serverSecrets, stubOf } from '@slipway/fleet';
+import { type AnyConfig, parse } from '@slipway/ignition';
+import {
+  type Client,
+  type Context,
+  type ControllerDef,
+  done,
+  type Happening,
+  isKubeError,
+  type Read,
+  type Source,
+  type Stored,
+} from '@slipway/kube';
+import { deleteSecret, putSecret, textIn } from '../managed-secret.ts';
+import { poolNames, poolSource } from '../sources.ts';
+import type { FirstBootOptions } from './options.ts';
+import { readInfrastructure, serverAddress } from './server-address.ts';
+import { wantsTokens } from './tokens-controller.ts';
+
+/** What is there under the name of a stub. */
+export interface KeptStub {
+  /** It has our label. */
+  managed: boolean;
+  /** Its data is what we wrote last. */
+  intact: boolean;
+  /** Its data is what it should be now. */
+  current: boolean;
+  /** It is a stub of this pool, whoever made it. */
+  pointsAtPool: boolean;
+}
+
+export type StubStep =
+  | 'create'
+  | 'keep'
+  /** The CA, the token or the address has changed. */
+  | 'renew'
+  /** Somebody has changed it. */
+  | 'put back'
+  /** Another operator's stub of this pool: it becomes ours, with a copy of what it was. */
+  | 'take over'
+  /** Something else of that name: not ours to touch. */
+  | 'leave alone';
+
+export function nextStub(kept: KeptStub | undefined): StubStep {
+  if (kept === undefined) return 'create';
+  if (!kept.managed) return kept.pointsAtPool ? 'take over' : 'leave alone';
+  if (!kept.intact) return 'put back';
+  return kept.current ? 'keep' : 'renew';
+}
+
+const limits = { size: 64 * 1024, depth: 50, values: 2000 };
+
+/** Whether this is an Ignition config whose contents are fetched from some server's /config/<pool>. */
+export function pointsAt(text: string, pool: string): boolean {
+  const { config } = parse(text, limits);
+  const sources = config === null ? [] : mergedSources(config);
+  return sources.some((source) => URL.canParse(source) && new URL(source).pathname === `/config/${pool}`);
+}
+
+function mergedSources({ ignition }: AnyConfig): string[] {
+  const { config = {} } = ignition;
+  const references = [
+    ...('merge' in config ? (config.merge ?? []) : []),
+    ...('append' in config ? (config.append ?? []) : []),
+    ...(config.replace === undefined ? [] : [config.replace]),
+  ];
+  return references.flatMap(({ source }) => source ?? []);
+}
+
+const suffix = '-user-data-managed';
+const fieldManager = 'slipway-stubs';
+/** What we wrote last, so that a change of ours can be told from somebody else's. */
+const digestAnnotation = 'slipway.dev/stub-digest';
+
+/** Keeps the stub of every pool in the machine namespaces: what new machines of the pool are started with. */
+export function stubsController(options: FirstBootOptions): ControllerDef {
+  const machineNamespaces = [...new Set([options.machineApiNamespace, options.clusterApiNamespace])];
+  /** Pools about which it was said that no address is known: once is enough for one run of the program. */
+  const told = new Set<string>();
+  return {
+    name: 'stubs',
+    reads: [poolSource, ...sourcesOf(options.namespace, machineNamespaces)],
+    owns: [{ resource: secrets }],
+    async reconcile(name, context) {
+      const pool = context.read(machineConfigPools).get(name);
+      const stub = pool === undefined ? undefined : await wantedStub(name, options, context);
+      if (stub === 'no address' && pool !== undefined && !told.has(pool.metadata.uid)) {
+        told.add(pool.metadata.uid);
+        sayNoAddress(pool.metadata, context);
+      }
+      for (const namespace of machineNamespaces) {
+        const place = { namespace, name: `${name}${suffix}` };
+        if (pool === undefined) await removeStub(place, context.client);
+        else if (typeof stub === 'object') await keepStub(name, place, formOf(stub.text, namespace, options), context);
+      }
+      return done();
+    },
+  };
+}
+
+function sourcesOf(namespace: string, machineNamespaces: readonly string[]): Source[] {
+  const everyPool = (_: unknown, read: Read): string[] => poolNames(read);
+  const ingredients = [serverSecrets.authority, serverSecrets.tokens].map((name): Source => ({
+    resource: secrets,
+    as: 'metadata',
+    namespace,
+    fieldSelector: `metadata.name=${name}`,
+    keysOf: everyPool,
+  }));
+  const places = machineNamespaces.flatMap((name): Source[] => [
+    { resource: namespaces, as: 'metadata', fieldSelector: `metadata.name=${name}`, keysOf: everyPool },
+    {
+      resource: secrets,
+      as: 'metadata',
+      namespace: name,
+      keysOf: ({ metadata }) => (metadata.name.endsWith(suffix) ? [metadata.name.slice(0, -suffix.length)] : []),
+    },
+  ]);
+  return [...ingredients, ...places];
+}
+
+/** The stub's text; `waiting` for the CA or the token, which wake us when they are there. */
+async function wantedStub(
+  pool: string,
+  options: FirstBootOptions,
+  { client }: Context,
+): Promise<{ text: string } | 'no address' | 'waiting'> {
+  const address = serverAddress(options, await readInfrastructure(client));
+  if (address === undefined) return 'no address';
+  const { namespace } = options;
+  const authority = await client.find(secrets, { namespace, name: serverSecrets.authority });
+  const caBundle = authority === undefined ? '' : (textIn(authority, 'ca-bundle.crt') ?? '');
+  if (caBundle === '') return 'waiting';
+  const request = { server: address.url, pool, caBundle };
+  if (!(await wantsTokens(options, client))) return { text: JSON.stringify(stubOf(request)) };
+  const token = await newestToken(client, namespace, pool);
+  return token === undefined ? 'waiting' : { text: JSON.stringify(stubOf({ ...request, token })) };
+}
+
+async function newestToken(client: Client, namespace: string, pool: string): Promise<string | undefined> {
+  const stored = await client.find(secrets, { namespace, name: serverSecrets.tokens });
+  const [newest] = readTokens((stored === undefined ? undefined : textIn(stored, pool)) ?? '[]') ?? [];
+  return newest?.token;
+}
+
+type StubData = Record<string, string>;
+
+/** As the machine controllers of that namespace read it. Both forms where one namespace is both. */
+const formOf = (text: string, namespace: string, options: FirstBootOptions): StubData => ({
+  ...(namespace === options.machineApiNamespace ? { userData: text, disableTemplating: 'true' } : {}),
+  ...(namespace === options.clusterApiNamespace ? { value: text, format: 'ignition' } : {}),
+});
+
+interface Place {
+  namespace: string;
+  name: string;
+}
+
+async function keepStub(pool: string, place: Place, data: StubData, context: Context): Promise<void> {
+  const { client, events, log } = context;
+  if (!(await isUsable(client, place.namespace))) return;
+  const existing = await client.find(secrets, place);
+  const step = nextStub(existing === undefined ? undefined : keptStub(existing, data, pool));
+  if (step === 'keep') return;
+  if (step === 'take over' && existing !== undefined) await keepCopy(client, existing, copyOf(place.name));
+  const annotations = { [digestAnnotation]: digestOf(data) };
+  const written =
+    step === 'leave alone' && existing !== undefined
+      ? existing
+      : await putSecret(client, existing, { name: place, type: 'Opaque', data, annotations }, fieldManager);
+  const happening = happeningOf(step, pool, place);
+  log[happening.type === 'Warning' ? 'warn' : 'info']({ pool, namespace: place.namespace }, happening.message);
+  events.record(secrets, written, happening);
+}
+
+function keptStub(existing: Secret, data: StubData, pool: string): KeptStub {
+  const found = Object.fromEntries(Object.keys(existing.data ?? {}).map((key) => [key, textIn(existing, key) ?? '']));
+  const digest = digestOf(found);
+  return {
+    managed: isManaged(existing),
+    intact: existing.metadata.annotations?.[digestAnnotation] === digest,
+    current: digest === digestOf(data),
+    pointsAtPool: ['userData', 'value'].some((key) => pointsAt(found[key] ?? '', pool)),
+  };
+}
+
+const digestOf = (data: StubData): string =>
+  sha256(JSON.stringify(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1))));
+
+/** Nothing can be made in a namespace that is not there, or is about to go. */
+async function isUsable(client: Client, name: string): Promise<boolean> {
+  const namespace = await client.find(namespaces, { name });
+  return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
+}
+
+const copyOf = (name: string): string => `${name}-before-slipway`;
+
+/** The first copy counts: one that is there is from a run that was stopped between the two writes. */
+async function keepCopy(client: Client, { metadata, type, data }: Stored<Secret>, name: string): Promise<void> {
+  const copy = {
+    metadata: { name, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) },
+    ...(type === undefined ? {} : { type }),
+    ...(data === undefined ? {} : { data }),
+  };
+  try {
+    await client.create(secrets, copy, { fieldManager });
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
+  }
+}
+
+/** The stub of a pool that is gone would lead machines to a server that knows no such pool. */
+async function removeStub(place: Place, client: Client): Promise<void> {
+  const existing = await client.find(secrets, place);
+  if (existing !== undefined && isManaged(existing)) await deleteSecret(client, existing);
+}
+
+function happeningOf(step: Exclude<StubStep, 'keep'>, pool: string, { namespace, name }: Place): Happening {
+  const stub = `Secret ${namespace}/${name}`;
+  const texts: Record<typeof step, Happening> = {
+    create: { type: 'Normal', reason: 'StubMade', message: `${stub}: made for new machines of pool ${pool}` },
+    renew: {
+      type: 'Normal',
+      reason: 'StubRenewed',
+      message: `${stub}: brought to the CA, token and address of now`,
+    },
+    'put back': {
+      type: 'Warning',
+      reason: 'StubPutBack',
+      message: `${stub}: somebody had changed it; it was put back. For machines with other user data, refer to a Secret of another name`,
+    },
+    'take over': {
+      type: 'Normal',
+      reason: 'StubTakenOver',
+      message: `${stub}: another operator's stub of pool ${pool} became ours; what it was is in Secret ${namespace}/${copyOf(name)}`,
+    },
+    'leave alone': {
+      type: 'Warning',
+      reason: 'StubNotOurs',
+      message: `${stub}: expected a stub of pool ${pool}, found something that neither is one nor has our label. It was left alone. To get a stub there, delete it or rename it`,
+    },
+  };
+  return texts[step];
+}
+
+function sayNoAddress({ name, uid }: { name: string; uid: string }, { events, log }: Context): void {
+  const message = `MachineConfigPool ${name}: new machines get no stub, because nobody has said where the machine config server is. Give the controller --server-url https://HOST:22623 (on OpenShift it is taken from Infrastructure cluster, status.apiServerInternalURI)`;
+  log.warn({ pool: name }, message);
+  events.record(
+    machineConfigPools,
+    { metadata: { name, uid } },
+    { type: 'Warning', reason: 'NoServerAddress', message },
+  );
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { secrets } from '@slipway/api';
+import { nextTokens, readTokens, serverSecrets, untilDue } from '@slipway/fleet';
+import { again, type ControllerDef, done } from '@slipway/kube';
+import { putSecret, textIn } from '../managed-secret.ts';
+import { poolNames, poolSource } from '../sources.ts';
+import type { FirstBootOptions } from './options.ts';
+import { isOpenShift, readInfrastructure } from './server-address.ts';
+
+const allTokens = 'tokens';
+const name = serverSecrets.tokens;
+
+/** Whether machines need a token here. */
+export async function wantsTokens(options: FirstBootOptions, client: Parameters<typeof readInfrastructure>[0]) {
+  return options.tokens ?? !isOpenShift(await readInfrastructure(client));
+}
+
+/** Keeps the provisioning tokens of every pool in one Secret, which the server and the stubs read. */
+export function tokensController(options: FirstBootOptions): ControllerDef {
+  const { namespace, tokenLifetime } = options;
+  return {
+    name: 'provisioning-tokens',
+    reads: [
+      { ...poolSource, keysOf: () => [allTokens] },
+      {
+        resource: secrets,
+        as: 'metadata',
+        namespace,
+        fieldSelector: `metadata.name=${name}`,
+        keysOf: () => [allTokens],
+      },
+    ],
+    owns: [{ resource: secrets }],
+    startsWith: [allTokens],
+    async reconcile(_, { read, client, events, log, now }) {
+      if (!(await wantsTokens(options, client))) return done();
+      const stored = await client.find(secrets, { namespace, name });
+      const data: Record<string, string> = {};
+      const damaged: string[] = [];
+      let due = Infinity;
+      for (const pool of poolNames(read)) {
+        const text = (stored === undefined ? undefined : textIn(stored, pool)) ?? '[]';
+        const kept = readTokens(text);
+        if (kept === undefined) damaged.push(pool);
+        const next = nextTokens(kept ?? [], now().getTime(), tokenLifetime, mint);
+        data[pool] = JSON.stringify(next.tokens);
+        due = Math.min(due, next.due);
+      }
+      const written = await putSecret(
+        client,
+        stored,
+        { name: { namespace, name }, type: 'Opaque', data },
+        'slipway-provisioning-tokens',
+      );
+      for (const pool of damaged) {
+        const message = `Secret ${namespace}/${name}: ${pool}: expected a JSON list of tokens, found something else. A new token was made; machines of the pool that were started with an earlier one are refused until they get a stub of now`;
+        log.warn({ pool }, message);
+        events.record(secrets, written, { type: 'Warning', reason: 'TokensDamaged', message });
+      }
+      return again(untilDue(due, now()));
+    },
+  };
+}
+
+const mint = (): string => randomBytes(32).toString('base64url');

@@ -1,0 +1,79 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bmcDrivers } from '@slipway/api';
+import { readAddress } from './bmc.ts';
+
+const system = '/redfish/v1/Systems/1';
+
+describe('bmc.address', () => {
+  it.each([
+    [`redfish://bmc.example${system}`, 'redfish', 'https://bmc.example', system],
+    [`redfish+http://bmc.example:8000${system}`, 'redfish', 'http://bmc.example:8000', system],
+    [`redfish+https://bmc.example:8443${system}`, 'redfish', 'https://bmc.example:8443', system],
+    [`redfish-virtualmedia://192.0.2.7${system}`, 'redfish', 'https://192.0.2.7', system],
+    [`redfish-virtualmedia+http://192.0.2.7:8000${system}`, 'redfish', 'http://192.0.2.7:8000', system],
+    [`Redfish-VirtualMedia+HTTPS://192.0.2.7${system}`, 'redfish', 'https://192.0.2.7', system],
+    [`redfish://[2001:db8::1]:8443${system}`, 'redfish', 'https://[2001:db8::1]:8443', system],
+    [`redfish:192.0.2.7${system}`, 'redfish', 'https://192.0.2.7', system],
+    [`redfish-uefihttp://bmc.example${system}`, 'redfish', 'https://bmc.example', system],
+    [`ilo5-redfish://bmc.example${system}`, 'redfish', 'https://bmc.example', system],
+    [`ilo5-virtualmedia+http://bmc.example${system}`, 'redfish', 'http://bmc.example', system],
+    [`idrac-redfish://bmc.example${system}`, 'idrac', 'https://bmc.example', system],
+    [`idrac-virtualmedia+https://bmc.example${system}`, 'idrac', 'https://bmc.example', system],
+    ['redfish://bmc.example', 'redfish', 'https://bmc.example', null],
+    ['redfish:192.0.2.7', 'redfish', 'https://192.0.2.7', null],
+    ['redfish://bmc.example/', 'redfish', 'https://bmc.example', null],
+    ['redfish://bmc.example/redfish/v1/', 'redfish', 'https://bmc.example', null],
+  ])('%s is for the driver %s at %s, system %s', (address, ironicDriver, origin, systemId) => {
+    expect(readAddress(address)).toEqual({ ok: true, ironicDriver, nonBootableISOImage: true, origin, systemId });
+  });
+
+  it.each([
+    ['', 'SLW_BMC_ADDRESS', /expected 1 to 2048 characters, found 0/],
+    [`redfish://${'a'.repeat(3000)}`, 'SLW_BMC_ADDRESS', /expected 1 to 2048/],
+    ['192.0.2.7', 'SLW_BMC_DRIVER', /"ipmi" does not speak Redfish/],
+    ['bmc.example:623', 'SLW_BMC_DRIVER', /"ipmi" does not speak Redfish/],
+    ['ipmi://192.0.2.7', 'SLW_BMC_DRIVER', /cannot attach an ISO; expected one of redfish, redfish-virtualmedia/],
+    ['libvirt://192.0.2.7:6233/', 'SLW_BMC_DRIVER', /"libvirt" does not speak Redfish/],
+    ['irmc://192.0.2.7', 'SLW_BMC_DRIVER', /"irmc" does not speak Redfish/],
+    ['carrier-pigeon://loft', 'SLW_BMC_DRIVER', /"carrier-pigeon" is no driver that Slipway knows/],
+    ['redfish+ftp://bmc.example', 'SLW_BMC_DRIVER', /expected one of/],
+    ['redfish+ftp://root:hunter2@bmc.example', 'SLW_BMC_DRIVER', /"redfish\+ftp" is no driver/],
+    ['redfish://', 'SLW_BMC_ADDRESS', /expected redfish:\/\/HOST/],
+    ['redfish://root:hunter2@bmc.example:port', 'SLW_BMC_ADDRESS', /found what is no URL/],
+    ['redfish://bmc example/', 'SLW_BMC_ADDRESS', /expected redfish:\/\/HOST/],
+    ['redfish://bmc.example:99999/', 'SLW_BMC_ADDRESS', /found what is no URL/],
+    ['redfish://root:calvin@bmc.example/', 'SLW_BMC_ADDRESS', /no user name or password/],
+  ])('%s is refused with %s, and why', (address, code, message) => {
+    const read = readAddress(address);
+    expect(read).toMatchObject({ ok: false, code });
+    expect('message' in read ? read.message : '').toMatch(message);
+    expect(JSON.stringify(read)).not.toContain('hunter2');
+  });
+
+  it('never gives away a password that somebody has put into it', () => {
+    expect(JSON.stringify(readAddress('redfish://root:calvin@bmc.example/'))).not.toContain('calvin');
+  });
+
+  it('whatever it is, is read or refused', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(typeof readAddress(text).ok).toBe('boolean');
+      }),
+    );
+    fc.assert(
+      fc.property(fc.webUrl(), (url) => {
+        expect(readAddress(`redfish+${url}`).ok).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('the table of drivers', () => {
+  it.each([...bmcDrivers])(
+    'says of %s that an ISO can be attached only where Ironic has a driver for it',
+    (_, driver) => {
+      expect(driver.nonBootableISOImage).toBe(driver.ironicDriver !== null);
+    },
+  );
+});

@@ -1,0 +1,157 @@
+// bmc.address of a BareMetalHost, such as redfish-virtualmedia+https://host:port/redfish/v1/Systems/1. The admission policy
+// of DataImages follows the same table of drivers.
+import { type BmcDriver, bmcDrivers } from '@slipway/api';
+import { sha256 } from '@slipway/base/hash';
+import type { BmcReading } from './host-step.ts';
+
+const LONGEST_ADDRESS = 2048;
+const LONGEST_SHOWN = 100;
+
+export type BmcRefusal = Extract<BmcReading, { ok: false }>;
+
+export type BmcAddress =
+  | {
+      readonly ok: true;
+      readonly ironicDriver: string;
+      readonly nonBootableISOImage: boolean;
+      /** http(s)://host:port */
+      readonly origin: string;
+      /** Null: the BMC has only one, or Ironic finds it. */
+      readonly systemId: string | null;
+    }
+  | BmcRefusal;
+
+export function readAddress(address: string): BmcAddress {
+  if (address === '' || address.length > LONGEST_ADDRESS) {
+    return refused(`expected 1 to ${LONGEST_ADDRESS} characters, found ${address.length}`);
+  }
+  const { type, transport, rest } = partsOf(address);
+  const driver = bmcDrivers.get(type);
+  if (driver === undefined || driver.ironicDriver === null) return refusedDriver(type, driver);
+  const url = URL.parse(`${transport}://${rest}`);
+  // Not shown: a password may stand in it, where people err.
+  if (url === null) return refused(`expected ${type}://HOST/redfish/v1/Systems/ID, found what is no URL`);
+  if (url.username !== '' || url.password !== '') {
+    return refused(
+      'expected no user name or password in it, for everybody who sees the host sees them: put them into the Secret that spec.bmc.credentialsName names',
+    );
+  }
+  const { ironicDriver, nonBootableISOImage } = driver;
+  return { ok: true, ironicDriver, nonBootableISOImage, origin: url.origin, systemId: systemIdOf(url) };
+}
+
+function partsOf(address: string): { type: string; transport: string; rest: string } {
+  const parts = /^([a-z][a-z0-9-]*)(?:\+(https?))?:(?:\/\/)?(?!\/)(.+)$/i.exec(address);
+  const [, type = '', transport = 'https', rest = ''] = parts ?? [];
+  // An address alone, or with a port, has always meant IPMI.
+  if (/^[^/:+]*(:\d+)?$/.test(address)) return { type: 'ipmi', transport, rest: address };
+  // Up to the colon: what follows may have a password in it, where people err.
+  const named = parts === null ? (address.split(':')[0] ?? '') : type;
+  return { type: named.toLowerCase(), transport: transport.toLowerCase(), rest };
+}
+
+function systemIdOf({ pathname }: URL): string | null {
+  const trimmed = pathname.replaceAll(/^\/+|\/+$/g, '');
+  return trimmed === '' || trimmed === 'redfish/v1' ? null : pathname;
+}
+
+function refusedDriver(name: string, known: BmcDriver | undefined): BmcRefusal {
+  const usable = [...bmcDrivers].filter(([, { ironicDriver }]) => ironicDriver !== null).map(([each]) => each);
+  const why =
+    known === undefined ? 'is no driver that Slipway knows' : 'does not speak Redfish, and cannot attach an ISO';
+  return {
+    ok: false,
+    code: 'SLW_BMC_DRIVER',
+    message: `spec.bmc.address: ${shown(name)} ${why}; expected one of ${usable.join(', ')}, each also with +http or +https`,
+  };
+}
+
+const refused = (problem: string): BmcRefusal => ({
+  ok: false,
+  code: 'SLW_BMC_ADDRESS',
+  message: `spec.bmc.address: ${problem}`,
+});
+
+const shown = (text: string): string =>
+  JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text);
+
+// spec.bmc of a BareMetalHost and its Secret → how Ironic reaches the BMC.
+
+const LONGEST_CREDENTIAL = 1024;
+
+export interface BmcInput {
+  readonly address: string;
+  readonly credentialsName: string;
+  readonly disableCertificateVerification: boolean;
+}
+
+export interface BmcCredentials {
+  readonly username: string;
+  readonly password: string;
+  /** Tells one content of the Secret from the next: its uid and resourceVersion. */
+  readonly version: string;
+}
+
+export interface DriverInfo {
+  readonly redfish_address: string;
+  readonly redfish_system_id?: string;
+  readonly redfish_username: string;
+  readonly redfish_password: string;
+  readonly redfish_verify_ca?: false;
+}
+
+export type ReadBmc = { readonly reading: BmcReading; readonly driverInfo: DriverInfo | null };
+
+/** Credentials null: the Secret is not there. */
+export function readBmc(input: BmcInput, credentials: BmcCredentials | null): ReadBmc {
+  const address = readAddress(input.address);
+  if (!address.ok) return { reading: address, driverInfo: null };
+  const usable = checkCredentials(input.credentialsName, credentials);
+  if (!usable.ok) return { reading: usable, driverInfo: null };
+  const { username, password, version } = usable.credentials;
+  const driverInfo: DriverInfo = {
+    redfish_address: address.origin,
+    // Without it Ironic takes the only system of the BMC.
+    ...(address.systemId === null ? {} : { redfish_system_id: address.systemId }),
+    redfish_username: username,
+    redfish_password: password,
+    ...(input.disableCertificateVerification ? { redfish_verify_ca: false as const } : {}),
+  };
+  const { ironicDriver: driver, nonBootableISOImage } = address;
+  return {
+    reading: { ok: true, driver, digest: digestOf(driver, driverInfo, version), nonBootableISOImage },
+    driverInfo,
+  };
+}
+
+/** The password is not in it: readers of Ironic see the digest, and could try passwords on it. Its Secret's version is. */
+function digestOf(driver: string, info: DriverInfo, version: string): string {
+  const { redfish_address, redfish_system_id = null, redfish_username, redfish_verify_ca = true } = info;
+  const told = [driver, redfish_address, redfish_system_id, redfish_username, redfish_verify_ca, version];
+  return sha256(JSON.stringify(told));
+}
+
+function checkCredentials(
+  name: string,
+  credentials: BmcCredentials | null,
+): { readonly ok: true; readonly credentials: BmcCredentials } | BmcRefusal {
+  const refusal = (problem: string): BmcRefusal => ({
+    ok: false,
+    code: 'SLW_BMC_CREDENTIALS',
+    message: `spec.bmc.credentialsName: ${problem}`,
+  });
+  if (credentials === null) {
+    return refusal(
+      `there is no Secret ${shown(name)} in the namespace of the host; make it, with username and password`,
+    );
+  }
+  for (const field of ['username', 'password'] as const) {
+    const { length } = credentials[field];
+    if (length === 0 || length > LONGEST_CREDENTIAL) {
+      return refusal(
+        `Secret ${shown(name)}, key ${field}: expected 1 to ${LONGEST_CREDENTIAL} characters, found ${length}`,
+      );
+    }
+  }
+  return { ok: true, credentials };
+}

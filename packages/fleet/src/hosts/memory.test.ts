@@ -1,0 +1,135 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { DriveMemory, HostMemory } from './host-step.ts';
+import {
+  encodeMemory,
+  holdValue,
+  modeOfAll,
+  readBootAnywayAfter,
+  readDriveMemory,
+  readHostMemory,
+  rebootRequests,
+} from './memory.ts';
+
+const now = 1_800_000_000_000;
+const drive: DriveMemory = {
+  doing: 'none',
+  url: 'http://iso.example/a.iso',
+  isAttached: true,
+  reported: 'http://ironic.example/cdrom-1.iso',
+  node: '1',
+  isSent: false,
+  since: now - 1000,
+  notBefore: now + 60_000,
+  failures: 2,
+  message: 'why',
+};
+const host: HostMemory = {
+  doing: 'adopt',
+  isSent: true,
+  since: now,
+  onSince: now - 1,
+  failures: 1,
+  message: 'why',
+  notBefore: now,
+};
+
+describe('a memory', () => {
+  it('is read as it was written', () => {
+    expect(readDriveMemory(encodeMemory(drive), now)).toEqual(drive);
+    expect(readHostMemory(encodeMemory(host), now)).toEqual(host);
+    expect(readDriveMemory(undefined, now)).toBeNull();
+    expect(readHostMemory(undefined, now)).toBeNull();
+  });
+
+  it.each([['{'], ['null'], ['[]'], ['7'], ['{"doing":"dance"}'], ['x'.repeat(20_000)]])(
+    'of a drive that somebody has made unreadable never says that an ISO is attached, and has the drive emptied: %s',
+    (value) => {
+      expect(readDriveMemory(value, now)).toMatchObject({ doing: 'detach', isAttached: false, isSent: false });
+      expect(readHostMemory(value, now)).toBeNull();
+    },
+  );
+
+  it('does not call attached what was never reported; some BMCs report no name', () => {
+    const { reported: _, ...unreported } = drive;
+    expect(readDriveMemory(JSON.stringify(unreported), now)?.isAttached).toBe(false);
+    expect(readDriveMemory(encodeMemory({ ...drive, reported: '' }), now)?.isAttached).toBe(true);
+    expect(readDriveMemory(encodeMemory({ ...drive, doing: 'attach' }), now)?.isAttached).toBe(false);
+  });
+
+  it('of a clock that was ahead keeps nobody waiting for longer than the longest delay', () => {
+    const ahead = { ...drive, since: now * 2, notBefore: now * 2 };
+    expect(readDriveMemory(encodeMemory(ahead), now)).toMatchObject({ since: now, notBefore: now + 512 * 60_000 });
+  });
+
+  it('whatever it says, is read', () => {
+    fc.assert(
+      fc.property(fc.json(), (value) => {
+        expect(readDriveMemory(value, now)).not.toBeNull();
+        expect(readHostMemory(value, now)?.failures ?? 0).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+});
+
+describe('booting anyway', () => {
+  it.each([
+    [undefined, null],
+    ['', null],
+    ['0', null],
+    ['-1', null],
+    ['always', null],
+    ['1', 1],
+    ['12', 12],
+  ])('with the annotation %s is after %s failures', (value, expected) => {
+    expect(readBootAnywayAfter(value)).toBe(expected);
+  });
+});
+
+const plain = (value: string) => rebootRequests({ 'reboot.metal3.io': value });
+
+describe('a reboot is asked for', () => {
+  it.each([
+    ['', 'soft'],
+    ['{}', 'soft'],
+    ['{"mode":"soft"}', 'soft'],
+    ['{"mode":"hard"}', 'hard'],
+    ['{"mode":"hard","force":true}', 'hard'],
+    ['{"mode":"loud"}', 'soft'],
+    ['hard', 'soft'],
+    ['null', 'soft'],
+    ['["hard"]', 'soft'],
+    ['[{"mode":"hard"}]', 'soft'],
+    [`{"mode":"hard","x":"${'x'.repeat(2000)}"}`, 'soft'],
+  ])('by the plain annotation with the value %s, in the mode %s', (value, mode) => {
+    expect(plain(value)).toEqual([{ key: '', mode, since: 0 }]);
+  });
+
+  it('by an annotation with a key, which is the part behind the slash', () => {
+    expect(
+      rebootRequests({ 'reboot.metal3.io/maintenance-7': '', 'reboot.metal3.io/slipway': '{"mode":"hard"}' }),
+    ).toEqual([
+      { key: 'maintenance-7', mode: 'soft', since: 0 },
+      { key: 'slipway', mode: 'hard', since: 0 },
+    ]);
+  });
+
+  it.each([['reboot.metal3.io/'], ['reboot.metal3.iox'], ['xreboot.metal3.io'], ['reboot.metal3.iox/key']])(
+    'but not by %s',
+    (name) => {
+      expect(rebootRequests({ [name]: '' })).toEqual([]);
+    },
+  );
+
+  it('by us, who say since when', () => {
+    expect(rebootRequests({ 'reboot.metal3.io/slipway': holdValue(7) })).toEqual([
+      { key: 'slipway', mode: 'soft', since: 7 },
+    ]);
+  });
+
+  it('and hard, where one of several asks for it', () => {
+    expect(modeOfAll(rebootRequests({ 'reboot.metal3.io': '', 'reboot.metal3.io/x': '{"mode":"hard"}' }))).toBe('hard');
+    expect(modeOfAll(rebootRequests({ 'reboot.metal3.io': '' }))).toBe('soft');
+    expect(rebootRequests(undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,341 @@
+// How the memory of a drive changes: one function for each thing that can happen to it.
+import { isRecord } from '@slipway/base/json';
+import type {
+  DataImageSeen,
+  Drive,
+  DriveMemory,
+  HostMemory,
+  HostStep,
+  IronicNode,
+  RebootRequest,
+  StepOptions,
+} from './host-step.ts';
+import { backoffMs } from './outcome.ts';
+
+const LONGEST_MESSAGE = 1024;
+
+/** Nothing of ours is in the drive, and nothing has failed. */
+export const emptyDrive = (url: string): DriveMemory => ({
+  doing: 'none',
+  url,
+  isAttached: false,
+  reported: '',
+  node: '',
+  isSent: false,
+  since: 0,
+  notBefore: 0,
+  failures: 0,
+  message: '',
+});
+
+/** What is in the drive, as far as we know. */
+export type Medium =
+  /** Nothing of ours. */
+  | 'none'
+  | 'attaching'
+  /** Verified. */
+  | 'attached'
+  /** status says that it is attached, and we do not remember it: another operator did it. */
+  | 'unverified'
+  | 'detaching';
+
+export function mediumOf({ memory, attachedUrl }: DataImageSeen): Medium {
+  if (memory === null) return attachedUrl === null ? 'none' : 'unverified';
+  if (memory.doing === 'attach') return 'attaching';
+  if (memory.doing === 'detach') return 'detaching';
+  return memory.isAttached ? 'attached' : 'none';
+}
+
+/**
+ * Whether what is in the drive can be ours: Ironic names its copy after the node, or hands on our URL as it is. What it
+ * boots machines from is named after the node too, and is never ours. A BMC that has not named what we attached names
+ * nothing, so what has no name is ours there.
+ */
+export function isOurs({ inserted, image }: Drive, { reported, url, node }: DriveMemory): boolean {
+  if (!inserted || image === '') return inserted && reported === '';
+  if (image === reported || image === url) return true;
+  return node !== '' && image.includes(node) && !image.includes(`boot-${node}`);
+}
+
+export const failuresOf = ({ memory, errorCount }: DataImageSeen): number => memory?.failures ?? errorCount;
+
+/** Written before the call. */
+export const attachBegins = (before: DriveMemory, { uuid }: IronicNode, now: number): DriveMemory => ({
+  ...before,
+  node: uuid,
+  doing: 'attach',
+  isAttached: false,
+  reported: '',
+  isSent: false,
+  since: now,
+  notBefore: 0,
+});
+
+/** Written before the call. What is `reported` stays: it tells our medium from somebody else's. */
+export const detachBegins = (before: DriveMemory, now: number): DriveMemory => ({
+  ...before,
+  doing: 'detach',
+  isAttached: false,
+  isSent: false,
+  since: now,
+  notBefore: 0,
+});
+
+/** The wait for Ironic's work begins with its yes: a call may have been slow. */
+export const driveCallAccepted = (before: DriveMemory, now: number): DriveMemory => ({
+  ...before,
+  isSent: true,
+  since: now,
+});
+
+export const verified = ({ url, node }: DriveMemory, reported: string, now: number): DriveMemory => ({
+  ...emptyDrive(url),
+  node,
+  isAttached: true,
+  reported,
+  since: now,
+});
+
+/** A failed attach may have left something behind: the drive is emptied at once, the next try waits. */
+export const attachFailed = (before: DriveMemory, message: string, now: number): DriveMemory => ({
+  ...before,
+  doing: 'detach',
+  reported: '',
+  isSent: false,
+  since: now,
+  notBefore: 0,
+  failures: before.failures + 1,
+  message: shorten(message),
+});
+
+export function detachFailed(before: DriveMemory, message: string, now: number, options: StepOptions): DriveMemory {
+  const failures = before.failures + 1;
+  return { ...before, isSent: false, failures, message: shorten(message), notBefore: now + delay(failures, options) };
+}
+
+/**
+ * Nothing of ours is in the drive any more. After a failed attach the next one waits. Should ours come back, it is known
+ * by what was `reported`.
+ */
+export const emptied = (before: DriveMemory, now: number, options: StepOptions): DriveMemory => ({
+  ...before,
+  doing: 'none',
+  isAttached: false,
+  isSent: false,
+  since: now,
+  notBefore: before.failures === 0 ? 0 : now + delay(before.failures, options),
+});
+
+/** There is a medium in the drive that is not ours: it is not touched. */
+export function foreignFound(before: DriveMemory, message: string, now: number, options: StepOptions): DriveMemory {
+  const failures = before.failures + 1;
+  return emptied({ ...before, failures, message: shorten(message) }, now, options);
+}
+
+const delay = (failures: number, { minuteMs, chance }: StepOptions): number =>
+  backoffMs({ failures, minuteMs, chance });
+
+/** What outside programs say may be long, and have what no status may have. */
+export function shorten(message: string, longest = LONGEST_MESSAGE): string {
+  const printable = message.replaceAll(/\p{Cc}+/gu, ' ').trim();
+  return printable.length > longest ? `${printable.slice(0, longest - 1)}…` : printable;
+}
+
+// How the memory of what was last asked of a node changes.
+
+export const nothingAsked: HostMemory = {
+  doing: 'none',
+  isSent: false,
+  since: 0,
+  onSince: 0,
+  failures: 0,
+  message: '',
+  notBefore: 0,
+};
+
+/** A machine that cannot be reached is tried at least every quarter of an hour: what is wrong is often put right by hand. */
+const MOST_DOUBLINGS = 4;
+
+/** Written before the call. Failures are counted until all is well. */
+export const asked = (before: HostMemory | null, doing: HostMemory['doing'], now: number): HostMemory => ({
+  ...(before ?? nothingAsked),
+  doing,
+  isSent: false,
+  since: now,
+  onSince: doing === 'power on' ? now : (before?.onSince ?? 0),
+  notBefore: 0,
+});
+
+export const hostCallAccepted = (before: HostMemory, now: number): HostMemory => ({
+  ...before,
+  isSent: true,
+  since: now,
+  onSince: before.doing === 'power on' ? now : before.onSince,
+});
+
+/** Failures are over; what was asked for last is not forgotten. */
+export const forgiven = (before: HostMemory | null): HostMemory => ({
+  ...(before ?? nothingAsked),
+  failures: 0,
+  message: '',
+  notBefore: 0,
+});
+
+export function hostCallFailed(
+  before: HostMemory | null,
+  message: string,
+  now: number,
+  { minuteMs, chance }: StepOptions,
+): HostMemory {
+  const failures = (before?.failures ?? 0) + 1;
+  const delay = backoffMs({ failures, minuteMs, chance, mostDoublings: MOST_DOUBLINGS });
+  const onSince = before?.onSince ?? 0;
+  return { ...nothingAsked, since: now, onSince, failures, message: shorten(message), notBefore: now + delay };
+}
+
+/** Null: nobody needs to wait. */
+export const backingOff = (memory: HostMemory | null, now: number): Extract<HostStep, { type: 'wait' }> | null =>
+  memory !== null && memory.notBefore > now ? { type: 'wait', why: 'backoff', ms: memory.notBefore - now } : null;
+
+/** How far something is that we may have asked for already; the node is not busy, and not yet what was asked for. */
+export function progressOf(
+  memory: HostMemory | null,
+  doing: HostMemory['doing'],
+  { lastError }: IronicNode,
+  { now, settleMs }: { readonly now: number; readonly settleMs: number },
+): 'not asked' | 'lagging' | 'failed' {
+  if (memory?.doing !== doing) return 'not asked';
+  if (now < memory.since + settleMs) return 'lagging';
+  return memory.isSent && lastError !== null ? 'failed' : 'not asked';
+}
+
+// The two memories as annotations: written by us, but anybody may have had their hands on them.
+
+export const hostMemoryAnnotation = 'slipway.dev/host';
+export const bootAnywayAnnotation = 'slipway.dev/data-image-boot-anyway-after';
+const LONGEST = 16 * 1024;
+const MOST_FAILURES = 1_000_000;
+
+export const encodeMemory = (memory: DriveMemory | HostMemory): string => JSON.stringify(memory);
+
+/**
+ * Null: there is none. What is there and cannot be read is an interrupted detach: something of ours may be in the drive, and
+ * it is better emptied once too often than forgotten.
+ */
+export function readDriveMemory(value: string | undefined, now: number): DriveMemory | null {
+  if (value === undefined) return null;
+  const fields = parse(value);
+  const doing = oneOf(fields['doing'], ['attach', 'detach', 'none'] as const) ?? 'detach';
+  return {
+    doing,
+    url: text(fields['url']),
+    // Empty is what some BMCs report; where nothing is, nothing was.
+    isAttached: doing === 'none' && fields['isAttached'] === true && typeof fields['reported'] === 'string',
+    reported: text(fields['reported']),
+    node: text(fields['node']),
+    ...shared(fields, now),
+  };
+}
+
+/** Null: there is none, or none that can be read; then everything is asked for again, which does no harm. */
+export function readHostMemory(value: string | undefined, now: number): HostMemory | null {
+  const fields = parse(value ?? '');
+  const doing = oneOf(fields['doing'], hostDoings);
+  if (doing === null) return null;
+  return { doing, onSince: Math.min(whole(fields['onSince'], Number.MAX_SAFE_INTEGER), now), ...shared(fields, now) };
+}
+
+const hostDoings = [
+  'none',
+  'update',
+  'manage',
+  'adopt',
+  'power on',
+  'power off',
+  'soft power off',
+  'delete',
+] as const satisfies readonly HostMemory['doing'][];
+
+/** How often an attach may fail before the host boots without it; null: it never does. */
+export function readBootAnywayAfter(value: string | undefined): number | null {
+  return value !== undefined && /^[1-9]\d{0,5}$/.test(value) ? Number(value) : null;
+}
+
+type Shared = Pick<DriveMemory & HostMemory, 'isSent' | 'since' | 'failures' | 'message' | 'notBefore'>;
+
+const shared = (fields: Record<string, unknown>, now: number): Shared => ({
+  isSent: fields['isSent'] === true,
+  // A clock that was ahead must not keep anybody waiting for a time that is far away.
+  since: Math.min(whole(fields['since'], Number.MAX_SAFE_INTEGER), now),
+  failures: whole(fields['failures'], MOST_FAILURES),
+  message: text(fields['message']),
+  notBefore: whole(fields['notBefore'], now + LONGEST_DELAY),
+});
+
+const LONGEST_DELAY = 512 * 60_000;
+
+function parse(value: string): Record<string, unknown> {
+  if (value.length > LONGEST) return {};
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return isRecord(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const whole = (value: unknown, most: number): number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.min(Math.floor(value), most) : 0;
+
+const oneOf = <T extends string>(value: unknown, allowed: readonly T[]): T | null =>
+  allowed.find((each) => each === value) ?? null;
+
+// Reboot annotations of a BareMetalHost: reboot.metal3.io asks for one reboot; with a key behind a slash it holds the host
+// off until whoever put it there takes it away.
+
+export const rebootAnnotation = 'reboot.metal3.io';
+/** Our key, for use beside an operator that powers the hosts itself. */
+export const ownRebootKey = 'slipway';
+const LONGEST_VALUE = 1024;
+
+export function rebootRequests(annotations: Readonly<Record<string, string>> | undefined): RebootRequest[] {
+  return Object.entries(annotations ?? {}).flatMap(([name, value]) => {
+    if (name === rebootAnnotation) return [{ key: '', ...readValue(value) }];
+    const key = name.startsWith(`${rebootAnnotation}/`) ? name.slice(rebootAnnotation.length + 1) : '';
+    return key === '' ? [] : [{ key, ...readValue(value) }];
+  });
+}
+
+/** The value of our own. */
+export const holdValue = (now: number): string => JSON.stringify({ mode: 'soft', since: now });
+
+/** Soft unless it says hard. What cannot be read is soft too: the request itself is the annotation's being there. */
+function readValue(value: string): Pick<RebootRequest, 'mode' | 'since'> {
+  const { mode, since } = parseRequest(value);
+  return {
+    mode: mode === 'hard' ? 'hard' : 'soft',
+    since: typeof since === 'number' && Number.isFinite(since) ? since : 0,
+  };
+}
+
+function parseRequest(value: string): Record<string, unknown> {
+  if (value.length > LONGEST_VALUE) return {};
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return isRecord(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+
+export const annotationOf = ({ key }: RebootRequest): string =>
+  key === '' ? rebootAnnotation : `${rebootAnnotation}/${key}`;
+
+export const isPlain = ({ key }: RebootRequest): boolean => key === '';
+export const isOwn = ({ key }: RebootRequest): boolean => key === ownRebootKey;
+
+/** One that asks for hard is enough: it says that the operating system will not answer. */
+export const modeOfAll = (requests: readonly RebootRequest[]): RebootRequest['mode'] =>
+  requests.some(({ mode }) => mode === 'hard') ? 'hard' : 'soft';

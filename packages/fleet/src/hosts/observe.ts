@@ -1,0 +1,144 @@
+// A BareMetalHost of the API → what of it counts.
+import {
+  type BareMetalHost,
+  bareMetalHosts,
+  type DataImage,
+  driveMemoryAnnotation,
+  type OwnerReference,
+  type Secret,
+} from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
+import type { Stored } from '../kube-object.ts';
+import { type BmcCredentials, readAddress, type ReadBmc, readBmc } from './bmc.ts';
+import type { BmcReading, DataImageSeen, HostSeen, KnownNode } from './host-step.ts';
+import {
+  bootAnywayAnnotation,
+  hostMemoryAnnotation,
+  readBootAnywayAfter,
+  readDriveMemory,
+  readHostMemory,
+  rebootRequests,
+} from './memory.ts';
+
+export const hostFinalizer = 'baremetalhost.metal3.io';
+export const pausedAnnotation = 'baremetalhost.metal3.io/paused';
+const detachedAnnotation = 'baremetalhost.metal3.io/detached';
+const LONGEST_VALUE = 1024;
+
+export function hostSeen(host: Stored<BareMetalHost>, node: KnownNode | null, bmc: BmcReading, now: number): HostSeen {
+  const { metadata, spec, status } = host;
+  const { annotations = {}, deletionTimestamp } = metadata;
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
+    isDeleting: deletionTimestamp !== undefined,
+    deletingSince: deletionTimestamp === undefined ? 0 : Date.parse(deletionTimestamp),
+    hasFinalizer: hasHostFinalizer(host),
+    online: spec?.online === true,
+    isPowerOffDisabled: spec?.disablePowerOff === true,
+    externallyProvisioned: spec?.externallyProvisioned === true,
+    state: status?.provisioning.state ?? '',
+    poweredOn: status?.poweredOn === true,
+    isPaused: pausedAnnotation in annotations,
+    isDetached: detachedAnnotation in annotations,
+    isDeletionDelayed: delaysDeletion(annotations[detachedAnnotation]),
+    reboots: rebootRequests(annotations),
+    bmc,
+    isForeign: isForeign(host, node),
+    memory: readHostMemory(annotations[hostMemoryAnnotation], now),
+  };
+}
+
+/** Its value is {"deleteAction":"delay"}; anything else delays nothing. */
+function delaysDeletion(value = ''): boolean {
+  if (value.length > LONGEST_VALUE) return false;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return isRecord(parsed) && parsed['deleteAction'] === 'delay';
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The finalizer alone does not tell whose a host is: the operator that people use today puts on the same one, so that either
+ * can take over. Ours comes with a memory; where that is lost, the node in Ironic has our mark.
+ */
+function isForeign(host: Stored<BareMetalHost>, node: KnownNode | null): boolean {
+  const isOurs = hostMemoryAnnotation in (host.metadata.annotations ?? {}) || node?.hostUid === host.metadata.uid;
+  return hasHostFinalizer(host) && !isOurs;
+}
+
+const hasHostFinalizer = ({ metadata }: Stored<BareMetalHost>): boolean =>
+  metadata.finalizers?.includes(hostFinalizer) === true;
+
+/** A node that was made for another host of this name has another host's digest: it is told anew whose it is. */
+export const nodeSeen = (node: KnownNode | null, { metadata }: Stored<BareMetalHost>): KnownNode | null =>
+  node === null || node.sentDigest === null || node.hostUid === metadata.uid
+    ? node
+    : { ...node, sentDigest: `of ${node.hostUid}` };
+
+/** Secret undefined: it is not there. */
+export function bmcSeen({ spec }: BareMetalHost, secret: Stored<Secret> | undefined): ReadBmc {
+  const { address = '', credentialsName = '', disableCertificateVerification = false } = spec?.bmc ?? {};
+  return readBmc(
+    { address, credentialsName, disableCertificateVerification },
+    secret === undefined ? null : credentialsIn(secret),
+  );
+}
+
+/** Beside another operator nobody needs the password. */
+export function bmcSeenBeside({ spec }: BareMetalHost): BmcReading {
+  const address = readAddress(spec?.bmc?.address ?? '');
+  if (!address.ok) return address;
+  const { ironicDriver: driver, nonBootableISOImage } = address;
+  return { ok: true, driver, digest: '', nonBootableISOImage };
+}
+
+function credentialsIn({ metadata, data = {} }: Stored<Secret>): BmcCredentials {
+  const text = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString('utf8');
+  const version = `${metadata.uid}/${metadata.resourceVersion}`;
+  return { username: text('username'), password: text('password'), version };
+}
+
+export const ownedBy = ({ metadata }: Stored<BareMetalHost>): OwnerReference => ({
+  apiVersion: `${bareMetalHosts.group}/${bareMetalHosts.version}`,
+  kind: bareMetalHosts.kind,
+  name: metadata.name,
+  uid: metadata.uid,
+});
+
+// A DataImage of the API → what of it counts.
+
+export const imageFinalizer = 'dataimage.metal3.io';
+
+export function dataImageSeen(
+  { metadata, spec, status }: Stored<DataImage>,
+  host: Stored<BareMetalHost> | undefined,
+  now: number,
+): DataImageSeen {
+  const { annotations = {} } = metadata;
+  return {
+    url: spec?.url ?? '',
+    immediate: spec?.immediate === true,
+    ...ties(metadata, host?.metadata.uid),
+    ...said(status),
+    memory: readDriveMemory(annotations[driveMemoryAnnotation], now),
+    bootAnywayAfter: readBootAnywayAfter(annotations[bootAnywayAnnotation]),
+  };
+}
+
+const ties = (
+  { deletionTimestamp, finalizers = [], ownerReferences = [] }: DataImage['metadata'],
+  hostUid: string | undefined,
+) => ({
+  isDeleting: deletionTimestamp !== undefined,
+  hasFinalizer: finalizers.includes(imageFinalizer),
+  hasOwner: ownerReferences.some(({ uid }) => uid === hostUid),
+});
+
+const said = (status: DataImage['status']) => ({
+  attachedUrl: status?.attachedImage?.url ?? null,
+  errorCount: status?.error?.count ?? 0,
+});

@@ -1,0 +1,83 @@
+// What to remember after a call to Ironic, by how it ended.
+import type { DriveMemory, HostMemory, HostStep, StepOptions } from './host-step.ts';
+import { attachFailed, detachFailed, driveCallAccepted, forgiven, hostCallAccepted, hostCallFailed } from './memory.ts';
+
+export type CallOutcome =
+  | { readonly type: 'accepted' }
+  /** Ironic has said no for good: the same call will not do better. */
+  | { readonly type: 'refused'; readonly message: string }
+  /** No answer, a busy node, or one that leaves open whether it was done: the next step looks. */
+  | { readonly type: 'unsure' };
+
+export type AfterCall =
+  | { readonly drive: DriveMemory }
+  | { readonly host: HostMemory }
+  /** Nothing to write. */
+  | null;
+
+export interface Circumstances {
+  readonly now: number;
+  readonly options: StepOptions;
+  /** Of the host, as it was when the step was chosen. */
+  readonly hostMemory: HostMemory | null;
+}
+
+export function afterCall(step: HostStep, outcome: CallOutcome, circumstances: Circumstances): AfterCall {
+  if (outcome.type === 'unsure') return null;
+  const refusal = outcome.type === 'refused' ? outcome.message : null;
+  if (step.type === 'attach' || step.type === 'detach') {
+    return { drive: afterDriveCall(step, refusal, circumstances) };
+  }
+  return refusal === null ? afterAccepted(step, circumstances) : afterRefused(step, refusal, circumstances);
+}
+
+function afterAccepted(step: HostStep, { now }: Circumstances): AfterCall {
+  if (step.type === 'provision' || step.type === 'power') return { host: hostCallAccepted(step.remember, now) };
+  // A deletion that somebody has called off is over.
+  return step.type === 'set maintenance' && !step.maintenance
+    ? { host: { ...forgiven(step.remember), doing: 'none' } }
+    : null;
+}
+
+function afterRefused(step: HostStep, refusal: string, { now, options, hostMemory }: Circumstances): AfterCall {
+  const failed = hostCallFailed(hostMemory, refusal, now, options);
+  // Told apart, because a new password must not wait for what an old one has failed at.
+  return { host: step.type === 'update node' ? { ...failed, doing: 'update' } : failed };
+}
+
+function afterDriveCall(
+  step: Extract<HostStep, { type: 'attach' | 'detach' }>,
+  refusal: string | null,
+  { now, options }: Circumstances,
+): DriveMemory {
+  const { remember } = step;
+  if (refusal === null) return driveCallAccepted(remember, now);
+  return step.type === 'attach'
+    ? attachFailed(remember, `${remember.url} was not attached: ${refusal} [SLW_DATA_IMAGE_ATTACH_FAILED]`, now)
+    : detachFailed(
+        remember,
+        `${remember.url} was not detached: ${refusal} [SLW_DATA_IMAGE_DETACH_FAILED]`,
+        now,
+        options,
+      );
+}
+
+// How long to wait after failures in a row: as Metal3 users know it for DataImages.
+
+/** 2^9 minutes are eight and a half hours. */
+const MOST_DOUBLINGS = 9;
+
+export interface Backoff {
+  /** Failures in a row, this one among them. */
+  readonly failures: number;
+  readonly minuteMs: number;
+  /** From 0 up to 1: of the half that may be taken off, so that a hundred hosts do not come back at once. */
+  readonly chance: number;
+  readonly mostDoublings?: number;
+}
+
+/** Milliseconds: 2^failures minutes less up to half of it. */
+export function backoffMs({ failures, minuteMs, chance, mostDoublings = MOST_DOUBLINGS }: Backoff): number {
+  const whole = 2 ** Math.min(failures, mostDoublings) * minuteMs;
+  return Math.round(whole * (1 - chance / 2));
+}

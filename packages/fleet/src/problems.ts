@@ -1,0 +1,61 @@
+import { isRecord, type JsonRecord } from '@slipway/base/json';
+
+export interface CodedProblem {
+  code: string;
+  /** Whole sentences: the object, the field, expected and found, the way out. */
+  message: string;
+}
+
+/** Several expected failures at once: whoever mends a fleet's manifests wants to know all of them. */
+export class ProblemList extends Error {
+  readonly problems: readonly CodedProblem[];
+
+  constructor(problems: readonly CodedProblem[]) {
+    super(problems.map(({ message }) => message).join('; '));
+    this.name = 'ProblemList';
+    this.problems = problems;
+  }
+
+  static of(code: string, messages: readonly string[]): ProblemList {
+    return new ProblemList(messages.map((message) => ({ code, message })));
+  }
+}
+
+// What the render controller finds wrong, as it stands in an annotation of the pool for whoever derives the conditions.
+
+export interface ReportedProblem {
+  code: string;
+  message: string;
+}
+
+/** All annotations of an object together hold 256 KiB; a page of problems is more than anybody reads at once. */
+const maxProblems = 20;
+const maxMessage = 2000;
+
+export function encodeProblems(problems: readonly ReportedProblem[]): string {
+  const shown = problems.slice(0, maxProblems).map(({ code, message }) => ({ code, message: shorten(message) }));
+  const more = problems.length - shown.length;
+  return JSON.stringify(more > 0 ? { problems: shown, more } : { problems: shown });
+}
+
+/** An annotation can be written by anybody: what is not ours is shown as it is, and shortened. */
+export function decodeProblems(annotation: string): { problems: ReportedProblem[]; more: number } {
+  const { problems: listed, more } = parsed(annotation);
+  const problems = Array.isArray(listed) ? listed.filter(isProblem) : [];
+  if (problems.length === 0) return { problems: [{ code: '', message: shorten(annotation) }], more: 0 };
+  return { problems, more: typeof more === 'number' ? more : 0 };
+}
+
+function parsed(annotation: string): JsonRecord {
+  try {
+    const value: unknown = JSON.parse(annotation);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+const isProblem = (value: unknown): value is ReportedProblem =>
+  isRecord(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';
+
+const shorten = (text: string): string => (text.length <= maxMessage ? text : `${text.slice(0, maxMessage - 1)}…`);

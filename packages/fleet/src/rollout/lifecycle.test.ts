@@ -1,0 +1,229 @@
+import { describe, expect, it } from 'vitest';
+import { chooseNodes } from './choose-nodes.ts';
+import type { Hold, NodeFacts, PoolFacts, RolloutState } from './facts.ts';
+import { aimOf } from './lifecycle.ts';
+import { defaultRolloutPolicy } from './policy.ts';
+import {
+  afterwards,
+  at,
+  MINUTE,
+  NEW,
+  NEXT,
+  NOW,
+  OLD,
+  sampleNode,
+  sampleNodes,
+  samplePool,
+  sampleRequest,
+  sampleState,
+} from './testing/sample.ts';
+
+const hold: Hold = { kind: 'return', instead: NEW, at: at(-5), why: 'a node failed' };
+const untilResume = { ...defaultRolloutPolicy, hold: 'until-resume' } as const;
+const held = { held: OLD, state: sampleState({ target: OLD, hold }) };
+const byHand = { kind: 'rollback', instead: null, at: at(0), why: expect.stringContaining('set by hand') as string };
+
+describe('what the machines of a pool are to have', () => {
+  it.each<[string, Partial<PoolFacts>, object]>([
+    ['the newest', {}, { target: NEW, held: null, hold: null }],
+    ['nothing before anything was rendered', { newest: null }, { target: null }],
+    ['what they are held at, before the newest', held, { target: OLD, held: OLD, hold }],
+    [
+      'the newest, when something new was rendered',
+      { ...held, newest: NEXT },
+      { target: NEXT, held: null, hold: null },
+    ],
+    [
+      'what they are held at, until somebody says resume',
+      { ...held, newest: NEXT, policy: untilResume },
+      { target: OLD, hold },
+    ],
+    ['what somebody wrote there by hand', { held: OLD }, { target: OLD, held: OLD, hold: byHand }],
+    ['what somebody wrote over a held one', { ...held, held: NEXT }, { target: NEXT, hold: byHand }],
+    [
+      'the newest, when somebody took the annotation away',
+      { ...held, held: null },
+      { target: NEW, held: null, hold: null },
+    ],
+  ])('%s', (_, pool, aim) => {
+    expect(aimOf(samplePool(pool), NOW)).toMatchObject(aim);
+  });
+
+  it('what is written by hand is not ended by a new render', () => {
+    const state = sampleState({ target: OLD, hold: { ...hold, kind: 'rollback', instead: null } });
+    expect(aimOf(samplePool({ held: OLD, state, newest: NEXT }), NOW)).toMatchObject({ target: OLD });
+  });
+});
+
+const failed: Partial<NodeFacts> = {
+  desired: NEW,
+  state: 'Degraded',
+  reason: 'no space left (SLW_DAEMON_DISK)',
+  givenAt: NOW - MINUTE,
+};
+const canary = (facts: Partial<NodeFacts> = failed): NodeFacts => sampleNode('canary', facts);
+const choose = (state: Partial<RolloutState>, nodes: readonly NodeFacts[], pool: Partial<PoolFacts> = {}) =>
+  chooseNodes(sampleRequest({ maxUnavailable: 5, state: sampleState(state), ...pool }, nodes));
+const halted = { at: at(-5), node: 'canary', reason: 'no space left' };
+const returning = { ...defaultRolloutPolicy, onFailure: 'return' } as const;
+
+describe('a halt', () => {
+  it.each<[string, Partial<NodeFacts>]>([
+    ['is degraded', failed],
+    ['cannot become it', { ...failed, state: 'Unreconcilable' }],
+    ['is degraded after it had it', { ...failed, current: NEW }],
+    [
+      'is away for half an hour',
+      { ...failed, state: 'Rebooting', isReady: false, readyChangedAt: NOW - 31 * MINUTE, givenAt: NOW - 40 * MINUTE },
+    ],
+  ])('comes when a machine %s: nobody else is given the target', (_, facts) => {
+    const decision = choose({ wave: 2 }, [canary(facts), ...sampleNodes(3)]);
+    expect(decision).toMatchObject({ phase: 'halted', give: [], state: { halted: { at: at(0), node: 'canary' } } });
+    expect(decision.nodes.get('canary')).toMatchObject({ phase: 'failed', isUnavailable: true });
+    expect(decision.summary).toContain('The rollout is halted: node canary failed');
+    expect(decision.summary).toContain('slipway resume worker');
+    expect(decision.summary).toContain('slipway cancel worker');
+  });
+
+  it('comes also when that machine was moved to another pool before anybody saw that it failed', () => {
+    const request = sampleRequest({ maxUnavailable: 5, state: sampleState({ wave: 2 }) }, sampleNodes(3));
+    const decision = chooseNodes({ ...request, elsewhere: [canary(), sampleNode('stranger', { state: 'Degraded' })] });
+    expect(decision).toMatchObject({ phase: 'halted', give: [], state: { halted: { node: 'canary' } } });
+    expect(decision.nodes.has('canary')).toBe(false);
+  });
+
+  it('does not come while a machine is away for less, and says when to look again', () => {
+    const facts = {
+      ...failed,
+      state: 'Rebooting',
+      isReady: false,
+      readyChangedAt: NOW - 29 * MINUTE,
+      givenAt: NOW - 40 * MINUTE,
+    } as const;
+    expect(choose({}, [canary(facts), ...sampleNodes(3)])).toMatchObject({
+      phase: 'updating',
+      lookAgainAt: NOW + MINUTE,
+    });
+  });
+
+  it('does not come for a machine that was away before it was given the target', () => {
+    const facts = {
+      ...failed,
+      state: 'Rebooting',
+      isReady: false,
+      readyChangedAt: NOW - 99 * MINUTE,
+      givenAt: NOW - 40 * MINUTE,
+    } as const;
+    expect(choose({}, [canary(facts), ...sampleNodes(3)])).toMatchObject({ phase: 'updating', lookAgainAt: null });
+  });
+
+  it('does not come at once for a machine that had failed before: what it says may be old', () => {
+    const facts = { ...failed, wasFailing: true } as const;
+    expect(choose({}, [canary(facts)])).toMatchObject({ phase: 'updating', lookAgainAt: NOW + MINUTE });
+    expect(choose({}, [canary({ ...facts, givenAt: NOW - 2 * MINUTE })])).toMatchObject({ phase: 'halted' });
+  });
+
+  it('does not come for a machine that drifted at its old config', () => {
+    expect(choose({}, [sampleNode('worker-9', { state: 'Degraded' }), ...sampleNodes(1)]).phase).toBe('updating');
+  });
+
+  it('stays while that machine tries again, and when it is deleted', () => {
+    const trying = canary({ ...failed, state: 'Working' });
+    expect(choose({ halted }, [trying, ...sampleNodes(2)])).toMatchObject({ phase: 'halted', state: { halted } });
+    const gone = choose({ halted }, sampleNodes(2));
+    expect(gone).toMatchObject({ phase: 'halted', give: [], state: { halted } });
+  });
+
+  it('ends when that machine is well at the target', () => {
+    const decision = choose({ halted }, [canary({ current: NEW }), ...sampleNodes(2)]);
+    expect(decision).toMatchObject({ phase: 'updating', state: { halted: null, wave: 2 } });
+    expect(decision.give).toHaveLength(2);
+  });
+
+  it('names the next machine that failed when the first is well', () => {
+    const nodes = [canary({ current: NEW }), ...sampleNodes(2, failed)];
+    expect(choose({ halted }, nodes).state?.halted).toMatchObject({ node: 'worker-1', at: at(0) });
+  });
+
+  it('ends with another target', () => {
+    expect(choose({ halted }, [canary(), ...sampleNodes(2)], { newest: NEXT }).state).toMatchObject({
+      target: NEXT,
+      halted: null,
+    });
+  });
+
+  it('does not come back for machines that failed before somebody said resume, and does for later ones', () => {
+    const resumed = { resumedAt: at(0), wave: 1 };
+    const decision = choose(resumed, [canary(), ...sampleNodes(2)]);
+    expect(decision).toMatchObject({ phase: 'updating', state: { wave: 2, halted: null } });
+    expect(decision.give).toHaveLength(2);
+    const later = canary({ ...failed, givenAt: NOW + MINUTE });
+    expect(choose(resumed, [later, ...sampleNodes(2)]).phase).toBe('halted');
+  });
+});
+
+describe('a return', () => {
+  it('goes back to the last good config by itself where the policy says so', () => {
+    const request = sampleRequest({ maxUnavailable: 5, policy: returning, state: sampleState({ wave: 2 }) }, [
+      canary(),
+      sampleNode('worker-9', { current: NEW }),
+      ...sampleNodes(2),
+    ]);
+    const decision = chooseNodes(request);
+    expect(decision).toMatchObject({
+      phase: 'updating',
+      target: OLD,
+      held: OLD,
+      ended: { config: NEW, outcome: 'superseded' },
+      state: { target: OLD, hold: { kind: 'return', instead: NEW, at: at(0) }, halted: null },
+    });
+    expect(decision.ended?.why).toContain('node canary failed: no space left');
+    expect(decision.summary).toContain(`Going back to ${OLD}: node canary failed`);
+    expect(decision.give.map(({ node }) => node)).toEqual(['canary', 'worker-9']);
+    const next = afterwards(request, decision);
+    expect(chooseNodes(next)).toMatchObject({ give: [], state: { halted: null }, held: OLD });
+    const nodes = next.nodes.map((node): NodeFacts => ({ ...node, current: OLD, state: 'Done' }));
+    expect(chooseNodes({ ...next, nodes })).toMatchObject({
+      phase: 'updated',
+      held: OLD,
+      ended: { config: OLD, outcome: 'returned' },
+    });
+  });
+
+  it('takes along a machine that degraded after it had the new config, and one that is not ready', () => {
+    const nodes = [canary({ ...failed, current: NEW }), sampleNode('worker-9', { current: NEW, isReady: false })];
+    const decision = choose({ wave: 2 }, [...nodes, ...sampleNodes(2)], { policy: returning });
+    expect(decision.give).toEqual([
+      { node: 'canary', config: OLD, why: `it failed before: it is degraded at ${NEW}, and has its turn first` },
+      { node: 'worker-9', config: OLD, why: `it is not ready at ${NEW}, which may be the reason` },
+    ]);
+  });
+
+  it('needs a last good config', () => {
+    expect(choose({ from: null }, [canary()], { policy: returning })).toMatchObject({ phase: 'halted', target: NEW });
+  });
+
+  it('over a major version of the OS is not gone: it stays halted and says so', () => {
+    const ten = { current: NEW, osImage: 'Red Hat Enterprise Linux CoreOS 10.0.20260101-0' };
+    const decision = choose({}, [canary(), sampleNode('worker-9', ten), ...sampleNodes(2)], { policy: returning });
+    expect(decision).toMatchObject({ phase: 'halted', target: NEW, held: null, give: [] });
+    expect(decision.summary).toContain('worker-9 runs version 10 of the OS');
+    expect(decision.summary).toContain('SLW_ROLLOUT_OS_DOWNGRADE');
+  });
+
+  it('knows the old version also when no machine runs the old config any more', () => {
+    const ten = { ...failed, current: NEW, osImage: 'CoreOS 10.0.1' };
+    expect(choose({ fromOsMajor: 9 }, [canary(ten)], { policy: returning })).toMatchObject({ phase: 'halted' });
+    expect(choose({ fromOsMajor: 10 }, [canary(ten)], { policy: returning })).toMatchObject({ target: OLD });
+  });
+
+  it('of a rollback goes to the newest, which needs no holding', () => {
+    const hold = { kind: 'rollback', instead: NEXT, at: at(-5), why: 'somebody asked' } as const;
+    const pool = { policy: returning, held: NEW, newest: NEXT, proven: NEXT };
+    expect(choose({ hold, from: NEXT }, [canary({ ...failed, current: NEXT })], pool)).toMatchObject({
+      target: NEXT,
+      held: null,
+      state: { hold: null },
+    });
+  });
+});

@@ -1,0 +1,181 @@
+// How one machine stands to the target of its pool.
+import type { Given, NodeVerdict, RolloutDecision } from './choose-nodes.ts';
+import type { Hold, NodeFacts } from './facts.ts';
+import { failureOf, isWayBack } from './lifecycle.ts';
+import { type Situation, waitReason } from './summary.ts';
+
+export type Standing =
+  /** Has it, and works. */
+  | 'well'
+  /** Was given it and is on its way, or has it and does not work yet. */
+  | 'moving'
+  /** Was given it and could not. */
+  | 'failed'
+  /** Runs it, but was told of another one or of none: telling it changes nothing. */
+  | 'same'
+  /** Failed, and is in service as before. */
+  | 'resting'
+  /** On its way to another one, or out of service for it: turning it round costs nothing more. */
+  | 'astray'
+  /** Could be taken out of service. */
+  | 'available'
+  /** Out of service at a config that may be the reason, so that the target may mend it. */
+  | 'broken'
+  /** Comes back by itself: its daemon or its drain is at work. */
+  | 'busy'
+  /** Cannot have a turn as it is. */
+  | 'skipped';
+
+export interface Stand {
+  readonly node: NodeFacts;
+  readonly standing: Standing;
+  readonly isUnavailable: boolean;
+  /** When time alone changes it; null: never. */
+  readonly changesAt: number | null;
+}
+
+export interface Measure {
+  readonly target: string;
+  readonly now: number;
+  /** The config that every machine of the pool last had. */
+  readonly proven: string | null;
+  /** Why the target is a held one; null: it is the newest. */
+  readonly hold: Hold | null;
+}
+
+/** How long a machine on its way may be away before it counts as failed: firmware of large machines takes 20 minutes. */
+const AWAY_MS = 30 * 60_000;
+/** How long a machine that had failed before may take to say something about its new config. */
+const STALE_MS = 2 * 60_000;
+
+/** Counts against maxUnavailable. */
+export function isUnavailable({ isReady, isCordoned, state, current, desired }: NodeFacts): boolean {
+  if (!isReady || isCordoned || state !== 'Done' || current === null) return true;
+  return desired !== null && desired !== current;
+}
+
+export const isFailing = ({ state }: NodeFacts): boolean => state === 'Degraded' || state === 'Unreconcilable';
+
+const isCordonedByPerson = ({ isCordoned, isCordonedByUs }: NodeFacts): boolean => isCordoned && !isCordonedByUs;
+
+/** Out of service, and so it stays: who is on the way comes back. */
+export const isStuck = (node: NodeFacts): boolean =>
+  isCordonedByPerson(node) || (node.current === node.desired && (!node.isReady || isFailing(node)));
+
+export function standOf(node: NodeFacts, measure: Measure): Stand {
+  const { standing, changesAt = null } =
+    node.desired === measure.target ? givenStanding(node, measure) : { standing: otherStanding(node, measure) };
+  return { node, standing, isUnavailable: isUnavailable(node), changesAt };
+}
+
+interface GivenStanding {
+  readonly standing: 'well' | 'moving' | 'failed';
+  readonly changesAt?: number | null;
+}
+
+function givenStanding(node: NodeFacts, { target, now }: Measure): GivenStanding {
+  if (isFailing(node)) return failingStanding(node, now);
+  const isThere = node.current === target && node.state === 'Done';
+  if (isThere && node.isReady && !node.isCordonedByUs) return { standing: 'well' };
+  if (node.isReady || node.current === target) return { standing: 'moving' };
+  return awayStanding(node, now);
+}
+
+function failingStanding({ wasFailing, givenAt }: NodeFacts, now: number): GivenStanding {
+  const believedFrom = wasFailing && givenAt !== null ? givenAt + STALE_MS : now;
+  return now < believedFrom ? { standing: 'moving', changesAt: believedFrom } : { standing: 'failed' };
+}
+
+/** A machine that was away before it was given the target is away for another reason. */
+function awayStanding({ readyChangedAt, givenAt }: NodeFacts, now: number): GivenStanding {
+  if (givenAt !== null && readyChangedAt < givenAt) return { standing: 'moving' };
+  const failsAt = readyChangedAt + AWAY_MS;
+  return now < failsAt ? { standing: 'moving', changesAt: failsAt } : { standing: 'failed' };
+}
+
+function otherStanding(node: NodeFacts, measure: Measure): Standing {
+  const { current, desired } = node;
+  if (node.isBeingDeleted) return 'skipped';
+  if (current === measure.target) return 'same';
+  if (isCordonedByPerson(node)) return 'skipped';
+  if (desired !== null && desired !== current) return isResting(node) ? 'resting' : 'astray';
+  return current === null ? 'skipped' : restStanding(node, current, measure);
+}
+
+const isResting = (node: NodeFacts): boolean => isFailing(node) && node.isReady && !node.isCordoned;
+
+/** Of a machine that is at the config it was told to have. */
+function restStanding(node: NodeFacts, current: string, measure: Measure): Standing {
+  // One that is degraded where it is would only fail again; but those that go back leave nobody behind.
+  if (isFailing(node) && !isWayBack(measure.hold)) return 'skipped';
+  if (!node.isReady) return mayMend(current, measure) ? 'broken' : 'skipped';
+  if (isResting(node)) return 'resting';
+  return node.state === 'Done' && !node.isCordoned ? 'available' : 'busy';
+}
+
+/** Who goes back wants the machines mended that another config broke; and so does who corrects one that few machines have. */
+const mayMend = (config: string, { hold, proven }: Measure): boolean =>
+  hold !== null || (proven !== null && config !== proven);
+
+// For every machine of a pool: why it now, or why not.
+
+export function verdictsOf(
+  situation: Situation,
+  phase: RolloutDecision['phase'],
+  give: readonly Given[],
+): ReadonlyMap<string, NodeVerdict> {
+  const verdicts = new Map<string, NodeVerdict>();
+  // The same for all that wait: 5,000 machines share one sentence.
+  const wait = waitReason(situation, phase, give);
+  for (const stand of situation.stands) verdicts.set(stand.node.name, verdictOf(stand, situation.target, wait));
+  for (const { node, why } of give) {
+    verdicts.set(node, { phase: 'next', why, isUnavailable: verdicts.get(node)?.isUnavailable === true });
+  }
+  return verdicts;
+}
+
+function verdictOf({ node, standing, isUnavailable }: Stand, target: string, wait: string): NodeVerdict {
+  switch (standing) {
+    case 'well':
+      return { phase: 'updated', why: hasIt(node, target), isUnavailable };
+    case 'moving':
+      return { phase: 'updating', why: progressOf(node, target), isUnavailable };
+    case 'failed':
+      return { phase: 'failed', why: failureOf(node), isUnavailable };
+    case 'skipped':
+      return { phase: 'skipped', why: skippedFor(node), isUnavailable };
+    case 'busy':
+      return { phase: 'waiting', why: busyWith(node), isUnavailable };
+    default:
+      return { phase: 'waiting', why: wait, isUnavailable };
+  }
+}
+
+const hasIt = (node: NodeFacts, target: string): string =>
+  `it has ${target}${isCordonedByPerson(node) ? ', and is cordoned by somebody' : ''}`;
+
+function progressOf(node: NodeFacts, target: string): string {
+  if (node.drainBlocked !== '') return `its drain waits: ${node.drainBlocked}`;
+  if (node.current === target && node.state === 'Done') {
+    return node.isReady
+      ? `it has ${target} and gets its pods back`
+      : `it has ${target} and is not ready: ${node.notReady}`;
+  }
+  if (node.state === 'Rebooting') return `it reboots into ${target}`;
+  if (node.state === 'Working') return `its daemon brings it to ${target}`;
+  return `its daemon was told of ${target} and has not begun yet`;
+}
+
+function skippedFor(node: NodeFacts): string {
+  if (node.isBeingDeleted) return 'it is being deleted';
+  if (isCordonedByPerson(node))
+    return `somebody cordoned it: it has its turn when it is uncordoned (kubectl uncordon ${node.name})`;
+  if (node.current === null) return 'its daemon has not said yet which config it has';
+  if (isFailing(node)) return `it is degraded at the config it has, and would only fail: ${failureOf(node)}`;
+  return `it is not ready: ${node.notReady}`;
+}
+
+const busyWith = (node: NodeFacts): string =>
+  node.isCordonedByUs
+    ? `it gets its pods back after an update to ${node.current}`
+    : `its daemon is at work (${node.state ?? 'it has not said at what'})`;

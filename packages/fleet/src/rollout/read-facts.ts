@@ -1,0 +1,181 @@
+import type { MachineConfigPool, Node } from '@slipway/api';
+import {
+  cordonedAnnotation,
+  drainBlockedAnnotation,
+  nodeAnnotations,
+  notYetSet,
+  rolloutHistoryAnnotation,
+  rolloutStateAnnotation,
+  targetConfigAnnotation,
+  targetReasonAnnotation,
+} from '@slipway/api/names';
+import type { NodeFacts, NodeState, PoolFacts, RolloutProblem, RolloutRecord } from './facts.ts';
+import { decodeHistory, decodeState } from './memory.ts';
+import { maxUnavailableProblem, parseRolloutPolicy } from './policy.ts';
+
+// Why and when a Node was given its desired config, as one annotation: `<time> <why>`.
+
+/** What the reason of a machine begins with that had failed at another config: see NodeFacts.wasFailing. */
+export const AFTER_FAILURE = 'it failed before: ';
+
+const MAX_REASON = 500;
+
+export const targetReason = (at: number, why: string): string =>
+  `${new Date(at).toISOString()} ${why.slice(0, MAX_REASON)}`;
+
+export interface TargetReason {
+  /** Null: it does not say. */
+  readonly givenAt: number | null;
+  readonly why: string;
+  readonly wasFailing: boolean;
+}
+
+/** Anybody may have written the annotation: what is not ours has no time. */
+export function parseTargetReason(annotation: string | undefined): TargetReason {
+  const [, time = '', why = ''] = /^(\S{20,30}) (.*)$/s.exec(annotation ?? '') ?? [];
+  const givenAt = Date.parse(time);
+  if (Number.isNaN(givenAt)) return { givenAt: null, why: (annotation ?? '').slice(0, MAX_REASON), wasFailing: false };
+  return { givenAt, why, wasFailing: why.startsWith(AFTER_FAILURE) };
+}
+
+// A Node, as a rollout sees it.
+
+const zoneLabel = 'topology.kubernetes.io/zone';
+const states = ['Working', 'Done', 'Degraded', 'Rebooting', 'Unreconcilable'] as const;
+const MAX_TEXT = 2000;
+
+export function nodeFactsOf({ metadata, spec, status }: Node): NodeFacts {
+  const { annotations = {}, labels = {} } = metadata;
+  const createdAt = timeOf(metadata.creationTimestamp);
+  const { givenAt, wasFailing } = parseTargetReason(annotations[targetReasonAnnotation]);
+  const isCordoned = spec?.unschedulable === true;
+  return {
+    name: metadata.name,
+    createdAt,
+    zone: textIn(labels[zoneLabel]),
+    current: configIn(annotations[nodeAnnotations.currentConfig]),
+    desired: configIn(annotations[nodeAnnotations.desiredConfig]),
+    state: stateIn(annotations[nodeAnnotations.state]),
+    reason: textIn(annotations[nodeAnnotations.reason]),
+    ...readinessOf(status?.conditions ?? [], createdAt),
+    isCordoned,
+    isCordonedByUs: isCordoned && annotations[cordonedAnnotation] !== undefined,
+    drainBlocked: textIn(annotations[drainBlockedAnnotation]),
+    osImage: textIn(status?.nodeInfo?.osImage),
+    givenAt,
+    wasFailing,
+    isBeingDeleted: metadata.deletionTimestamp !== undefined,
+  };
+}
+
+const textIn = (text: string | undefined): string => (text === undefined ? '' : text.slice(0, MAX_TEXT));
+
+const configIn = (text: string | undefined): string | null =>
+  text === undefined || text === '' || text === notYetSet ? null : text;
+
+const stateIn = (text: string | undefined): NodeState => states.find((state) => state === text) ?? null;
+
+function timeOf(text: string | undefined): number {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? 0 : time;
+}
+
+type Conditions = NonNullable<NonNullable<Node['status']>['conditions']>;
+
+/** As users know it: Ready, and neither short of disk nor without a network. A Node whose kubelet never spoke is not ready. */
+function readinessOf(
+  conditions: Conditions,
+  createdAt: number,
+): Pick<NodeFacts, 'isReady' | 'notReady' | 'readyChangedAt'> {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const troubles = conditions.filter(
+    ({ type, status }) => (type === 'DiskPressure' || type === 'NetworkUnavailable') && status === 'True',
+  );
+  const speaks = ready?.status === 'True';
+  const said = ready === undefined ? 'its kubelet has not reported yet' : (ready.message ?? `Ready is ${ready.status}`);
+  const notReady = [...(speaks ? [] : [said]), ...troubles.map(({ type, message = 'True' }) => `${type}: ${message}`)];
+  const changed = (speaks ? [ready, ...troubles] : [ready]).map((each) => timeOf(each?.lastTransitionTime));
+  return {
+    isReady: notReady.length === 0,
+    notReady: notReady.join('; ').slice(0, MAX_TEXT),
+    readyChangedAt: Math.max(createdAt, ...changed),
+  };
+}
+
+// A MachineConfigPool, as a rollout sees it: its annotations read, with what was wrong about them.
+
+/** Whether the machines of a pool are part of the control plane. */
+export const isControlPlanePool = (pool: string): boolean => pool === 'master' || pool === 'arbiter';
+
+export interface ReadPool {
+  readonly pool: PoolFacts;
+  /** Newest first. */
+  readonly history: readonly RolloutRecord[];
+  readonly problems: readonly RolloutProblem[];
+}
+
+export function poolFactsOf({ metadata, spec, status }: MachineConfigPool): ReadPool {
+  const { name, annotations = {} } = metadata;
+  const { policy, problems: policyProblems } = parseRolloutPolicy(annotations);
+  const state = read(annotations[rolloutStateAnnotation], decodeState);
+  const history = read(annotations[rolloutHistoryAnnotation], decodeHistory);
+  const problems: (RolloutProblem | null)[] = [
+    ...policyProblems,
+    maxUnavailableProblem(name, spec.maxUnavailable),
+    state.isDamaged ? damaged(name, rolloutStateAnnotation, 'The rollout begins anew, with its first wave') : null,
+    history.isDamaged ? damaged(name, rolloutHistoryAnnotation, 'The history begins anew') : null,
+  ];
+  return {
+    pool: {
+      name,
+      isControlPlane: isControlPlanePool(name),
+      newest: nameIn(spec.configuration?.name),
+      held: nameIn(annotations[targetConfigAnnotation]),
+      isPaused: spec.paused === true,
+      maxUnavailable: spec.maxUnavailable,
+      policy,
+      proven: nameIn(status?.configuration?.name),
+      state: state.value,
+    },
+    history: history.value ?? [],
+    problems: problems.filter((each) => each !== null),
+  };
+}
+
+const nameIn = (text: string | undefined): string | null => (text === undefined || text === '' ? null : text);
+
+function read<T>(
+  text: string | undefined,
+  decode: (text: string) => T | null,
+): { value: T | null; isDamaged: boolean } {
+  const value = text === undefined ? null : decode(text);
+  return { value, isDamaged: text !== undefined && value === null };
+}
+
+const damaged = (pool: string, annotation: string, meaning: string): RolloutProblem => ({
+  code: 'SLW_ROLLOUT_MEMORY',
+  message: `MachineConfigPool ${pool}: annotation ${annotation}: expected the JSON that the rollout controller wrote, found something else. ${meaning}; leave the annotation to the controller`,
+});
+
+// The major version of a machine's OS, out of what its kubelet tells.
+
+/**
+ * 9 for `Red Hat Enterprise Linux CoreOS 9.6.20260101-0`. Older ones begin with the version of the platform:
+ * `CoreOS 418.94.202501010000-0` is platform 4.18 on OS 9.4. Null: it does not say.
+ */
+export function osMajorOf(osImage: string): number | null {
+  const [, first, second] = /(?:^|\s)(\d{1,4})\.(\d{1,10})/.exec(osImage) ?? [];
+  if (first === undefined || second === undefined) return null;
+  if (/^4\d\d$/.test(first) && /^\d{2,3}$/.test(second)) return Number(second.slice(0, -1));
+  return Number(first);
+}
+
+/** The highest of the machines that run a config; null: none does, or they do not say. */
+export function highestMajor(nodes: readonly NodeFacts[], runs: (config: string | null) => boolean): number | null {
+  let highest: number | null = null;
+  for (const { current, osImage } of nodes) {
+    const major = runs(current) ? osMajorOf(osImage) : null;
+    if (major !== null && (highest === null || major > highest)) highest = major;
+  }
+  return highest;
+}

@@ -1,0 +1,28 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { machines, namesOf } from './summary.ts';
+
+const list = (names: readonly string[]): string => namesOf(names.map((name) => ({ name })));
+
+describe('namesOf', () => {
+  it.each([
+    [[], ''],
+    [['a'], 'a'],
+    [['c', 'a', 'b'], 'a, b, c'],
+    [['d', 'c', 'b', 'a'], 'a, b, c and 1 more'],
+  ])('%j', (names, text) => {
+    expect(list(names)).toBe(text);
+  });
+
+  it('names the first ones, in whatever order they come', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 4 }), (names) => {
+        expect(list(names)).toBe(`${names.toSorted().slice(0, 3).join(', ')} and ${names.length - 3} more`);
+      }),
+    );
+  });
+
+  it('counts one machine as one', () => {
+    expect([machines(0), machines(1), machines(2)]).toEqual(['0 machines', '1 machine', '2 machines']);
+  });
+});

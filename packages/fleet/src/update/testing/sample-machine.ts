@@ -1,0 +1,170 @@
+// A machine in memory for tests: it takes changes as a real one would, and refuses those that a real one could not make.
+import type { MachineConfig } from '@slipway/api';
+import { diskOf } from '../../disk/disk-of.ts';
+import type { DiskEntry, DiskPlan } from '../../disk/disk-plan.ts';
+import { inputOf, machineConfig } from '../../render/sample.ts';
+import { referenceTo } from '../paths.ts';
+import type {
+  Change,
+  ContentsReference,
+  ExtensionsChange,
+  PathChange,
+  PathState,
+  SshKeysChange,
+  UnitChange,
+} from '../update-plan.ts';
+
+type Spec = NonNullable<MachineConfig['spec']>;
+
+/** What a config makes of a machine. Also what changes refer to: contents and hashes are taken from it. */
+export interface SampleMachine {
+  readonly entries: Map<string, DiskEntry>;
+  /** `enabled` or `disabled`; the others are as the OS has them. */
+  readonly enabled: Map<string, string>;
+  readonly unmasked: Set<string>;
+  sshKeys: string | null;
+  passwordHash: string | null;
+  kernelArguments: string[];
+  readonly extensions: Set<string>;
+  readonly settings: Map<string, string>;
+}
+
+export async function machineWith(spec: Spec): Promise<SampleMachine> {
+  const { config, kernelArguments, extensions, ...settings } = inputOf(machineConfig('rendered', spec));
+  const disk = await diskOf(config);
+  const core = disk.users.find(({ name }) => name === 'core');
+  return {
+    entries: new Map(disk.entries.map((entry) => [entry.path, entry])),
+    enabled: enabledOn(disk),
+    unmasked: new Set(disk.unmasked.map((path) => path.slice(path.lastIndexOf('/') + 1))),
+    sshKeys: core?.sshKeys === undefined ? null : new TextDecoder().decode(core.sshKeys.bytes),
+    passwordHash: core?.passwordHash ?? null,
+    kernelArguments: kernelArguments.flatMap((each) => each.split(' ')),
+    extensions: new Set(extensions),
+    settings: new Map([
+      ['osImageURL', settings.osImageURL],
+      ['baseOSExtensionsContainerImage', settings.baseOSExtensionsContainerImage],
+      ['kernelType', settings.kernelType],
+      ['fips', String(settings.fips)],
+    ]),
+  };
+}
+
+function enabledOn({ presets }: DiskPlan): Map<string, string> {
+  const enabled = new Map<string, string>();
+  for (const { line } of presets) {
+    const [action = '', unit = '', ...instances] = line.split(' ');
+    for (const name of instances.length === 0 ? [unit] : instances.map((each) => unit.split('@').join(`@${each}`))) {
+      enabled.set(name, `${action}d`);
+    }
+  }
+  return enabled;
+}
+
+/** Makes one change. `source` is the machine as the config that the change leads to would have it. */
+export async function apply(machine: SampleMachine, change: Change, source: SampleMachine): Promise<void> {
+  switch (change.kind) {
+    case 'path':
+      return applyPath(machine, change, source);
+    case 'unit':
+      return applyUnit(machine, change);
+    case 'ssh keys':
+      return applyKeys(machine, change, source);
+    case 'password':
+      machine.passwordHash = change.after === 'none' ? null : source.passwordHash;
+      return;
+    case 'kernel arguments':
+      machine.kernelArguments = argumentsAfter(machine.kernelArguments, change);
+      return;
+    case 'extensions':
+      return applyExtensions(machine, change);
+    case 'setting':
+      machine.settings.set(change.setting, change.after);
+  }
+}
+
+function applyExtensions({ extensions }: SampleMachine, { removed, added }: ExtensionsChange): void {
+  for (const name of removed) extensions.delete(name);
+  for (const name of added) extensions.add(name);
+}
+
+function applyUnit(machine: SampleMachine, { unit, after }: UnitChange): void {
+  if (after.enabled === 'preset') machine.enabled.delete(unit);
+  else machine.enabled.set(unit, after.enabled);
+  machine.unmasked[after.unmasked ? 'add' : 'delete'](unit);
+}
+
+async function applyKeys(machine: SampleMachine, { after }: SshKeysChange, source: SampleMachine): Promise<void> {
+  machine.sshKeys = after === null ? null : source.sshKeys;
+  if (after !== null) await check(after, new TextEncoder().encode(source.sshKeys ?? ''));
+}
+
+async function applyPath(machine: SampleMachine, { path, after }: PathChange, source: SampleMachine): Promise<void> {
+  if (after === null) return removePath(machine, path);
+  if (after.kind !== 'directory') refuseParent(machine, path);
+  const above = [...machine.entries.values()].find(
+    (each) => path.startsWith(`${each.path}/`) && each.kind !== 'directory',
+  );
+  if (above !== undefined) throw new Error(`${path} cannot be below ${above.path}, which is a ${above.kind}`);
+  const entry = source.entries.get(path);
+  if (entry === undefined) throw new Error(`${path} is not in the config that it should come from`);
+  if (after.kind === 'file' && entry.kind === 'file') await check(after.contents, entry.bytes);
+  machine.entries.set(path, { ...entry, ...withoutContents(after) });
+}
+
+function removePath(machine: SampleMachine, path: string): void {
+  const found = machine.entries.get(path);
+  // Undoing what was not done: there is nothing of ours to remove.
+  if (found === undefined) return;
+  // A directory that is no longer asked for stays while there is something in it.
+  if (found.kind !== 'directory') refuseParent(machine, path);
+  machine.entries.delete(path);
+}
+
+function refuseParent({ entries }: SampleMachine, path: string): void {
+  if (entries.keys().some((other) => other.startsWith(`${path}/`))) {
+    throw new Error(`${path} is still a directory with something in it`);
+  }
+}
+
+/** All but the contents are taken from the change itself, so that a wrong one shows. */
+function withoutContents(state: PathState): object {
+  return Object.fromEntries(Object.entries(state).filter(([name]) => name !== 'contents'));
+}
+
+async function check(reference: ContentsReference, bytes: Uint8Array): Promise<void> {
+  const found = await referenceTo(bytes);
+  if (found.sha256 !== reference.sha256 || found.size !== reference.size) throw new Error('the contents are others');
+}
+
+/** As a host does it that was told to remove one by value, first found first, and to append. */
+function argumentsAfter(found: readonly string[], change: Extract<Change, { kind: 'kernel arguments' }>): string[] {
+  if (found.join(' ') === change.after.join(' ')) return [...found];
+  if (found.join(' ') !== change.before.join(' ')) throw new Error(`unexpected arguments ${found.join(' ')}`);
+  const left = [...found];
+  for (const argument of change.removed) {
+    const place = left.indexOf(argument);
+    if (place < 0) throw new Error(`${argument} is not there to be removed`);
+    left.splice(place, 1);
+  }
+  return [...left, ...change.added];
+}
+
+/** What can be seen on the machine: not from what in the config a path was made, nor what may replace what. */
+export function seen(machine: SampleMachine): object {
+  const entries = [...machine.entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1)).map(seenEntry);
+  const sorted = (items: Iterable<unknown>) => [...items].map((item) => JSON.stringify(item)).sort();
+  return {
+    ...machine,
+    entries,
+    enabled: sorted(machine.enabled),
+    unmasked: sorted(machine.unmasked),
+    extensions: sorted(machine.extensions),
+    settings: sorted(machine.settings),
+  };
+}
+
+function seenEntry(entry: DiskEntry): object {
+  const hidden = entry.kind === 'directory' ? ['of', 'keepsExisting'] : ['of'];
+  return Object.fromEntries(Object.entries(entry).filter(([name]) => !hidden.includes(name)));
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type Client, createClient } from './client.ts';
+import { loadKubeconfig } from './kubeconfig.ts';
+import type { KubeObject, Name, Resource, Stored } from './resource.ts';
+import { createTransport } from './transport.ts';
+import { anyVersion, createWriter, type Writer } from './writer.ts';
+
+interface ConfigMap extends KubeObject {
+  metadata: KubeObject['metadata'] & { managedFields?: { manager: string; operation: string }[] };
+  data?: Record<string, string>;
+}
+interface Node extends KubeObject {
+  status?: { capacity?: Record<string, string> };
+}
+
+const core = { group: '', version: 'v1' } as const;
+const configMaps: Resource<ConfigMap> = { ...core, kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
+const nodes: Resource<Node> = { ...core, kind: 'Node', plural: 'nodes', namespaced: false };
+const namespaces: Resource = { ...core, kind: 'Namespace', plural: 'namespaces', namespaced: false };
+
+const namespace = `writer-${randomBytes(4).toString('hex')}`;
+const here = (name: string): Name & { namespace: string } => ({ namespace, name });
+const conflict = { code: 'SLW_KUBE_CONFLICT' };
+let client: Client;
+let write: Writer;
+
+beforeAll(async () => {
+  client = createClient(createTransport(await loadKubeconfig([inject('kubeconfig')])));
+  write = createWriter(client, { fieldManager: 'the-writer' });
+  await write.create(namespaces, { metadata: { name: namespace } });
+});
+afterAll(async () => {
+  await client.delete(namespaces, { name: namespace }, {});
+  await client.transport.close();
+});
+
+const make = (name: string): Promise<Stored<ConfigMap>> =>
+  write.create(configMaps, { metadata: here(name), data: { a: '1' } });
+
+/** The object as it was, after another client has changed it. */
+async function changedMeanwhile(name: string): Promise<Stored<ConfigMap>> {
+  const before = await make(name);
+  await client.patch(configMaps, here(name), { type: 'merge', body: { data: { other: 'x' } } }, {});
+  return before;
+}
+
+/** The object as it was, after it was deleted and another one made with its name. */
+async function replacedMeanwhile(name: string): Promise<Stored<ConfigMap>> {
+  const before = await make(name);
+  await client.delete(configMaps, here(name), {});
+  await make(name);
+  return before;
+}
+
+const changes: [string, (object: Parameters<Writer['patch']>[1], name: string) => Promise<Stored<ConfigMap>>][] = [
+  ['patch', (object) => write.patch(configMaps, object, { data: { a: 'new' } })],
+  ['json-patch', (object) => write.jsonPatch(configMaps, object, [{ op: 'replace', path: '/data/a', value: 'new' }])],
+  [
+    'apply',
+    (object, name) => write.apply(configMaps, object, { metadata: here(name), data: { a: 'new' } }, { force: true }),
+  ],
+];
+
+describe.each(changes)('%s', (kind, change) => {
+  it('lands on the object that was read, in the name of the writer', async () => {
+    const name = `${kind}-lands`;
+    const written = await change(await make(name), name);
+    expect(written.data).toEqual({ a: 'new' });
+    expect(new Set(written.metadata.managedFields?.map(({ manager }) => manager))).toEqual(new Set(['the-writer']));
+  });
+
+  it('does not land on a version that was not read', async () => {
+    const name = `${kind}-changed`;
+    const before = await changedMeanwhile(name);
+    await expect(change(before, name)).rejects.toMatchObject(conflict);
+    const written = await change(anyVersion(before.metadata), name);
+    expect(written.data).toEqual({ a: 'new', other: 'x' });
+  });
+
+  it('does not land on another object of that name', async () => {
+    const name = `${kind}-replaced`;
+    const before = await replacedMeanwhile(name);
+    await expect(change(before, name)).rejects.toMatchObject(conflict);
+    await expect(change(anyVersion(before.metadata), name)).rejects.toMatchObject(conflict);
+    expect((await change(anyVersion(here(name)), name)).data).toEqual({ a: 'new' });
+  });
+});
+
+describe('a removal', () => {
+  it('is of the version that was read, or of any', async () => {
+    const before = await changedMeanwhile('removed');
+    await expect(write.remove(configMaps, before)).rejects.toMatchObject(conflict);
+    await write.remove(configMaps, anyVersion(before.metadata));
+    expect(await client.find(configMaps, here('removed'))).toBeUndefined();
+    await write.remove(configMaps, before);
+    await write.remove(configMaps, anyVersion(here('removed')));
+  });
+
+  it('leaves another object of that name', async () => {
+    const before = await replacedMeanwhile('stays');
+    await write.remove(configMaps, anyVersion(before.metadata));
+    expect(await client.find(configMaps, here('stays'))).toBeDefined();
+  });
+});
+
+it('what is there is not created again', async () => {
+  const made = await write.createIfAbsent(configMaps, { metadata: here('once') });
+  expect(made?.metadata.name).toBe('once');
+  expect(await write.createIfAbsent(configMaps, { metadata: here('once'), data: { a: 'b' } })).toBeUndefined();
+  expect((await client.get(configMaps, here('once'))).data).toBeUndefined();
+});
+
+it('a status is patched and applied on the version that was read', async () => {
+  const node = await write.create(nodes, { metadata: { name: namespace } });
+  try {
+    const patched = await write.patchStatus(nodes, node, { capacity: { cpu: '4' } });
+    expect(patched.status?.capacity).toEqual({ cpu: '4' });
+    const fields = { metadata: { name: namespace }, status: { capacity: { memory: '8Gi' } } };
+    const options = { subresource: 'status', force: true } as const;
+    await expect(write.apply(nodes, node, fields, options)).rejects.toMatchObject(conflict);
+    const applied = await write.apply(nodes, patched, fields, options);
+    expect(applied.status?.capacity).toEqual({ cpu: '4', memory: '8Gi' });
+  } finally {
+    await write.remove(nodes, anyVersion(node.metadata));
+  }
+});
