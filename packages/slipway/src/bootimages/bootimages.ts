@@ -1,39 +1,43 @@
 import type { ToImport } from '@slipway/fleet/boot-images';
 import { type BootImageEntry, type BootImagesReport, bootImagesReport } from '@slipway/fleet/reports';
-import { type Client, createClient, isKubeError } from '@slipway/kube';
-import { notInstalled, readGate } from '../cli/cluster.ts';
-import { type Io, toJson, write } from '../cli/io.ts';
-import { type ClusterOptions, connect } from '../cli/program.ts';
+import type { Client } from '@slipway/kube';
+import { readGate, whereInstalled } from '../cli/cluster.ts';
+import type { Io } from '../cli/io.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { clusterCommand } from '../cli/run.ts';
 import {
   type Cell,
   type Colour,
   type Paint,
-  paintFor,
   plain,
   safeLine,
   safeText,
   table,
-  widthOf,
+  type TextStyle,
   wrapText,
 } from '../cli/terminal.ts';
 import { type MachineNamespaces, readMachines, resourceWords } from './machine-resources.ts';
 import { readCluster } from './read-cluster.ts';
 import { readVerdicts } from './verdicts.ts';
 
-const MAX = 48;
-
-/** Enough of an image to tell two apart: what stands behind the last slash, and of that the end, where versions are. */
-export function shortBootImage(image: string): string {
-  const name = image.slice(image.lastIndexOf('/') + 1) || image;
-  return name.length <= MAX ? name : `…${name.slice(1 - MAX)}`;
+export interface BootImagesOptions extends ClusterOptions, MachineNamespaces {
+  namespace: string;
+  output: 'table' | 'json';
 }
 
-// The boot images of a cluster for people.
+export const runBootImages = (options: BootImagesOptions, io: Io): Promise<void> =>
+  clusterCommand({
+    options,
+    io,
+    load: (client) => whereInstalled(client, () => readReport(client, options)),
+    report: (report) => report,
+    text: bootImagesText,
+  });
 
-export interface BootImagesTextOptions {
-  readonly paint?: Paint;
-  /** Of the terminal: sentences are broken between words. Left out: they are not broken. */
-  readonly width?: number | undefined;
+async function readReport(client: Client, options: BootImagesOptions): Promise<BootImagesReport> {
+  const cluster = await readCluster(client, options.namespace);
+  const entries = await readVerdicts(client, await readMachines(client, options), cluster);
+  return bootImagesReport(await readGate(client, 'ManagedBootImages'), cluster.facts, entries);
 }
 
 const COLOURS: Readonly<Record<BootImageEntry['verdict'], Colour>> = {
@@ -45,7 +49,7 @@ const COLOURS: Readonly<Record<BootImageEntry['verdict'], Colour>> = {
   failed: 'red',
 };
 
-export function bootImagesText(report: BootImagesReport, { paint = plain, width }: BootImagesTextOptions = {}): string {
+export function bootImagesText(report: BootImagesReport, { paint = plain, width }: Partial<TextStyle> = {}): string {
   const { resources } = report;
   const told = [...stateLines(report), ...report.notes].flatMap((line) => wrapText(safeLine(line), width));
   return [
@@ -149,32 +153,10 @@ function importText({ artifact, commands }: ToImport, entries: readonly BootImag
   return lines.map((line) => `${safeText(line)}\n`).join('');
 }
 
-export interface BootImagesOptions extends ClusterOptions, MachineNamespaces {
-  namespace: string;
-  output: 'table' | 'json';
-}
+const MAX = 48;
 
-export async function runBootImages(options: BootImagesOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    const report = await readReport(createClient(transport), options);
-    const text =
-      options.output === 'json'
-        ? toJson(report)
-        : bootImagesText(report, { paint: paintFor(io.stdout), width: widthOf(io.stdout) });
-    await write(io.stdout, text);
-  } finally {
-    await transport.close();
-  }
-}
-
-async function readReport(client: Client, options: BootImagesOptions): Promise<BootImagesReport> {
-  try {
-    const cluster = await readCluster(client, options.namespace);
-    const entries = await readVerdicts(client, await readMachines(client, options), cluster);
-    return bootImagesReport(await readGate(client, 'ManagedBootImages'), cluster.facts, entries);
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
-    throw notInstalled(client.transport.server, error);
-  }
+/** Enough of an image to tell two apart: what stands behind the last slash, and of that the end, where versions are. */
+export function shortBootImage(image: string): string {
+  const name = image.slice(image.lastIndexOf('/') + 1) || image;
+  return name.length <= MAX ? name : `…${name.slice(1 - MAX)}`;
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type OSImageStream, osImageStreams } from '@slipway/api';
+import { type OSImageStream, osImageStreams, singletonName } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { type Authority, authorityFields, readAuthority, readSources, validityOf } from '@slipway/controllers';
 import {
@@ -15,11 +15,9 @@ import {
 import { discoverStreams, nextStreamObject, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
 import { apiVersionOf, loadKubeconfig } from '@slipway/kube';
 import { bootstrapPaths } from '@slipway/server';
-import { osImageStreamName } from '../cli/cluster.ts';
 import { CommandError, InputError } from '../cli/errors.ts';
-import { readSmallFile } from '../cli/io.ts';
+import { readSmallFile, reasonOf } from '../cli/io.ts';
 import { openRegistry } from '../cli/registry.ts';
-import { reasonOf } from '../manifests/documents.ts';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import { readYaml } from '../manifests/yaml.ts';
 import type { BootstrapOptions } from './bootstrap.ts';
@@ -209,7 +207,7 @@ function manifestOf({
   return {
     apiVersion: apiVersionOf(osImageStreams),
     kind: osImageStreams.kind,
-    metadata: { name: osImageStreamName, annotations: Object.fromEntries(kept) },
+    metadata: { name: singletonName, annotations: Object.fromEntries(kept) },
     spec,
     status,
   };

@@ -1,3 +1,4 @@
+// What commands read of a cluster. Nothing here writes.
 import {
   clusterVersions,
   featureGates,
@@ -8,9 +9,10 @@ import {
   nodes,
   type OSImageStream,
   osImageStreams,
+  singletonName,
 } from '@slipway/api';
 import { type FeatureGateName, type GateFinding, resolveFeatureGates } from '@slipway/fleet';
-import { byName, type FleetNow, machineConfigurationName, slimNode } from '@slipway/fleet/reports';
+import { byName, type FleetNow, slimNode } from '@slipway/fleet/reports';
 import {
   type Client,
   createInformer,
@@ -19,38 +21,41 @@ import {
   type Name,
   type Resource,
   type Stored,
-  type Transport,
 } from '@slipway/kube';
 import { CommandError, nearNames } from './errors.ts';
-import type { Followed } from './live.ts';
+import type { Followed, WatchOptions } from './live.ts';
 
 /** Reads only, a list of each kind. */
 export async function readFleet(client: Client, signal?: AbortSignal): Promise<FleetNow> {
-  try {
-    const [pools, ofNodes, records, machineConfiguration] = await Promise.all([
+  const [pools, ofNodes, records, machineConfiguration] = await whereInstalled(client, () =>
+    Promise.all([
       listed(client, machineConfigPools, (pool) => pool, signal),
       listed(client, nodes, slimNode, signal),
       listed(client, machineConfigNodes, (record) => record, signal),
-      client.find(machineConfigurations, { name: machineConfigurationName }, { signal }),
-    ]);
-    return {
-      pools: pools.sort(byName),
-      nodes: ofNodes.sort(byName),
-      machineConfigNodes: new Map(records.map((record): [string, MachineConfigNode] => [record.metadata.name, record])),
-      machineConfiguration,
-    };
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) throw error;
-    throw notInstalled(client.transport.server, error);
-  }
+      client.find(machineConfigurations, { name: singletonName }, { signal }),
+    ]),
+  );
+  return {
+    pools: pools.sort(byName),
+    nodes: ofNodes.sort(byName),
+    machineConfigNodes: new Map(records.map((record): [string, MachineConfigNode] => [record.metadata.name, record])),
+    machineConfiguration,
+  };
 }
 
-export const notInstalled = (server: string, cause?: unknown): CommandError =>
-  new CommandError(
-    'SLW_CLI_NOT_INSTALLED',
-    `${server} does not serve machineconfigpools: Slipway is not installed there. Check --kubeconfig and --context, or install it: slipway install`,
-    { cause },
-  );
+/** A cluster without our kinds is told as such. */
+export async function whereInstalled<T>({ transport }: Client, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) throw error;
+    throw new CommandError(
+      'SLW_CLI_NOT_INSTALLED',
+      `${transport.server} does not serve machineconfigpools: Slipway is not installed there. Check --kubeconfig and --context, or install it: slipway install`,
+      { cause: error },
+    );
+  }
+}
 
 async function listed<T extends KubeObject>(
   client: Client,
@@ -63,14 +68,8 @@ async function listed<T extends KubeObject>(
   return objects;
 }
 
-// The same as readFleet, kept up to date.
-
-export interface WatchOptions {
-  readonly signal: AbortSignal;
-  readonly onChange: () => void;
-}
-
-export function watchFleet(transport: Transport, { signal, onChange }: WatchOptions): Followed<FleetNow> {
+/** The same, kept up to date. */
+export function watchFleet({ transport }: Client, { signal, onChange }: WatchOptions): Followed<FleetNow> {
   // A person waits in front of it.
   const shared = { longestBackoffMs: 5000, onProblem: onChange } as const;
   const pools = createInformer(transport, { resource: machineConfigPools, ...shared });
@@ -88,7 +87,7 @@ export function watchFleet(transport: Transport, { signal, onChange }: WatchOpti
       pools: [...pools.store.values()].sort(byName),
       nodes: [...machines.store.values()].sort(byName),
       machineConfigNodes: new Map([...records.store.values()].map((record) => [record.metadata.name, record])),
-      machineConfiguration: settings.store.get(machineConfigurationName),
+      machineConfiguration: settings.store.get(singletonName),
     }),
     problem() {
       const found = all.map((informer) => informer.problem).find((each) => each instanceof Error);
@@ -97,11 +96,11 @@ export function watchFleet(transport: Transport, { signal, onChange }: WatchOpti
   };
 }
 
-/** The pools that were named; null where none was, which means all. */
-export function namedPools({ pools }: Pick<FleetNow, 'pools'>, asked: readonly string[]): ReadonlySet<string> | null {
-  const names = pools.map(({ metadata }) => metadata.name);
+/** Throws if a pool that was named is not there. */
+export function checkPools<T extends Pick<FleetNow, 'pools'>>(fleet: T, asked: readonly string[]): T {
+  const names = fleet.pools.map(({ metadata }) => metadata.name);
   for (const name of asked) if (!names.includes(name)) throw noSuchPool(name, names);
-  return asked.length === 0 ? null : new Set(asked);
+  return fleet;
 }
 
 export function noSuchPool(asked: string, names: readonly string[]): CommandError {
@@ -124,21 +123,14 @@ export async function findWhereKnown<T extends KubeObject>(
   }
 }
 
-// Whether a part of Slipway runs in a cluster, as the cluster says it. Nothing here writes.
-
-/** Null: the cluster has no FeatureGate, so it is for its controllers' flags to say. */
+/** Whether a part of Slipway runs, as the cluster says it. Null: the cluster has no FeatureGate, so it is for its controllers' flags to say. */
 export async function readGate(client: Client, name: FeatureGateName): Promise<GateFinding | null> {
-  const featureGate = await findWhereKnown(client, featureGates, { name: 'cluster' });
+  const featureGate = await findWhereKnown(client, featureGates, { name: singletonName });
   if (featureGate === undefined) return null;
   const clusterVersion = await findWhereKnown(client, clusterVersions, { name: 'version' });
   const { on, because } = resolveFeatureGates({ featureGate, clusterVersion, flags: {} })[name];
   return { isOn: on, because };
 }
 
-// What a cluster says of OS image streams. Nothing here writes.
-
-/** There is one, of this name. */
-export const osImageStreamName = 'cluster';
-
 export const findOsImageStream = (client: Client): Promise<OSImageStream | undefined> =>
-  findWhereKnown(client, osImageStreams, { name: osImageStreamName });
+  findWhereKnown(client, osImageStreams, { name: singletonName });

@@ -1,22 +1,11 @@
-import { createTransport, findAccess, type Transport, type TransportOptions } from '@slipway/kube';
+// The program itself: what it is called, how it ends, and how it reaches a cluster. The daemon on nodes is made of this too, so
+// nothing here loads more than it needs.
+import type { Transport, TransportOptions } from '@slipway/kube';
 import { type Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { failureText } from './errors.ts';
 
 export const { version } = packageJson;
-
-/** Mistakes in the call read like every other error: one line, a code, the way out. */
-function sayUsage(text: string, write: (text: string) => void): void {
-  const [line = '', hint = ''] = text
-    .replace(/^error: /, '')
-    .trim()
-    .split('\n');
-  write(`slipway: ${[line, hint].filter(Boolean).join(' ')} [SLW_CLI_USAGE]\n`);
-}
-function prepare(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: sayUsage });
-  for (const each of command.commands) prepare(each);
-}
 
 /** Says in one line what went wrong, and ends with 1. */
 export async function runProgram(program: Command): Promise<void> {
@@ -38,18 +27,35 @@ export async function runProgram(program: Command): Promise<void> {
   }
 }
 
+function prepare(command: Command): void {
+  command.exitOverride().configureOutput({ outputError: sayUsage });
+  for (const each of command.commands) prepare(each);
+}
+
+/** Mistakes in the call read like every other error: one line, a code, the way out. */
+function sayUsage(text: string, write: (text: string) => void): void {
+  const [line = '', hint = ''] = text
+    .replace(/^error: /, '')
+    .trim()
+    .split('\n');
+  write(`slipway: ${[line, hint].filter(Boolean).join(' ')} [SLW_CLI_USAGE]\n`);
+}
+
+/** Which cluster, as `withClusterOptions` reads it. */
 export interface ClusterOptions {
   kubeconfig?: string;
   context?: string;
 }
 
 export async function connect(options: ClusterOptions, more: TransportOptions = {}): Promise<Transport> {
-  const access = await findAccess(options);
-  return createTransport(access, { userAgent: `slipway/${version}`, ...more });
+  // Only who asks a cluster pays for loading what talks to it.
+  const { createTransport, findAccess } = await import('@slipway/kube');
+  return createTransport(await findAccess(options), { userAgent: `slipway/${version}`, ...more });
 }
 
 /** Where a cluster is and by which CA it is known: what a new machine needs to join it, credentials apart. */
 export async function whereIs(options: ClusterOptions): Promise<{ server: string; ca: string | undefined }> {
+  const { findAccess } = await import('@slipway/kube');
   const { server, ca } = await findAccess(options);
   return { server, ca };
 }

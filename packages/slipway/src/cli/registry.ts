@@ -1,6 +1,6 @@
 // The client for registries, as the flags of a command ask for it.
 import type { Registry, RegistryOptions } from '@slipway/registry';
-import { readSmallFile } from './io.ts';
+import { readSmallText } from './io.ts';
 import type { RegistryFlags } from './options.ts';
 
 export type RegistryFiles = Omit<RegistryFlags, 'arch'>;
@@ -9,16 +9,14 @@ export type RegistryFiles = Omit<RegistryFlags, 'arch'>;
 export async function registryOptions(flags: RegistryFiles): Promise<RegistryOptions> {
   // Only who asks a registry pays for loading what talks to it.
   const { parsePullSecret, parseRegistriesConf } = await import('@slipway/registry');
-  const read = async (flag: string, path: string | undefined): Promise<string | undefined> =>
-    path === undefined ? undefined : new TextDecoder().decode(await readSmallFile(flag, path));
-  const secret = await read('--pull-secret', flags.pullSecret);
-  const conf = await read('--registries-conf', flags.registriesConf);
+  const secret = await readSmallText('--pull-secret', flags.pullSecret);
+  const conf = await readSmallText('--registries-conf', flags.registriesConf);
   const { mirrors, plainHttp } = parseRegistriesConf(conf ?? '');
   return {
     ...(secret !== undefined && { credentials: parsePullSecret(secret) }),
     mirrors,
     plainHttp: [...(flags.plainHttp ?? []), ...plainHttp],
-    ca: await read('--registry-ca', flags.registryCa),
+    ca: await readSmallText('--registry-ca', flags.registryCa),
   };
 }
 

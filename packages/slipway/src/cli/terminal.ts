@@ -1,3 +1,4 @@
+// Text for people: colours, columns, bars, short names and times.
 import { styleText } from 'node:util';
 import { oneLine } from '@slipway/base/text';
 
@@ -45,8 +46,6 @@ export const shortImage = (reference: string): string =>
 export const shortImages = (text: string): string =>
   text.replaceAll(/(@sha256:[0-9a-f]{12})[0-9a-f]{52}(?![0-9a-f])/g, '$1…');
 
-// Colours, where somebody looks at a terminal and wants them.
-
 export type Colour = 'red' | 'green' | 'yellow' | 'cyan' | 'dim' | 'bold';
 export type Paint = (colour: Colour, text: string) => string;
 
@@ -66,6 +65,15 @@ export const widthOf = (stream: object): number | undefined =>
   isTerminal(stream) && 'columns' in stream && typeof stream.columns === 'number' && stream.columns > 0
     ? stream.columns
     : undefined;
+
+/** How text is written for a stream. */
+export interface TextStyle {
+  readonly paint: Paint;
+  /** Of the terminal: sentences are broken between words. Undefined: they are not broken. */
+  readonly width: number | undefined;
+}
+
+export const styleFor = (stream: object): TextStyle => ({ paint: paintFor(stream), width: widthOf(stream) });
 
 const WIDTH = 20;
 
@@ -133,9 +141,6 @@ export function wrapText(text: string, width?: number): string[] {
   }
   return [...lines, line];
 }
-
-/** `1 machine`, `12 machines`. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const SHOWN = 5;
 

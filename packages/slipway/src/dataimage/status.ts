@@ -7,30 +7,51 @@ import {
   type DriveState,
   type HostEntry,
 } from '@slipway/fleet/reports';
-import { type Client, createClient } from '@slipway/kube';
-import { type Io, toJson, write } from '../cli/io.ts';
-import { type ClusterOptions, connect } from '../cli/program.ts';
-import {
-  type Cell,
-  type Colour,
-  type Paint,
-  paintFor,
-  plain,
-  safeLine,
-  safeText,
-  table,
-  widthOf,
-  wrapText,
-} from '../cli/terminal.ts';
+import type { Client } from '@slipway/kube';
+import type { Io } from '../cli/io.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { clusterCommand } from '../cli/run.ts';
+import { type Cell, type Colour, plain, safeLine, safeText, table, type TextStyle, wrapText } from '../cli/terminal.ts';
 import { knowing, noSuchHost } from './data-image.ts';
 
-export interface DriveTextOptions {
-  readonly paint?: Paint;
-  /** Of the terminal: sentences are broken between words. Left out: they are not broken. */
-  readonly width?: number | undefined;
+export interface StatusOptions extends ClusterOptions {
+  namespace: string;
+  allNamespaces?: boolean;
+  output: 'table' | 'json';
 }
 
-export function driveText({ dataImages }: DriveReport, { paint = plain, width }: DriveTextOptions = {}): string {
+export const runStatus = (name: string | undefined, options: StatusOptions, io: Io): Promise<void> =>
+  clusterCommand({
+    options,
+    io,
+    load: (client) => knowing(client, () => readDrives(client, name, options)),
+    report: (report) => report,
+    text: (report, style) => (report.dataImages.length > 0 ? driveText(report, style) : noDataImage(name, options)),
+  });
+
+async function readDrives(client: Client, name: string | undefined, options: StatusOptions): Promise<DriveReport> {
+  const { namespace, allNamespaces = false } = options;
+  const scope = {
+    ...(allNamespaces ? {} : { namespace }),
+    ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
+  };
+  const [images, hosts] = await Promise.all([
+    Array.fromAsync(client.list(dataImages, scope)),
+    Array.fromAsync(client.list(bareMetalHosts, scope)),
+  ]);
+  if (name !== undefined && images.length === 0 && hosts.length === 0) {
+    throw await noSuchHost(client, { namespace, name });
+  }
+  return driveReport(images, hosts);
+}
+
+function noDataImage(name: string | undefined, { namespace, allNamespaces = false }: StatusOptions): string {
+  if (name !== undefined) return `${safeText(`BareMetalHost ${name} has no DataImage`)}.\n`;
+  if (allNamespaces) return 'The cluster has no DataImage.\n';
+  return `${safeText(`Namespace ${namespace}`)} has no DataImage. --all-namespaces looks everywhere.\n`;
+}
+
+export function driveText({ dataImages }: DriveReport, { paint = plain, width }: Partial<TextStyle> = {}): string {
   const rows = dataImages.map((entry): Cell[] => [
     entry.namespace,
     entry.name,
@@ -91,47 +112,4 @@ export function whyOf({ message, state }: DriveEntry): string {
   return state === 'not looked at'
     ? 'no controller has said anything about it as it is now: slipway controller --ironic-url does; its log says more'
     : state;
-}
-
-export interface StatusOptions extends ClusterOptions {
-  namespace: string;
-  allNamespaces?: boolean;
-  output: 'table' | 'json';
-}
-
-export async function runStatus(name: string | undefined, options: StatusOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    const client = createClient(transport);
-    const report = await knowing(client, () => read(client, name, options));
-    await write(io.stdout, options.output === 'json' ? toJson(report) : textOf(report, name, options, io));
-  } finally {
-    await transport.close();
-  }
-}
-
-function textOf(report: DriveReport, name: string | undefined, options: StatusOptions, io: Io): string {
-  if (report.dataImages.length > 0) {
-    return driveText(report, { paint: paintFor(io.stdout), width: widthOf(io.stdout) });
-  }
-  if (name !== undefined) return `${safeText(`BareMetalHost ${name} has no DataImage`)}.\n`;
-  const where = options.allNamespaces === true ? 'The cluster' : `Namespace ${options.namespace}`;
-  const hint = options.allNamespaces === true ? '' : ' --all-namespaces looks everywhere.';
-  return `${safeText(where)} has no DataImage.${hint}\n`;
-}
-
-async function read(client: Client, name: string | undefined, options: StatusOptions): Promise<DriveReport> {
-  const { namespace, allNamespaces = false } = options;
-  const scope = {
-    ...(allNamespaces ? {} : { namespace }),
-    ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
-  };
-  const [images, hosts] = await Promise.all([
-    Array.fromAsync(client.list(dataImages, scope)),
-    Array.fromAsync(client.list(bareMetalHosts, scope)),
-  ]);
-  if (name !== undefined && images.length === 0 && hosts.length === 0) {
-    throw await noSuchHost(client, { namespace, name });
-  }
-  return driveReport(images, hosts);
 }

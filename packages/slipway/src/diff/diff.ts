@@ -5,7 +5,7 @@ import { isRecord } from '@slipway/base/json';
 import { diffRendered, ProblemList } from '@slipway/fleet';
 import { formatDiff } from '@slipway/ignition';
 import { CommandError } from '../cli/errors.ts';
-import { type Io, toJson, write } from '../cli/io.ts';
+import { type Io, reasonOf, toJson, write } from '../cli/io.ts';
 import type { RenderOptions } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { tellProblems } from '../cli/run.ts';
@@ -15,7 +15,6 @@ import {
   manifestsIn,
   readManifests,
   readText,
-  reasonOf,
   STDIN,
 } from '../manifests/documents.ts';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';

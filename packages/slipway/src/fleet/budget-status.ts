@@ -1,4 +1,4 @@
-// What a PodDisruptionBudget allows, counted from the pods there are. The controller that does this in a cluster also asks the
+// What a PodDisruptionBudget allows from the pods there are. The controller that does this in a cluster also asks the
 // owners of pods how many there should be; here nobody makes pods anew, so those that are there are those that are expected.
 import type { Pod, PodDisruptionBudget } from '@slipway/api';
 import { matchesSelector } from '@slipway/fleet';

@@ -11,14 +11,14 @@ import {
   type RolloutEntry,
 } from '@slipway/fleet/reports';
 import { formatDiff, type ItemDiff } from '@slipway/ignition';
-import { type Client, createClient } from '@slipway/kube';
-import { type Io, toJson, write } from '../cli/io.ts';
-import { type ClusterOptions, connect } from '../cli/program.ts';
+import type { Client } from '@slipway/kube';
+import type { Io } from '../cli/io.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { clusterCommand } from '../cli/run.ts';
 import {
   type Colour,
   durationText,
   type Paint,
-  paintFor,
   plain,
   safeLine,
   shortConfig,
@@ -27,8 +27,41 @@ import {
 } from '../cli/terminal.ts';
 import { readPool } from '../rollout/pools.ts';
 
+export interface HistoryOptions extends ClusterOptions {
+  output: 'text' | 'json';
+  showSecrets?: boolean;
+}
+
+export const runHistory = (name: string, options: HistoryOptions, io: Io): Promise<void> =>
+  clusterCommand({
+    options,
+    io,
+    load: async (client) => ({ pool: await readPool(client, name), rendered: await readRendered(client, name) }),
+    report: ({ pool, rendered }) => {
+      const { pool: facts, history } = poolFactsOf(pool);
+      const { held, newest, state } = facts;
+      return historyReport(
+        { pool: name, target: held ?? newest, state, history, rendered },
+        { showSecrets: options.showSecrets ?? false },
+      );
+    },
+    text: (report, { paint }) => historyText(report, paint),
+  });
+
+/** Each may have a megabyte and more. */
+const PAGE_SIZE = 10;
+
+/** The newest first. */
+async function readRendered(client: Client, pool: string): Promise<RecordedConfig[]> {
+  const found: RecordedConfig[] = [];
+  const which = { labelSelector: `${poolLabel}=${pool}`, pageSize: PAGE_SIZE };
+  for await (const object of client.list(machineConfigs, which)) found.push(recordedConfigOf(object));
+  return found.sort(newestFirst);
+}
+
 /** The rest of a long diff is for `slipway diff`. */
 const MAX_DIFF_LINES = 30;
+
 const MAX_ITEMS = 3;
 
 const OUTCOME_COLOURS: Readonly<Record<RolloutEntry['outcome'], Colour>> = {
@@ -115,41 +148,3 @@ const itemTitle = ({ noun, name, change }: ItemDiff): string =>
 
 /** In UTC, as the API has it. */
 const timeText = (at: string): string => (at === '' ? '-' : at.replace('T', ' ').replace(/(?:\.\d+)?Z$/, 'Z'));
-
-/** Each may have a megabyte and more. */
-const PAGE_SIZE = 10;
-
-/** The newest first. */
-export async function readRendered(client: Client, pool: string): Promise<RecordedConfig[]> {
-  const found: RecordedConfig[] = [];
-  const which = { labelSelector: `${poolLabel}=${pool}`, pageSize: PAGE_SIZE };
-  for await (const object of client.list(machineConfigs, which)) found.push(recordedConfigOf(object));
-  return found.sort(newestFirst);
-}
-
-export interface HistoryOptions extends ClusterOptions {
-  output: 'text' | 'json';
-  showSecrets?: boolean;
-}
-
-export async function runHistory(name: string, options: HistoryOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    const client = createClient(transport);
-    const pool = await readPool(client, name);
-    const { pool: facts, history } = poolFactsOf(pool);
-    const report = await historyReport(
-      {
-        pool: name,
-        target: facts.held ?? facts.newest,
-        state: facts.state,
-        history,
-        rendered: await readRendered(client, name),
-      },
-      { showSecrets: options.showSecrets ?? false },
-    );
-    await write(io.stdout, options.output === 'json' ? toJson(report) : historyText(report, paintFor(io.stdout)));
-  } finally {
-    await transport.close();
-  }
-}

@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import { isRecord } from '@slipway/base/json';
 import { ProblemList } from '@slipway/fleet';
 import { CommandError, InputError } from '../cli/errors.ts';
+import { reasonOf } from '../cli/io.ts';
 import { collectManifests, type FleetManifests } from './fleet-manifests.ts';
 import { readYamlDocuments } from './yaml.ts';
 
@@ -79,19 +80,6 @@ async function look(path: string): Promise<Stats> {
   } catch (error) {
     throw new CommandError('SLW_CLI_MANIFEST', `${path} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file or directory',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a directory',
-  ELOOP: 'its links lead in a circle',
-};
-
-/** Why the system refused, in words. */
-export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-  return reasons[code] ?? code;
 }
 
 // The documents of manifest files: JSON or YAML, several in one file, lists taken apart.

@@ -8,7 +8,7 @@ import { noSuchPool, readGate } from '../cli/cluster.ts';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, readSmallFile, toJson, write } from '../cli/io.ts';
 import type { RegistryFlags } from '../cli/options.ts';
-import { type ClusterOptions, connect } from '../cli/program.ts';
+import { type ClusterOptions, connect, version } from '../cli/program.ts';
 import { openRegistry } from '../cli/registry.ts';
 import { tellProblems } from '../cli/run.ts';
 import { isTerminal, paintFor, safeText, widthOf } from '../cli/terminal.ts';

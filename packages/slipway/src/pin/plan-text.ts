@@ -1,26 +1,24 @@
 // A plan to pin images, for people.
+import { count } from '@slipway/base/text';
 import type { NodeFit } from '@slipway/fleet';
+import { version } from '../cli/program.ts';
 import {
   byteSize,
   type Cell,
   type Colour,
-  counted,
   nameList,
   type Paint,
   plain,
   safeLine,
   table,
+  type TextStyle,
   wrapText,
 } from '../cli/terminal.ts';
 import type { PinPlan, PlannedSet } from './plan.ts';
 
-export interface PinPlanTextOptions {
-  readonly paint?: Paint;
-  readonly width?: number | undefined;
-}
-
 /** A pool with more machines than this shows only those that somebody has to look at. */
 const MANY_NODES = 20;
+
 /** Even of those, more than a screen helps nobody. */
 const MAX_ROWS = 50;
 
@@ -30,7 +28,7 @@ const COLOURS: Readonly<Record<NodeFit['verdict'], Colour>> = {
   'not known': 'yellow',
 };
 
-export function pinPlanText(plan: PinPlan, { paint = plain, width }: PinPlanTextOptions = {}): string {
+export function pinPlanText(plan: PinPlan, { paint = plain, width }: Partial<TextStyle> = {}): string {
   const lines = [sourceLine(plan), sizeLine(plan), poolLine(plan), fitLine(plan), ...plan.notes];
   const sentences = lines.flatMap((line) => wrapText(safeLine(line), width)).map((line) => `${line}\n`);
   return [
@@ -41,8 +39,8 @@ export function pinPlanText(plan: PinPlan, { paint = plain, width }: PinPlanText
 }
 
 function sourceLine({ source, images }: PinPlan): string {
-  if ('file' in source) return `${source.file}: ${counted(images, 'image')}`;
-  return `${source.release}: version ${source.version ?? 'not said'}, ${counted(images, 'image')}`;
+  if ('file' in source) return `${source.file}: ${count(images, 'image')}`;
+  return `${source.release}: version ${source.version ?? 'not said'}, ${count(images, 'image')}`;
 }
 
 function sizeLine({ bytes, diskBytes }: PinPlan): string {
@@ -53,7 +51,7 @@ function sizeLine({ bytes, diskBytes }: PinPlan): string {
 
 function poolLine({ pool, pools, nodes }: PinPlan): string {
   const others = pools.filter((name) => name !== pool);
-  const machines = counted(nodes.length, 'machine');
+  const machines = count(nodes.length, 'machine');
   if (others.length === 0) return `Pool ${pool}: ${machines}.`;
   return `Pool ${pool}, and by the labels of the sets also ${others.join(', ')}: ${machines} in all.`;
 }
@@ -63,10 +61,10 @@ function fitLine({ nodes }: PinPlan): string {
     nodes.filter((each) => each.verdict === verdict).map(({ node }) => node);
   const [short, unknown] = [having('may not fit'), having('not known')];
   if (short.length > 0) {
-    return `It may not fit on ${counted(short.length, 'machine')}: ${nameList(short, false)}. One on which it does not, counting the layers that it has, pulls nothing and says so. Free space there first.`;
+    return `It may not fit on ${count(short.length, 'machine')}: ${nameList(short, false)}. One on which it does not, counting the layers that it has, pulls nothing and says so. Free space there first.`;
   }
   if (unknown.length > 0) {
-    return `Whether it fits is not known of ${counted(unknown.length, 'machine')}: ${nameList(unknown, false)}. Each looks for itself before it pulls anything.`;
+    return `Whether it fits is not known of ${count(unknown.length, 'machine')}: ${nameList(unknown, false)}. Each looks for itself before it pulls anything.`;
   }
   return nodes.length === 0 ? 'There is no machine to pull them yet.' : 'It fits on every machine.';
 }
@@ -89,6 +87,6 @@ function nodeTable(nodes: readonly NodeFit[], paint: Paint): string[] {
   const more = listed.length - shown.length;
   return [
     table(['NODE', 'FITS', 'NEEDS AT MOST', 'USABLE'], rows, paint),
-    ...(more > 0 ? [`… and ${counted(more, 'more machine')}; -o json has all\n`] : []),
+    ...(more > 0 ? [`… and ${count(more, 'more machine')}; -o json has all\n`] : []),
   ];
 }

@@ -1,12 +1,11 @@
 // How far pools and machines are with their pinned images, for people.
-import { oneLine } from '@slipway/base/text';
+import { count, oneLine } from '@slipway/base/text';
 import type { Amount, NodePins, PinPhase } from '@slipway/fleet';
 import type { PinReport, PoolPins, SetPins } from '@slipway/fleet/reports';
 import {
   byteSize,
   type Cell,
   type Colour,
-  counted,
   durationText,
   type Paint,
   plain,
@@ -15,14 +14,13 @@ import {
   safeText,
   shortImages,
   table,
+  type TextStyle,
   wrapText,
 } from '../cli/terminal.ts';
 
-export interface PinTextOptions {
-  readonly paint?: Paint;
+export interface PinTextOptions extends Partial<TextStyle> {
   /** A line for every node, however many there are. */
   readonly allNodes?: boolean;
-  readonly width?: number | undefined;
 }
 
 /** A pool with more machines than this shows only those that are not done. */
@@ -76,7 +74,7 @@ function poolText(
     .flatMap((line) => wrapText(safeLine(line), width === undefined ? undefined : width - 2))
     .map((line) => `  ${line}\n`);
   return [
-    `${paint('bold', pool.name)}: ${paint(COLOURS[phase], phase)}  ${counted(pool.sets.length, 'set')}, ${counted(machines.total, 'machine')}\n`,
+    `${paint('bold', pool.name)}: ${paint(COLOURS[phase], phase)}  ${count(pool.sets.length, 'set')}, ${count(machines.total, 'machine')}\n`,
     ...body,
     ...(pool.sets.length === 0 ? [] : ['\n', indented(setTable(pool.sets, paint))]),
     ...nodesText(pool.nodes, paint, allNodes),
@@ -107,7 +105,7 @@ const amountText = (bytes: Amount | null): string =>
 
 function countsLine({ pinned, pulling, waiting, degraded, notBegun, total }: PoolPins['machines']): string {
   return [
-    `${pinned} of ${counted(total, 'machine')} pinned`,
+    `${pinned} of ${count(total, 'machine')} pinned`,
     ...(pulling > 0 ? [`${pulling} pulling`] : []),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
     ...(degraded > 0 ? [`${degraded} degraded`] : []),
@@ -186,7 +184,7 @@ function poolLine({ name, sets, machines }: PoolPins): string {
   const { pinned, degraded, total } = machines;
   const held = sets.map((set) => `${set.name} on ${set.nodes.done} of ${set.nodes.total}`).join(', ');
   const bad = degraded === 0 ? '' : `, ${degraded} degraded`;
-  return `${name}: ${pinned} of ${counted(total, 'machine')} pinned${bad}: ${held}`;
+  return `${name}: ${pinned} of ${count(total, 'machine')} pinned${bad}: ${held}`;
 }
 
 function nodeLine(pool: string, old: NodePins | undefined, now: NodePins): string[] {

@@ -29,7 +29,7 @@ import {
 import { type EvictedPod, evictedPod, type FleetState, type Machines } from '@slipway/fleet/plan';
 import { slimNode } from '@slipway/fleet/reports';
 import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
-import { findOsImageStream, notInstalled, readGate } from '../cli/cluster.ts';
+import { findOsImageStream, readGate, whereInstalled } from '../cli/cluster.ts';
 import type { Progress } from '../cli/io.ts';
 import type { RenderOptions } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
@@ -81,7 +81,7 @@ export async function readCluster(client: Client, options: RenderOptions, progre
   const { namespace } = options;
   progress('reads pools and MachineConfigs');
   const [pools, members, given, settings, images, streams] = await Promise.all([
-    readPools(client),
+    whereInstalled(client, () => Array.fromAsync(client.list(machineConfigPools))),
     // The longest of all: it begins with the first.
     readAll(client.list(nodes), slimNode, (count) => progress(`reads nodes: ${count}`)),
     Array.fromAsync(client.list(machineConfigs, { labelSelector: `!${poolLabel}` })),
@@ -115,15 +115,6 @@ export async function readCluster(client: Client, options: RenderOptions, progre
       ),
     ],
   };
-}
-
-async function readPools(client: Client): Promise<Stored<MachineConfigPool>[]> {
-  try {
-    return await Array.fromAsync(client.list(machineConfigPools));
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) throw error;
-    throw notInstalled(client.transport.server, error);
-  }
 }
 
 /** Null: pools follow none, or one may not look; then a note says so. */

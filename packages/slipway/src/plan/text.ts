@@ -1,4 +1,5 @@
 // Whom drains would evict, and what would hold them up, for people.
+import { count } from '@slipway/base/text';
 import type { Cause, NodeAction } from '@slipway/fleet';
 import {
   type FleetPlan,
@@ -11,17 +12,17 @@ import {
   type PoolPlan,
 } from '@slipway/fleet/plan';
 import { formatItem } from '@slipway/ignition';
-import { counted, durationText, nameList, safeText, shortConfig } from '../cli/terminal.ts';
+import { durationText, nameList, safeText, shortConfig } from '../cli/terminal.ts';
 
 export function drainLines({ nodes }: Pick<PoolPlan, 'nodes'>, verbose: boolean): string[] {
   const drained = nodes.filter(({ drain }) => drain !== null);
   if (drained.length === 0) return [];
-  const machines = counted(drained.length, 'machine');
+  const machines = count(drained.length, 'machine');
   const lists = drained.map(({ drain }) => drain?.evicted ?? null);
   if (lists.includes(null)) return [`  Drains: ${machines}; which pods that evicts is not known`];
   const pods = lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
   return [
-    `  Drains: ${machines}; ${counted(pods, 'pod')} evicted`,
+    `  Drains: ${machines}; ${count(pods, 'pod')} evicted`,
     ...(verbose ? drained.flatMap(podLines) : []),
     ...budgetLines(drained, verbose),
   ];
@@ -45,7 +46,7 @@ const SHOWN_BUDGETS = 5;
 function budgetLines(drained: readonly NodePlan[], verbose: boolean): string[] {
   const blocked = drained.flatMap(({ name, drain }) => (drain?.blockedBy ?? []).map((by) => ({ name, by })));
   const obstacles = [...Map.groupBy(blocked, ({ by }) => by.budget)].map(([budget, places]): Obstacle => {
-    const where = places.map(({ name, by }) => `${name} (${counted(by.pods.length, 'pod')})`);
+    const where = places.map(({ name, by }) => `${name} (${count(by.pods.length, 'pod')})`);
     return { budget, allowed: places[0]?.by.allowed ?? 0, where };
   });
   const sorted = obstacles.sort((a, b) => a.allowed - b.allowed || b.where.length - a.where.length);
@@ -53,7 +54,7 @@ function budgetLines(drained: readonly NodePlan[], verbose: boolean): string[] {
   const more = sorted.length - shown.length;
   return [
     ...shown.map((obstacle) => obstacleText(obstacle, verbose)),
-    ...(more > 0 ? [`    and ${counted(more, 'budget')} more (-v shows them)`] : []),
+    ...(more > 0 ? [`    and ${count(more, 'budget')} more (-v shows them)`] : []),
   ];
 }
 
@@ -61,7 +62,7 @@ function obstacleText({ budget, allowed, where }: Obstacle, verbose: boolean): s
   const meaning =
     allowed === 0
       ? 'allows no eviction now: the drain waits until it does'
-      : `allows ${counted(allowed, 'eviction')} now: the others wait for new pods elsewhere`;
+      : `allows ${count(allowed, 'eviction')} now: the others wait for new pods elsewhere`;
   return `    PodDisruptionBudget ${budget} ${meaning}; ${nameList(where, verbose)}`;
 }
 
@@ -114,7 +115,7 @@ function poolText(pool: PoolPlan, options: TextOptions): string {
 function headLines(pool: PoolPlan): string[] {
   const { name, before, after, newest, nodes, rollout, isNew } = pool;
   const target = before === after ? `stays at ${shortConfig(after)}` : `${shortConfig(before)} → ${shortConfig(after)}`;
-  const machines = nodes.length === 0 ? 'no machines' : counted(nodes.length, 'machine');
+  const machines = nodes.length === 0 ? 'no machines' : count(nodes.length, 'machine');
   const lines = [`Pool ${name}${isNew ? ' (new)' : ''}: ${machines}, ${target}`];
   if (newest !== after) lines.push(`  held: the newest config is ${shortConfig(newest)}`);
   if (!pool.isAffected) lines.push('  with or without these manifests:');
@@ -138,7 +139,7 @@ function originText({ from, was, change }: PlannedChange): string {
 }
 
 function groupLines({ nodes, update, turn, movesFrom, why }: NodeGroup, options: TextOptions): string[] {
-  const who = `${counted(nodes.length, 'machine')} (${nameList(
+  const who = `${count(nodes.length, 'machine')} (${nameList(
     nodes.map(({ name }) => name),
     options.verbose,
   )})`;
@@ -209,7 +210,7 @@ function waveLines({ rollout }: PoolPlan, { verbose }: TextOptions): string[] {
   const lines = waves.map(({ number, of, nodes, atATime, soakSeconds }, index) => {
     const pace = nodes.length > atATime ? `, ${atATime} at a time` : '';
     const soak = soakSeconds > 0 && index < waves.length - 1 ? `; then ${durationText(soakSeconds)} of watching` : '';
-    return `    ${number} of ${of}: ${counted(nodes.length, 'machine')}${pace}: ${nameList(nodes, verbose)}${soak}`;
+    return `    ${number} of ${of}: ${count(nodes.length, 'machine')}${pace}: ${nameList(nodes, verbose)}${soak}`;
   });
   return [`  Waves (at most ${maxUnavailable} out of service${taken})`, ...lines];
 }
@@ -246,10 +247,10 @@ function countAffected(pools: readonly PoolPlan[], isDisruptive: boolean): numbe
 }
 
 const changeText = (machines: number): string =>
-  machines === 0 ? 'something changes, but for no machine' : `${counted(machines, 'machine')} changed`;
+  machines === 0 ? 'something changes, but for no machine' : `${count(machines, 'machine')} changed`;
 
 function disruptionText(disrupted: number, others: number): string {
   if (disrupted === 0) return 'a machine of these pools would be drained or rebooted; none are known';
   const more = others === 0 ? '' : `, ${others} changed without that`;
-  return `${counted(disrupted, 'machine')} drained or rebooted${more}`;
+  return `${count(disrupted, 'machine')} drained or rebooted${more}`;
 }

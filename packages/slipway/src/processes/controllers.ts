@@ -38,7 +38,7 @@ import {
 } from '@slipway/kube';
 import type { RegistryOptions } from '@slipway/registry';
 import { CommandError } from '../cli/errors.ts';
-import { readSmallFile } from '../cli/io.ts';
+import { readSmallText } from '../cli/io.ts';
 import type { IronicFlags } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
 
@@ -56,12 +56,10 @@ export async function ironicSettings(flags: IronicFlags): Promise<IronicSettings
     return undefined;
   }
   const { createIronic, parseAuth } = await import('@slipway/controllers');
-  const read = async (flag: string, path: string | undefined): Promise<string | undefined> =>
-    path === undefined ? undefined : new TextDecoder().decode(await readSmallFile(flag, path));
-  const auth = await read('--ironic-auth', ironicAuth);
+  const auth = await readSmallText('--ironic-auth', ironicAuth);
   const options = {
     url,
-    ca: await read('--ironic-ca', ironicCa),
+    ca: await readSmallText('--ironic-ca', ironicCa),
     auth: auth === undefined ? undefined : parseAuth(auth),
   };
   // What is wrong with them is said now, and not when the first host comes.

@@ -1,6 +1,6 @@
 // Remote content as the controller takes it: whole, into the MachineConfig that names it, before anything is merged.
 import type { MachineConfig } from '@slipway/api';
-import { type CodedProblem, needsRemoteContent, readMachineConfig } from '@slipway/fleet';
+import { needsRemoteContent, readMachineConfig } from '@slipway/fleet';
 import type { ReadResult } from '@slipway/fleet/plan';
 import { isAddressRange, parse, resolve, type ResolveOptions } from '@slipway/ignition';
 import { CommandError } from '../cli/errors.ts';

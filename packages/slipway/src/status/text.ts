@@ -13,15 +13,13 @@ import {
   shortConfig,
   shortConfigs,
   table,
+  type TextStyle,
   wrapText,
 } from '../cli/terminal.ts';
 
-export interface StatusTextOptions {
-  readonly paint?: Paint;
+export interface StatusTextOptions extends Partial<TextStyle> {
   /** A line for every node, however many there are. */
   readonly allNodes?: boolean;
-  /** Of the terminal: sentences are broken between words. Left out: they are not broken. */
-  readonly width?: number | undefined;
 }
 
 /** A pool with more machines than this shows only those that somebody has to look at or wait for. */

@@ -18,6 +18,7 @@ import {
   plain,
   safeLine,
   table,
+  type TextStyle,
   widthOf,
   wrapText,
 } from '../cli/terminal.ts';
@@ -85,15 +86,7 @@ export function inspectReport(
   };
 }
 
-// The OS image streams of a release for people.
-
-export interface InspectTextOptions {
-  readonly paint?: Paint;
-  /** Of the terminal: sentences are broken between words. Left out: they are not broken. */
-  readonly width?: number | undefined;
-}
-
-export function inspectText(report: InspectReport, { paint = plain, width }: InspectTextOptions = {}): string {
+export function inspectText(report: InspectReport, { paint = plain, width }: Partial<TextStyle> = {}): string {
   const { release, version, streams, notes, problems } = report;
   const lines = [
     ...(streams.length === 0 ? ['It has no OS image stream: a cluster of this release offers its pools none.'] : []),

@@ -1,4 +1,5 @@
 // How much a machine fetches for another OS, as far as a registry tells.
+import { count } from '@slipway/base/text';
 import { ProblemList, type Stream } from '@slipway/fleet';
 import { exitCodeOf, type FleetPlan } from '@slipway/fleet/plan';
 import { type Client, createClient } from '@slipway/kube';
@@ -6,10 +7,10 @@ import type { Registry } from '@slipway/registry';
 import { CommandError } from '../cli/errors.ts';
 import { createProgress, type Io, toJson, write } from '../cli/io.ts';
 import type { RegistryFlags } from '../cli/options.ts';
-import { type ClusterOptions, connect } from '../cli/program.ts';
+import { type ClusterOptions, connect, version } from '../cli/program.ts';
 import { openRegistry } from '../cli/registry.ts';
 import { tellProblems } from '../cli/run.ts';
-import { byteSize, counted, safeText, shortImage } from '../cli/terminal.ts';
+import { byteSize, safeText, shortImage } from '../cli/terminal.ts';
 import { planCluster, type Planned } from '../plan/plan.ts';
 import { planText, type TextOptions } from '../plan/text.ts';
 import { changePool, nextWords, readBrakes } from '../rollout/pools.ts';
@@ -81,7 +82,7 @@ export function migrateText(report: MigrateReport, options: TextOptions): string
 
 function downloadLines(download: Download, machines: number): string[] {
   const { bytesPerMachine, problem } = download;
-  const each = machines === 1 ? '1 machine' : `each of ${counted(machines, 'machine')}`;
+  const each = machines === 1 ? '1 machine' : `each of ${count(machines, 'machine')}`;
   if (bytesPerMachine === null) {
     return [
       `Download: how much ${each} fetches is not known: ${problem ?? ''}`,

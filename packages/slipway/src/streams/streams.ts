@@ -1,38 +1,37 @@
 import { machineConfigPools } from '@slipway/api';
 import { type StreamLifecycle, streamsOf } from '@slipway/fleet';
 import { type PoolEntry, type StreamEntry, type StreamsReport, streamsReport } from '@slipway/fleet/reports';
-import { type Client, createClient, isKubeError } from '@slipway/kube';
-import { findOsImageStream, notInstalled, readGate } from '../cli/cluster.ts';
-import { type Io, toJson, write } from '../cli/io.ts';
-import { type ClusterOptions, connect } from '../cli/program.ts';
+import type { Client } from '@slipway/kube';
+import { findOsImageStream, readGate, whereInstalled } from '../cli/cluster.ts';
+import type { Io } from '../cli/io.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { clusterCommand } from '../cli/run.ts';
 import {
   type Cell,
   type Paint,
-  paintFor,
   plain,
   safeLine,
   shortImage,
   table,
-  widthOf,
+  type TextStyle,
   wrapText,
 } from '../cli/terminal.ts';
 
-/** The life of a stream in a table. */
-export function lifecycleCell(lifecycle: StreamLifecycle | null): Cell {
-  if (lifecycle === null) return '-';
-  const text = lifecycle.successor === null ? lifecycle.state : `${lifecycle.state}, then ${lifecycle.successor}`;
-  return { text, colour: lifecycle.state === 'blocked' ? 'red' : 'yellow' };
+export interface StreamsOptions extends ClusterOptions {
+  output: 'table' | 'json';
 }
 
-// The OS image streams of a cluster for people.
+export const runStreams = (options: StreamsOptions, io: Io): Promise<void> =>
+  clusterCommand({ options, io, load: readReport, report: (report) => report, text: streamsText });
 
-export interface StreamsTextOptions {
-  readonly paint?: Paint;
-  /** Of the terminal: sentences are broken between words. Left out: they are not broken. */
-  readonly width?: number | undefined;
-}
+const readReport = (client: Client): Promise<StreamsReport> =>
+  whereInstalled(client, async () => {
+    const pools = await Array.fromAsync(client.list(machineConfigPools));
+    const found = await findOsImageStream(client);
+    return streamsReport(found === undefined ? null : streamsOf(found), pools, await readGate(client, 'OSStreams'));
+  });
 
-export function streamsText(report: StreamsReport, { paint = plain, width }: StreamsTextOptions = {}): string {
+export function streamsText(report: StreamsReport, { paint = plain, width }: Partial<TextStyle> = {}): string {
   const { streams } = report;
   const sentences = [
     ...(streams.length === 0 ? noStreams(report) : gateLines(report)),
@@ -60,6 +59,13 @@ function streamTable(streams: readonly StreamEntry[], paint: Paint): string {
     ]),
     paint,
   );
+}
+
+/** The life of a stream in a table. */
+export function lifecycleCell(lifecycle: StreamLifecycle | null): Cell {
+  if (lifecycle === null) return '-';
+  const text = lifecycle.successor === null ? lifecycle.state : `${lifecycle.state}, then ${lifecycle.successor}`;
+  return { text, colour: lifecycle.state === 'blocked' ? 'red' : 'yellow' };
 }
 
 /** Only a stream that somebody is on is worth a sentence. */
@@ -124,32 +130,3 @@ const turnOn = (gate: StreamsReport['gate']): string =>
   gate === null
     ? 'Start the controllers with slipway controller --feature-gates OSStreams=true.'
     : 'To turn them on, add OSStreams to spec.customNoUpgrade.enabled of FeatureGate cluster.';
-
-export interface StreamsOptions extends ClusterOptions {
-  output: 'table' | 'json';
-}
-
-export async function runStreams(options: StreamsOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    const report = await readReport(createClient(transport));
-    const text =
-      options.output === 'json'
-        ? toJson(report)
-        : streamsText(report, { paint: paintFor(io.stdout), width: widthOf(io.stdout) });
-    await write(io.stdout, text);
-  } finally {
-    await transport.close();
-  }
-}
-
-async function readReport(client: Client): Promise<StreamsReport> {
-  try {
-    const pools = await Array.fromAsync(client.list(machineConfigPools));
-    const found = await findOsImageStream(client);
-    return streamsReport(found === undefined ? null : streamsOf(found), pools, await readGate(client, 'OSStreams'));
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) throw error;
-    throw notInstalled(client.transport.server, error);
-  }
-}

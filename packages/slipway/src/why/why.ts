@@ -1,10 +1,23 @@
 import { decideFleet } from '@slipway/fleet';
-import { createClient } from '@slipway/kube';
 import { readFleet } from '../cli/cluster.ts';
-import { type Io, toJson, write } from '../cli/io.ts';
-import { type ClusterOptions, connect } from '../cli/program.ts';
-import { type Paint, paintFor, plain, safeLine, safeText, shortConfigs } from '../cli/terminal.ts';
+import type { Io } from '../cli/io.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { clusterCommand } from '../cli/run.ts';
+import { type Paint, plain, safeLine, safeText, shortConfigs } from '../cli/terminal.ts';
 import { type WhyInPool, type WhyReport, whyReport } from './why-report.ts';
+
+export interface WhyOptions extends ClusterOptions {
+  output: 'text' | 'json';
+}
+
+export const runWhy = (node: string, options: WhyOptions, io: Io): Promise<void> =>
+  clusterCommand({
+    options,
+    io,
+    load: readFleet,
+    report: (fleet) => whyReport(node, fleet, decideFleet(fleet, Date.now())),
+    text: (report, { paint }) => whyText(report, paint),
+  });
 
 export function whyText(report: WhyReport, paint: Paint = plain): string {
   if (report.pool === null) return `${safeText(report.why)} [${report.code}]\n`;
@@ -46,18 +59,3 @@ function conditionOf({ state, isReady, notReady, isCordoned, isCordonedByUs }: W
 }
 
 const sentence = (text: string): string => shortConfigs(safeLine(text));
-
-export interface WhyOptions extends ClusterOptions {
-  output: 'text' | 'json';
-}
-
-export async function runWhy(node: string, options: WhyOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    const fleet = await readFleet(createClient(transport));
-    const report = whyReport(node, fleet, decideFleet(fleet, Date.now()));
-    await write(io.stdout, options.output === 'json' ? toJson(report) : whyText(report, paintFor(io.stdout)));
-  } finally {
-    await transport.close();
-  }
-}
