@@ -1,7 +1,7 @@
 import { bootImageHistories, type BootImageHistory } from '@slipway/api';
 import type { Client, Stored } from '@slipway/kube';
 import type { Io } from '../cli/io.ts';
-import { type ClusterOptions, version } from '../cli/program.ts';
+import { type ClusterOptions } from '../cli/program.ts';
 import { clusterCommand } from '../cli/run.ts';
 import { type Cell, type Paint, plain, safeText, table } from '../cli/terminal.ts';
 import { type HistoryEntry, type HistoryReport, historyReport, resourceOf } from './history-report.ts';

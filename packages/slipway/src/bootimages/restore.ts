@@ -1,4 +1,3 @@
-// How an earlier boot image is set again, in each of the two machine APIs. Reads, and writes nothing yet.
 import { isDeepStrictEqual } from 'node:util';
 import { bootImageHoldAnnotation, clusterApiMachineSets, machineDeployments, machineSets } from '@slipway/api';
 import { machineTemplate, makeClone } from '@slipway/controllers';
@@ -14,11 +13,13 @@ import {
   providerSpecPointer,
   replacementNote,
 } from '@slipway/fleet/boot-images';
-import { type Client, createClient, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
+import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
+import { writerOf } from '../cli/cluster.ts';
 import { CommandError } from '../cli/errors.ts';
-import { type Io, write } from '../cli/io.ts';
+import { type Io, writeLines } from '../cli/io.ts';
 import { defaultNamespace } from '../cli/options.ts';
-import { type ClusterOptions, connect } from '../cli/program.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { withCluster } from '../cli/run.ts';
 import { safeText } from '../cli/terminal.ts';
 import { keptImagesOf } from './history-report.ts';
 import { readHistories } from './history.ts';
@@ -26,6 +27,113 @@ import { allResources, type MachineNamespaces, readMachines, resourceWords, theO
 import { readCluster } from './read-cluster.ts';
 import { holdSteps, releaseSteps, restorationTo } from './restoration.ts';
 import { createTemplateReader } from './verdicts.ts';
+
+export interface RestoreOptions extends ClusterOptions, MachineNamespaces {
+  namespace?: string;
+  api?: 'mapi' | 'capi';
+  to?: string;
+  release?: boolean;
+  dryRun?: boolean;
+}
+
+export async function runRestore(name: string, options: RestoreOptions, io: Io): Promise<void> {
+  const { to, release = false } = options;
+  if ((to === undefined) !== release) {
+    throw new CommandError(
+      'SLW_CLI_USAGE',
+      'say either --to VERSION or --release: slipway bootimages history NAME shows the versions',
+    );
+  }
+  await withCluster(options, io, async (client) => {
+    const { namespace, api } = options;
+    const resource = theOne({ name, namespace, api }, allResources(await readMachines(client, options)));
+    const said = await (to === undefined
+      ? releaseIt(client, resource, options)
+      : restoreIt(client, resource, to, options));
+    await writeLines(io.stdout, said.map(safeText));
+  });
+}
+
+async function restoreIt(
+  client: Client,
+  resource: MachineResource,
+  to: string,
+  options: RestoreOptions,
+): Promise<string[]> {
+  const { name, namespace, api } = resource;
+  const which = { name, namespace, api: api === 'machine.openshift.io' ? 'mapi' : 'capi' } as const;
+  const histories = await readHistories(client, which, options);
+  const plan = await planRestore(client, resource, to, histories.flatMap(keptImagesOf));
+  const { dryRun = false } = options;
+  if (plan.steps.length > 0 && !dryRun) {
+    await plan.prepare();
+    await change(client, plan.object, resource, plan.steps);
+  }
+  return restoredWords(resource, plan, dryRun);
+}
+
+function restoredWords(
+  resource: MachineResource,
+  { image, hold, steps, note }: RestorePlan,
+  dryRun: boolean,
+): string[] {
+  const what = resourceWords(resource);
+  if (steps.length === 0) return [`${what} has image ${image} and is held there already: nothing was written.`];
+  const lines = steps.map((step) => `  ${step.path}: ${'value' in step ? JSON.stringify(step.value) : 'removed'}`);
+  if (dryRun) {
+    return [
+      `${what} would get image ${image} and be held at ${hold}:`,
+      ...lines,
+      note,
+      'Nothing was written (--dry-run).',
+    ];
+  }
+  return [
+    `${what} has image ${image} and is held at ${hold}:`,
+    ...lines,
+    `${note} To let it be updated again: slipway bootimages restore ${resource.name} --release`,
+  ];
+}
+
+async function releaseIt(
+  client: Client,
+  resource: MachineResource,
+  { dryRun = false }: RestoreOptions,
+): Promise<string[]> {
+  const object = await client.get(kindOf(resource), resource);
+  const held = object.metadata.annotations?.[bootImageHoldAnnotation];
+  const what = resourceWords(resource);
+  if (held === undefined) return [`Nobody holds ${what}: nothing was written.`];
+  if (dryRun) return [`${what} is held at ${held} and would be updated again. Nothing was written (--dry-run).`];
+  await change(client, object, resource, releaseSteps(object.metadata.annotations));
+  return [
+    `${what} is no longer held at ${held}: its boot image is updated again where it is opted in. slipway bootimages shows it.`,
+  ];
+}
+
+function kindOf({ api, kind }: MachineResource): Resource {
+  if (api === 'machine.openshift.io') return machineSets;
+  return kind === 'MachineSet' ? clusterApiMachineSets : machineDeployments;
+}
+
+/** Who wrote in between may have meant something else: it is not tried again. */
+async function change(
+  client: Client,
+  object: Stored<KubeObject>,
+  resource: MachineResource,
+  steps: readonly PatchStep[],
+): Promise<void> {
+  try {
+    await writerOf(client).jsonPatch(kindOf(resource), object, steps);
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
+    throw new CommandError(
+      'SLW_CLI_BOOT_IMAGE',
+      `${resourceWords(resource)}: somebody has changed it since it was looked at; nothing was written. Run the command again`,
+      { cause: error },
+    );
+  }
+}
 
 export interface RestorePlan {
   readonly object: Stored<KubeObject>;
@@ -116,116 +224,4 @@ function providerSpec(resource: MachineResource, value: unknown): JsonObject {
     'SLW_CLI_BOOT_IMAGE',
     `${resourceWords(resource)}: spec.template.spec.providerSpec.value: expected an object with the image, found ${value === undefined ? 'nothing' : typeof value}; nothing was written`,
   );
-}
-
-export interface RestoreOptions extends ClusterOptions, MachineNamespaces {
-  namespace?: string;
-  api?: 'mapi' | 'capi';
-  to?: string;
-  release?: boolean;
-  dryRun?: boolean;
-}
-
-export async function runRestore(name: string, options: RestoreOptions, io: Io): Promise<void> {
-  const { to, release = false } = options;
-  if ((to === undefined) !== release) {
-    throw new CommandError(
-      'SLW_CLI_USAGE',
-      'say either --to VERSION or --release: slipway bootimages history NAME shows the versions',
-    );
-  }
-  const transport = await connect(options);
-  try {
-    const client = createClient(transport);
-    const { namespace, api } = options;
-    const resource = theOne({ name, namespace, api }, allResources(await readMachines(client, options)));
-    const said = await (to === undefined
-      ? releaseIt(client, resource, options)
-      : restoreIt(client, resource, to, options));
-    await write(io.stdout, said.map((line) => `${safeText(line)}\n`).join(''));
-  } finally {
-    await transport.close();
-  }
-}
-
-async function restoreIt(
-  client: Client,
-  resource: MachineResource,
-  to: string,
-  options: RestoreOptions,
-): Promise<string[]> {
-  const { name, namespace, api } = resource;
-  const which = { name, namespace, api: api === 'machine.openshift.io' ? 'mapi' : 'capi' } as const;
-  const histories = await readHistories(client, which, options);
-  const plan = await planRestore(client, resource, to, histories.flatMap(keptImagesOf));
-  const { dryRun = false } = options;
-  if (plan.steps.length > 0 && !dryRun) {
-    await plan.prepare();
-    await change(client, plan.object, resource, plan.steps);
-  }
-  return restoredWords(resource, plan, dryRun);
-}
-
-function restoredWords(
-  resource: MachineResource,
-  { image, hold, steps, note }: RestorePlan,
-  dryRun: boolean,
-): string[] {
-  const what = resourceWords(resource);
-  if (steps.length === 0) return [`${what} has image ${image} and is held there already: nothing was written.`];
-  const lines = steps.map((step) => `  ${step.path}: ${'value' in step ? JSON.stringify(step.value) : 'removed'}`);
-  if (dryRun) {
-    return [
-      `${what} would get image ${image} and be held at ${hold}:`,
-      ...lines,
-      note,
-      'Nothing was written (--dry-run).',
-    ];
-  }
-  return [
-    `${what} has image ${image} and is held at ${hold}:`,
-    ...lines,
-    `${note} To let it be updated again: slipway bootimages restore ${resource.name} --release`,
-  ];
-}
-
-async function releaseIt(
-  client: Client,
-  resource: MachineResource,
-  { dryRun = false }: RestoreOptions,
-): Promise<string[]> {
-  const object = await client.get(kindOf(resource), resource);
-  const held = object.metadata.annotations?.[bootImageHoldAnnotation];
-  const what = resourceWords(resource);
-  if (held === undefined) return [`Nobody holds ${what}: nothing was written.`];
-  if (dryRun) return [`${what} is held at ${held} and would be updated again. Nothing was written (--dry-run).`];
-  await change(client, object, resource, releaseSteps(object.metadata.annotations));
-  return [
-    `${what} is no longer held at ${held}: its boot image is updated again where it is opted in. slipway bootimages shows it.`,
-  ];
-}
-
-function kindOf({ api, kind }: MachineResource): Resource {
-  if (api === 'machine.openshift.io') return machineSets;
-  return kind === 'MachineSet' ? clusterApiMachineSets : machineDeployments;
-}
-
-/** Who wrote in between may have meant something else: it is not tried again. */
-async function change(
-  client: Client,
-  { metadata: { uid, resourceVersion } }: Stored<KubeObject>,
-  resource: MachineResource,
-  steps: readonly PatchStep[],
-): Promise<void> {
-  try {
-    const patch = { type: 'json', body: steps } as const;
-    await client.patch(kindOf(resource), resource, patch, { uid, resourceVersion }, { fieldManager: 'slipway' });
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
-    throw new CommandError(
-      'SLW_CLI_BOOT_IMAGE',
-      `${resourceWords(resource)}: somebody has changed it since it was looked at; nothing was written. Run the command again`,
-      { cause: error },
-    );
-  }
 }

@@ -1,8 +1,9 @@
-// What commands read of a cluster. Nothing here writes.
+// What commands read of a cluster, and the writer for what they change there.
 import {
   clusterVersions,
   featureGates,
   type MachineConfigNode,
+  type MachineConfigPool,
   machineConfigNodes,
   machineConfigPools,
   machineConfigurations,
@@ -16,11 +17,13 @@ import { byName, type FleetNow, slimNode } from '@slipway/fleet/reports';
 import {
   type Client,
   createInformer,
+  createWriter,
   isKubeError,
   type KubeObject,
   type Name,
   type Resource,
   type Stored,
+  type Writer,
 } from '@slipway/kube';
 import { CommandError, nearNames } from './errors.ts';
 import type { Followed, WatchOptions } from './live.ts';
@@ -103,6 +106,14 @@ export function checkPools<T extends Pick<FleetNow, 'pools'>>(fleet: T, asked: r
   return fleet;
 }
 
+export async function readPool(client: Client, name: string): Promise<Stored<MachineConfigPool>> {
+  const pool = await client.find(machineConfigPools, { name });
+  if (pool !== undefined) return pool;
+  const names: string[] = [];
+  for await (const { metadata } of client.list(machineConfigPools)) names.push(metadata.name);
+  throw noSuchPool(name, names);
+}
+
 export function noSuchPool(asked: string, names: readonly string[]): CommandError {
   const near = nearNames(asked, names);
   const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `There are ${names.join(', ') || 'no pools'}`;
@@ -134,3 +145,6 @@ export async function readGate(client: Client, name: FeatureGateName): Promise<G
 
 export const findOsImageStream = (client: Client): Promise<OSImageStream | undefined> =>
   findWhereKnown(client, osImageStreams, { name: singletonName });
+
+/** Notes the user's command as the owner of the fields that it sets. */
+export const writerOf = (client: Client): Writer => createWriter(client, { fieldManager: 'slipway' });

@@ -4,7 +4,7 @@ import { oneLine } from '@slipway/base/text';
 import { type CodedProblem, ProblemList } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
 import { type Io, toJson, write } from './io.ts';
-import { type Followed, liveReport, type WatchOptions } from './live.ts';
+import type { Followed, WatchOptions } from './live.ts';
 import { type ClusterOptions, connect, stopSignal } from './program.ts';
 import { styleFor, type TextStyle } from './terminal.ts';
 

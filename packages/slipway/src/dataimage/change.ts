@@ -1,10 +1,12 @@
-// What happens after a DataImage was written or deleted, in a sentence.
+// What attach and detach do.
 import { type BareMetalHost, dataImages } from '@slipway/api';
 import { driveEntry, type HostEntry, hostEntry, isInDrive } from '@slipway/fleet/reports';
-import { type Client, createClient, type Stored } from '@slipway/kube';
+import { anyVersion, type Client, type Stored } from '@slipway/kube';
+import { writerOf } from '../cli/cluster.ts';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, toJson, write } from '../cli/io.ts';
-import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
+import { type ClusterOptions, stopSignal } from '../cli/program.ts';
+import { withCluster } from '../cli/run.ts';
 import { safeText } from '../cli/terminal.ts';
 import {
   askReboot,
@@ -19,99 +21,18 @@ import {
 import { checkImageUrl, checkIso } from './iso.ts';
 import { waitForDrive } from './wait.ts';
 
-export interface Asked {
-  readonly action: 'attach' | 'detach';
-  readonly namespace: string;
-  readonly name: string;
-  readonly immediate: boolean;
-  /** By us, just now. */
-  readonly reboot: boolean;
-}
-
-const provisioned: ReadonlySet<string> = new Set(['provisioned', 'externally provisioned']);
-
-/** Host null: there is none. */
-export function nextWords(asked: Asked, host: HostEntry | null): string {
-  const show =
-    asked.action === 'attach' ? ` slipway dataimage status ${asked.name} --namespace ${asked.namespace} shows it.` : '';
-  return `${whatHappens(asked, host)}${show}`;
-}
-
-function whatHappens(asked: Asked, host: HostEntry | null): string {
-  const goes = asked.action === 'attach' ? 'It is attached' : 'The ISO is taken out, and the DataImage goes,';
-  if (host === null) return 'There is no such host any more: the DataImage goes at once.';
-  return inTheWay(asked, host) ?? `${goes} ${whenOf(asked, host)}`;
-}
-
-function inTheWay({ action }: Asked, host: HostEntry): string | null {
-  if (host.isPaused) {
-    return 'The host is paused: nothing happens until its annotation baremetalhost.metal3.io/paused is removed.';
-  }
-  if (host.isDetached) {
-    return action === 'detach'
-      ? 'The host is detached, its drive out of reach: the DataImage goes, the drive stays as it is.'
-      : 'The host is detached: nothing is attached until its annotation baremetalhost.metal3.io/detached is removed.';
-  }
-  if (action === 'detach') return null;
-  if (host.isDeleting) return 'The host is being deleted: nothing is attached to it any more.';
-  if (!provisioned.has(host.state)) {
-    return `It is attached once the host is provisioned or externally provisioned; now it is ${host.state === '' ? 'not registered' : host.state}.`;
-  }
-  return null;
-}
-
-function whenOf({ namespace, name, immediate, reboot, action }: Asked, host: HostEntry): string {
-  if (immediate) return 'at once; the host is not touched.';
-  if (!host.isOn) {
-    return host.shallBeOn
-      ? 'now, for the host is off; it is switched on after that.'
-      : 'now, for the host is off; it stays off, as spec.online says.';
-  }
-  if (reboot || host.rebootAsked) return 'in the reboot that was asked for: the host goes off, then on again.';
-  if (!host.shallBeOn) return 'when the host is off, which spec.online asks for.';
-  const again =
-    action === 'attach'
-      ? 'the same command with --reboot'
-      : `kubectl annotate -n ${namespace} bmh ${name} reboot.metal3.io=`;
-  return `when the host is next powered off. Nobody reboots it for that: ${again} does.`;
-}
-
-// What a command has done to the drive of a host, for people and programs.
-
-/** `-o json` gives exactly this. */
-export interface Outcome {
-  readonly action: 'attach' | 'detach';
-  readonly namespace: string;
-  readonly host: string;
-  /** The ISO that was asked for; null: none. */
-  readonly url: string | null;
-  /** Whether the DataImage was written or deleted. */
-  readonly changed: boolean;
-  /** Whether a reboot was asked for. */
-  readonly rebooted: boolean;
-  /** Whether it has come about; null: it was not waited for. */
-  readonly reached: boolean | null;
-  /** What was wrong with the ISO as seen from here. */
-  readonly warnings: readonly string[];
-  readonly message: string;
-  /** What happens next, and which command shows it. */
-  readonly next: string;
-}
-
-export function sayOutcome(io: Io, { output }: { output: 'text' | 'json' }, outcome: Outcome): Promise<void> {
-  const lines = [outcome.message, outcome.next].filter(Boolean).map((line) => `${safeText(line)}\n`);
-  return write(io.stdout, output === 'json' ? toJson(outcome) : lines.join(''));
-}
-
-export interface AttachOptions extends ClusterOptions {
+interface ChangeOptions extends ClusterOptions {
   namespace: string;
   reboot?: boolean;
-  immediate?: boolean;
   wait?: boolean;
   /** Seconds. */
   timeout: number;
-  check: boolean;
   output: 'text' | 'json';
+}
+
+export interface AttachOptions extends ChangeOptions {
+  immediate?: boolean;
+  check: boolean;
 }
 
 export async function runAttach(name: string, url: string, options: AttachOptions, io: Io): Promise<void> {
@@ -122,21 +43,12 @@ export async function runAttach(name: string, url: string, options: AttachOption
     );
   }
   const parsed = checkImageUrl(url);
-  const transport = await connect(options);
-  try {
+  await withCluster(options, io, async (client) => {
     const host = { namespace: options.namespace, name };
-    const client = createClient(transport);
     const warnings = options.check ? await warningsOf(client, host, parsed, io) : [];
     const outcome = await attach(client, host, { url, warnings }, options);
-    if (options.wait !== true || outcome.reached === true) return await sayOutcome(io, options, outcome);
-    if (options.output === 'text') await sayOutcome(io, options, outcome);
-    const awaited = { url, reboot: outcome.rebooted };
-    if (!(await waitForDrive({ transport, host, awaited, timeout: options.timeout, io, signal: stopSignal() }))) return;
-    const message = `${url} is in the drive of ${host.namespace}/${name}.`;
-    await sayOutcome(io, options, { ...outcome, reached: true, message, next: '' });
-  } finally {
-    await transport.close();
-  }
+    await sayAndWait(client, outcome, `${url} is in the drive of ${host.namespace}/${name}.`, options, io);
+  });
 }
 
 /** Said before anything is written, while Ctrl-C still helps. */
@@ -182,30 +94,15 @@ async function attach(
   };
 }
 
-export interface DetachOptions extends ClusterOptions {
-  namespace: string;
-  reboot?: boolean;
-  wait?: boolean;
-  /** Seconds. */
-  timeout: number;
-  output: 'text' | 'json';
-}
+export type DetachOptions = ChangeOptions;
 
-export async function runDetach(name: string, options: DetachOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
+export const runDetach = (name: string, options: DetachOptions, io: Io): Promise<void> =>
+  withCluster(options, io, async (client) => {
     const host = { namespace: options.namespace, name };
-    const outcome = await detach(createClient(transport), host, options.reboot === true);
-    if (options.wait !== true || outcome.reached === true) return await sayOutcome(io, options, outcome);
-    if (options.output === 'text') await sayOutcome(io, options, outcome);
-    const awaited = { url: null, reboot: outcome.rebooted };
-    if (!(await waitForDrive({ transport, host, awaited, timeout: options.timeout, io, signal: stopSignal() }))) return;
-    const message = `DataImage ${host.namespace}/${name} is gone, and with it the ISO from the drive.`;
-    await sayOutcome(io, options, { ...outcome, reached: true, message, next: '' });
-  } finally {
-    await transport.close();
-  }
-}
+    const outcome = await detach(client, host, options.reboot === true);
+    const reached = `DataImage ${host.namespace}/${name} is gone, and with it the ISO from the drive.`;
+    await sayAndWait(client, outcome, reached, options, io);
+  });
 
 async function detach(client: Client, name: HostName, reboot: boolean): Promise<Outcome> {
   const image = await knowing(client, () => client.find(dataImages, name));
@@ -214,7 +111,7 @@ async function detach(client: Client, name: HostName, reboot: boolean): Promise<
   const said = `DataImage ${name.namespace}/${name.name}`;
   if (image === undefined) return outcomeOf(name, `There is no ${said}: nothing is to be detached.`);
   const changed = image.metadata.deletionTimestamp === undefined;
-  if (changed) await client.delete(dataImages, name, { uid: image.metadata.uid });
+  if (changed) await writerOf(client).remove(dataImages, anyVersion(image.metadata));
   const left = await client.find(dataImages, name);
   if (left?.metadata.uid !== image.metadata.uid) {
     return { ...outcomeOf(name, `${said} is gone; nothing of it was in the drive.`), changed };
@@ -254,3 +151,103 @@ const outcomeOf = ({ namespace, name }: HostName, message: string): Outcome => (
   message,
   next: '',
 });
+
+/** Says what was done and, with --wait, that it has come about. */
+async function sayAndWait(
+  { transport }: Client,
+  outcome: Outcome,
+  message: string,
+  options: ChangeOptions,
+  io: Io,
+): Promise<void> {
+  const isWaiting = options.wait === true && outcome.reached !== true;
+  // As JSON there is one answer: the last.
+  if (!isWaiting || options.output === 'text') await sayOutcome(io, options, outcome);
+  if (!isWaiting) return;
+  const host = { namespace: outcome.namespace, name: outcome.host };
+  const awaited = { url: outcome.url, reboot: outcome.rebooted };
+  if (!(await waitForDrive({ transport, host, awaited, timeout: options.timeout, io, signal: stopSignal() }))) return;
+  await sayOutcome(io, options, { ...outcome, reached: true, message, next: '' });
+}
+
+/** What a command has done to the drive of a host. `-o json` gives exactly this. */
+interface Outcome {
+  readonly action: 'attach' | 'detach';
+  readonly namespace: string;
+  readonly host: string;
+  /** The ISO that was asked for; null: none. */
+  readonly url: string | null;
+  /** Whether the DataImage was written or deleted. */
+  readonly changed: boolean;
+  /** Whether a reboot was asked for. */
+  readonly rebooted: boolean;
+  /** Whether it has come about; null: it was not waited for. */
+  readonly reached: boolean | null;
+  /** What was wrong with the ISO as seen from here. */
+  readonly warnings: readonly string[];
+  readonly message: string;
+  /** What happens next, and which command shows it. */
+  readonly next: string;
+}
+
+function sayOutcome(io: Io, { output }: { output: 'text' | 'json' }, outcome: Outcome): Promise<void> {
+  const lines = [outcome.message, outcome.next].filter(Boolean).map((line) => `${safeText(line)}\n`);
+  return write(io.stdout, output === 'json' ? toJson(outcome) : lines.join(''));
+}
+
+export interface Asked {
+  readonly action: 'attach' | 'detach';
+  readonly namespace: string;
+  readonly name: string;
+  readonly immediate: boolean;
+  /** By us, just now. */
+  readonly reboot: boolean;
+}
+
+const provisioned: ReadonlySet<string> = new Set(['provisioned', 'externally provisioned']);
+
+/** What happens after a DataImage was written or deleted, in a sentence. Host null: there is none. */
+export function nextWords(asked: Asked, host: HostEntry | null): string {
+  const show =
+    asked.action === 'attach' ? ` slipway dataimage status ${asked.name} --namespace ${asked.namespace} shows it.` : '';
+  return `${whatHappens(asked, host)}${show}`;
+}
+
+function whatHappens(asked: Asked, host: HostEntry | null): string {
+  const goes = asked.action === 'attach' ? 'It is attached' : 'The ISO is taken out, and the DataImage goes,';
+  if (host === null) return 'There is no such host any more: the DataImage goes at once.';
+  return inTheWay(asked, host) ?? `${goes} ${whenOf(asked, host)}`;
+}
+
+function inTheWay({ action }: Asked, host: HostEntry): string | null {
+  if (host.isPaused) {
+    return 'The host is paused: nothing happens until its annotation baremetalhost.metal3.io/paused is removed.';
+  }
+  if (host.isDetached) {
+    return action === 'detach'
+      ? 'The host is detached, its drive out of reach: the DataImage goes, the drive stays as it is.'
+      : 'The host is detached: nothing is attached until its annotation baremetalhost.metal3.io/detached is removed.';
+  }
+  if (action === 'detach') return null;
+  if (host.isDeleting) return 'The host is being deleted: nothing is attached to it any more.';
+  if (!provisioned.has(host.state)) {
+    return `It is attached once the host is provisioned or externally provisioned; now it is ${host.state === '' ? 'not registered' : host.state}.`;
+  }
+  return null;
+}
+
+function whenOf({ namespace, name, immediate, reboot, action }: Asked, host: HostEntry): string {
+  if (immediate) return 'at once; the host is not touched.';
+  if (!host.isOn) {
+    return host.shallBeOn
+      ? 'now, for the host is off; it is switched on after that.'
+      : 'now, for the host is off; it stays off, as spec.online says.';
+  }
+  if (reboot || host.rebootAsked) return 'in the reboot that was asked for: the host goes off, then on again.';
+  if (!host.shallBeOn) return 'when the host is off, which spec.online asks for.';
+  const again =
+    action === 'attach'
+      ? 'the same command with --reboot'
+      : `kubectl annotate -n ${namespace} bmh ${name} reboot.metal3.io=`;
+  return `when the host is next powered off. Nobody reboots it for that: ${again} does.`;
+}

@@ -1,7 +1,9 @@
+// BareMetalHosts and their DataImages, as a cluster has them.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages } from '@slipway/api';
 import { rebootAnnotation } from '@slipway/fleet/hosts';
 import { hostEntry } from '@slipway/fleet/reports';
-import { type Client, isKubeError, type Stored } from '@slipway/kube';
+import { anyVersion, type Client, isKubeError, type Stored } from '@slipway/kube';
+import { writerOf } from '../cli/cluster.ts';
 import { CommandError, nearNames } from '../cli/errors.ts';
 
 export interface HostName {
@@ -66,7 +68,6 @@ export interface Wish {
 
 /** Others write to it too: what they did in between is looked at before it is tried again. */
 const MAX_TRIES = 5;
-const written = { fieldManager: 'slipway' };
 
 export interface Written {
   readonly image: Stored<DataImage>;
@@ -86,19 +87,18 @@ export async function writeDataImage(client: Client, host: HostName, wish: Wish)
 }
 
 async function tryWrite(client: Client, host: HostName, { url, immediate }: Wish): Promise<Written> {
+  const write = writerOf(client);
   const before = await client.find(dataImages, host);
   if (before === undefined) {
     const spec = { url, ...(immediate ? { immediate } : {}) };
-    return { image: await client.create(dataImages, { metadata: { ...host }, spec }, written), changed: true };
+    return { image: await write.create(dataImages, { metadata: { ...host }, spec }), changed: true };
   }
   refuseDeleting(before);
   if (before.spec?.url === url && (before.spec.immediate === true) === immediate) {
     return { image: before, changed: false };
   }
-  const { uid, resourceVersion } = before.metadata;
   // What somebody wanted at once before is not what is wanted at once now.
-  const body = { spec: { url, immediate: immediate || null } };
-  const image = await client.patch(dataImages, host, { type: 'merge', body }, { uid, resourceVersion }, written);
+  const image = await write.patch(dataImages, before, { spec: { url, immediate: immediate || null } });
   return { image, changed: true };
 }
 
@@ -121,8 +121,7 @@ export function needsReboot(host: BareMetalHost): boolean {
 /** `done` is what stands already if this fails. The operating system shuts down by itself; it is cut off after 3 minutes. */
 export async function askReboot(client: Client, host: Stored<BareMetalHost>, done: string): Promise<void> {
   const { metadata, spec } = host;
-  const { name, uid } = metadata;
-  const namespace = metadata.namespace ?? '';
+  const { name, namespace = '' } = metadata;
   if (spec?.disablePowerOff === true) {
     throw new CommandError(
       'SLW_CLI_DATA_IMAGE',
@@ -131,7 +130,7 @@ export async function askReboot(client: Client, host: Stored<BareMetalHost>, don
   }
   const body = { metadata: { annotations: { [rebootAnnotation]: '' } } };
   try {
-    await client.patch(bareMetalHosts, metadata, { type: 'merge', body }, { uid }, { fieldManager: 'slipway' });
+    await writerOf(client).patch(bareMetalHosts, anyVersion(metadata), body);
   } catch (error) {
     throw new CommandError(
       'SLW_CLI_DATA_IMAGE',

@@ -1,4 +1,4 @@
-// The URL of an ISO, before it is written anywhere: what Ironic would refuse anyhow is refused here, with the reason.
+// The URL of an ISO: what Ironic would refuse, and whether an ISO stands there.
 import { CommandError } from '../cli/errors.ts';
 
 const LONGEST = 2048;

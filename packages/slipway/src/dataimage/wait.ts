@@ -1,65 +1,14 @@
-// Whether what was asked of a drive has come about.
+// Follows a DataImage and its host until what was asked for has come about.
 import { bareMetalHosts, dataImages } from '@slipway/api';
 import { type DriveEntry, driveEntry, type HostEntry, hostEntry } from '@slipway/fleet/reports';
 import { createInformer, type Transport } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
-import { type Io, write } from '../cli/io.ts';
+import { INTERRUPTED, type Io, write } from '../cli/io.ts';
 import { durationText, safeText } from '../cli/terminal.ts';
 import type { HostName } from './data-image.ts';
 import { whyOf } from './status.ts';
 
-export interface Awaited {
-  /** The ISO that shall be in the drive; null: the DataImage shall be gone. */
-  readonly url: string | null;
-  /** The host shall have been rebooted, too. */
-  readonly reboot: boolean;
-}
-
-export interface DriveSeen {
-  /** Null: there is none. */
-  readonly entry: DriveEntry | null;
-  readonly host: HostEntry | null;
-}
-
-export type WaitState =
-  | { readonly type: 'done' }
-  /** It cannot come about by waiting. */
-  | { readonly type: 'hopeless'; readonly why: string }
-  | { readonly type: 'waiting'; readonly why: string };
-
-export function waitState({ entry, host }: DriveSeen, { url, reboot }: Awaited): WaitState {
-  const drive = url === null ? whileDetaching(entry) : whileAttaching(entry, url);
-  return drive.type === 'done' && reboot ? whileRebooting(host) : drive;
-}
-
-function whileDetaching(entry: DriveEntry | null): WaitState {
-  // One that is not being deleted is a new one, of somebody who came after us.
-  return entry?.isDeleting === true ? waiting(`${entry.state}: ${whyOf(entry)}`) : { type: 'done' };
-}
-
-function whileAttaching(entry: DriveEntry | null, url: string): WaitState {
-  if (entry === null) return hopeless('somebody has deleted the DataImage');
-  if (entry.isDeleting) return hopeless('somebody is deleting the DataImage');
-  if (entry.url !== url) return hopeless(`somebody has changed the URL of the DataImage to ${entry.url}`);
-  // Only the controller writes status, and not before it has seen the ISO in the drive.
-  if (entry.state === 'attached' && entry.attached === url) return { type: 'done' };
-  if (entry.state === 'unsupported') return hopeless(whyOf(entry));
-  return waiting(`${entry.state}: ${whyOf(entry)}`);
-}
-
-/** Asked for, served, and on again if it shall be. */
-function whileRebooting(host: HostEntry | null): WaitState {
-  if (host === null) return { type: 'done' };
-  if (host.rebootAsked) return waiting('the host is being switched off');
-  return host.isOn || !host.shallBeOn ? { type: 'done' } : waiting('the host is being switched on');
-}
-
-const waiting = (why: string): WaitState => ({ type: 'waiting', why });
-const hopeless = (why: string): WaitState => ({ type: 'hopeless', why });
-
-// Follows a DataImage and its host until what was asked for has come about.
-
-export interface WaitOptions {
+interface WaitOptions {
   readonly transport: Transport;
   readonly host: HostName;
   readonly awaited: Awaited;
@@ -72,8 +21,6 @@ export interface WaitOptions {
 
 /** The two objects are seen one after the other: what holds for so long is not a moment between them. */
 const SETTLE_MS = 1000;
-/** As a shell has it for a program that Ctrl-C ended. */
-const INTERRUPTED = 130;
 
 /** True: it has come about. False: the user did not want to wait for it; that was said. */
 export async function waitForDrive(options: WaitOptions): Promise<boolean> {
@@ -163,3 +110,53 @@ const clock = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 
 const statusHint = ({ namespace, name }: HostName): string =>
   `slipway dataimage status ${name} --namespace ${namespace} shows how it stands`;
+
+interface Awaited {
+  /** The ISO that shall be in the drive; null: the DataImage shall be gone. */
+  readonly url: string | null;
+  /** The host shall have been rebooted, too. */
+  readonly reboot: boolean;
+}
+
+interface DriveSeen {
+  /** Null: there is none. */
+  readonly entry: DriveEntry | null;
+  readonly host: HostEntry | null;
+}
+
+type WaitState =
+  | { readonly type: 'done' }
+  /** It cannot come about by waiting. */
+  | { readonly type: 'hopeless'; readonly why: string }
+  | { readonly type: 'waiting'; readonly why: string };
+
+export function waitState({ entry, host }: DriveSeen, { url, reboot }: Awaited): WaitState {
+  const drive = url === null ? whileDetaching(entry) : whileAttaching(entry, url);
+  return drive.type === 'done' && reboot ? whileRebooting(host) : drive;
+}
+
+function whileDetaching(entry: DriveEntry | null): WaitState {
+  // One that is not being deleted is a new one, of somebody who came after us.
+  return entry?.isDeleting === true ? waiting(`${entry.state}: ${whyOf(entry)}`) : { type: 'done' };
+}
+
+function whileAttaching(entry: DriveEntry | null, url: string): WaitState {
+  if (entry === null) return hopeless('somebody has deleted the DataImage');
+  if (entry.isDeleting) return hopeless('somebody is deleting the DataImage');
+  if (entry.url !== url) return hopeless(`somebody has changed the URL of the DataImage to ${entry.url}`);
+  // Only the controller writes status, and not before it has seen the ISO in the drive.
+  if (entry.state === 'attached' && entry.attached === url) return { type: 'done' };
+  if (entry.state === 'unsupported') return hopeless(whyOf(entry));
+  return waiting(`${entry.state}: ${whyOf(entry)}`);
+}
+
+/** Asked for, served, and on again if it shall be. */
+function whileRebooting(host: HostEntry | null): WaitState {
+  if (host === null) return { type: 'done' };
+  if (host.rebootAsked) return waiting('the host is being switched off');
+  return host.isOn || !host.shallBeOn ? { type: 'done' } : waiting('the host is being switched on');
+}
+
+const waiting = (why: string): WaitState => ({ type: 'waiting', why });
+
+const hopeless = (why: string): WaitState => ({ type: 'hopeless', why });

@@ -1,4 +1,3 @@
-// One side of a comparison: a config as it is, one rendered from manifests, or one out of a cluster.
 import { stat } from 'node:fs/promises';
 import { type MachineConfig, machineConfigKind, machineConfigs, renderedPrefix, validate } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
@@ -8,7 +7,7 @@ import { CommandError } from '../cli/errors.ts';
 import { type Io, reasonOf, toJson, write } from '../cli/io.ts';
 import type { RenderOptions } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
-import { tellProblems } from '../cli/run.ts';
+import { tellProblems, useCluster } from '../cli/run.ts';
 import {
   documentsOf,
   type ManifestDocument,
@@ -20,19 +19,46 @@ import {
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import { findPool, offlineFleetOf } from '../render/render.ts';
 
-export type Spec = NonNullable<MachineConfig['spec']>;
-
-export interface SideOptions extends RenderOptions, ClusterOptions {
+interface SideOptions extends RenderOptions, ClusterOptions {
   pool?: string;
 }
 
-export interface Side {
+export interface DiffOptions extends SideOptions {
+  output: 'text' | 'json';
+  showSecrets?: boolean;
+}
+
+const DIFFERENT = 2;
+
+export const runDiff = (before: string, after: string, options: DiffOptions, io: Io): Promise<void> =>
+  tellProblems(io, async () => {
+    if (before === STDIN && after === STDIN) {
+      throw new CommandError('SLW_CLI_COMPARE', '- reads stdin and can be given once');
+    }
+    const old = await readSide(before, options, io.stdin);
+    const now = await readSide(after, options, io.stdin);
+    await write(io.stderr, `--- ${old.title}\n+++ ${now.title}\n`);
+    const { items, report } = await diffRendered(old.spec, now.spec, { showSecrets: options.showSecrets ?? false });
+    if (items === null) {
+      throw ProblemList.of(
+        'SLW_CLI_COMPARE',
+        report.map(({ path, message }) => `the two cannot be compared: ${path === '' ? '' : `${path}: `}${message}`),
+      );
+    }
+    await write(io.stdout, options.output === 'json' ? toJson({ items }) : formatDiff(items));
+    if (items.length > 0) io.setExitCode(DIFFERENT);
+  });
+
+type Spec = NonNullable<MachineConfig['spec']>;
+
+/** One side of a comparison: a config as it is, one rendered from manifests, or one out of a cluster. */
+interface Side {
   /** What it is, for people. */
   title: string;
   spec: Spec;
 }
 
-export async function readSide(given: string, options: SideOptions, stdin: AsyncIterable<Uint8Array>): Promise<Side> {
+async function readSide(given: string, options: SideOptions, stdin: AsyncIterable<Uint8Array>): Promise<Side> {
   const found = given === STDIN ? 'file' : await kindOfPath(given);
   if (found === 'nothing') {
     if (isNameInCluster(given, options)) return fromCluster(given, options);
@@ -62,15 +88,8 @@ function isNameInCluster(given: string, { kubeconfig, context }: SideOptions): b
 }
 
 async function fromCluster(name: string, options: SideOptions): Promise<Side> {
-  // Only who asks a cluster pays for loading what talks to it.
-  const [{ createClient }, { connect }] = await Promise.all([import('@slipway/kube'), import('../cli/program.ts')]);
-  const transport = await connect(options);
-  try {
-    const { spec = {} } = await createClient(transport).get(machineConfigs, { name });
-    return { title: `MachineConfig ${name} of the cluster`, spec };
-  } finally {
-    await transport.close();
-  }
+  const { spec = {} } = await useCluster(options, (client) => client.get(machineConfigs, { name }));
+  return { title: `MachineConfig ${name} of the cluster`, spec };
 }
 
 /** The one MachineConfig or Ignition config that a file holds. */
@@ -102,29 +121,3 @@ async function render(given: string, manifests: FleetManifests, options: SideOpt
   const { rendered } = await offline.render(findPool(offline.fleet, options.pool));
   return { title: `${given} (${rendered.name})`, spec: rendered.spec };
 }
-
-export interface DiffOptions extends SideOptions {
-  output: 'text' | 'json';
-  showSecrets?: boolean;
-}
-
-const DIFFERENT = 2;
-
-export const runDiff = (before: string, after: string, options: DiffOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
-    if (before === STDIN && after === STDIN) {
-      throw new CommandError('SLW_CLI_COMPARE', '- reads stdin and can be given once');
-    }
-    const old = await readSide(before, options, io.stdin);
-    const now = await readSide(after, options, io.stdin);
-    await write(io.stderr, `--- ${old.title}\n+++ ${now.title}\n`);
-    const { items, report } = await diffRendered(old.spec, now.spec, { showSecrets: options.showSecrets ?? false });
-    if (items === null) {
-      throw ProblemList.of(
-        'SLW_CLI_COMPARE',
-        report.map(({ path, message }) => `the two cannot be compared: ${path === '' ? '' : `${path}: `}${message}`),
-      );
-    }
-    await write(io.stdout, options.output === 'json' ? toJson({ items }) : formatDiff(items));
-    if (items.length > 0) io.setExitCode(DIFFERENT);
-  });

@@ -12,6 +12,7 @@ import {
 } from '@slipway/fleet/reports';
 import { formatDiff, type ItemDiff } from '@slipway/ignition';
 import type { Client } from '@slipway/kube';
+import { readPool } from '../cli/cluster.ts';
 import type { Io } from '../cli/io.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { clusterCommand } from '../cli/run.ts';
@@ -25,7 +26,6 @@ import {
   shortConfigs,
   table,
 } from '../cli/terminal.ts';
-import { readPool } from '../rollout/pools.ts';
 
 export interface HistoryOptions extends ClusterOptions {
   output: 'text' | 'json';

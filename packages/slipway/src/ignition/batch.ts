@@ -2,7 +2,6 @@
 import { isRecord } from '@slipway/base/json';
 import { hasErrors, isSpecVersion, parse, type Report, type SpecVersion, translate, validate } from '@slipway/ignition';
 import { type Io, write } from '../cli/io.ts';
-import { version } from '../cli/program.ts';
 import { DEFAULT_TARGET, isSpec3, mergeAll, type NamedConfig } from './combine.ts';
 
 const OPERATIONS = ['parse', 'validate', 'translate', 'merge'] as const;

@@ -14,7 +14,6 @@ import {
   validate,
 } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
-import { write } from '../cli/io.ts';
 import type { ManifestDocument } from './documents.ts';
 
 /** The images that the platform brings. */

@@ -1,7 +1,6 @@
 // A plan to pin images, for people.
 import { count } from '@slipway/base/text';
 import type { NodeFit } from '@slipway/fleet';
-import { version } from '../cli/program.ts';
 import {
   byteSize,
   type Cell,

@@ -20,7 +20,6 @@ import {
 import type { PinsNow } from '@slipway/fleet/reports';
 import type { Stored } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
-import { version } from '../cli/program.ts';
 import { MOST_IMAGES } from './image-list.ts';
 
 export interface PinPlan {

@@ -1,4 +1,4 @@
-// What a change would lead to in a cluster. Nothing here writes.
+// Reads a fleet and manifests, and says what applying them would lead to. Nothing here writes.
 import type { PodDisruptionBudget } from '@slipway/api';
 import { ProblemList } from '@slipway/fleet';
 import {
@@ -14,18 +14,60 @@ import {
   replaceManifests,
   withEvictions,
 } from '@slipway/fleet/plan';
-import { type Client, createClient, isKubeError, type Transport } from '@slipway/kube';
+import { type Client, isKubeError } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
-import { createProgress, type Io, type Progress, toJson, write } from '../cli/io.ts';
+import { createProgress, type Io, type Progress, toJson, write, writeLines } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
-import { type ClusterOptions, connect } from '../cli/program.ts';
-import { tellProblems } from '../cli/run.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { tellProblems, useCluster } from '../cli/run.ts';
 import { readDocuments } from '../manifests/documents.ts';
 import { machineConfigReader } from '../render/remote-content.ts';
 import { readCluster, readPods } from './read-cluster.ts';
 import { readConfigs, snapshotReader } from './read-configs.ts';
 import { appliedManifests, type Dump, type OfflineFleet, readOffline } from './read-offline.ts';
 import { planText } from './text.ts';
+
+// `slipway plan`: reads a fleet and manifests, and says what applying them would lead to.
+
+export interface PlanOptions extends ManifestOptions, ClusterOptions {
+  offline?: boolean;
+  from?: string;
+  output: 'text' | 'json';
+  verbose?: boolean;
+  showSecrets?: boolean;
+}
+
+export const runPlan = (options: PlanOptions, io: Io): Promise<void> =>
+  tellProblems(io, async () => {
+    const progress = createProgress(io.stderr);
+    const { plan, notes } = await (options.offline === true ? planOffline : planOnline)(options, io, progress);
+    await writeLines(io.stderr, [...notes, ...plan.warnings.map((warning) => `warning: ${warning}`)]);
+    const verbose = options.verbose ?? false;
+    await write(io.stdout, options.output === 'json' ? toJson(plan) : planText(plan, { verbose }));
+    io.setExitCode(exitCodeOf(plan));
+    if (plan.problems.length > 0) throw new ProblemList(plan.problems);
+  });
+
+async function planOnline(options: PlanOptions, io: Io, progress: Progress): Promise<Planned> {
+  if (options.from !== undefined) {
+    throw new CommandError(
+      'SLW_CLI_USAGE',
+      '--from is the fleet as it is now, for --offline; a cluster says that itself',
+    );
+  }
+  const { documents, problems } = await readDocuments(options.filename, io.stdin);
+  const given = appliedManifests(documents, problems);
+  try {
+    return await useCluster(options, (client) =>
+      planCluster(client, options, progress, (before) => applyManifests(before, given)),
+    );
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_CONFIG_MISSING')) throw error;
+    throw new CommandError('SLW_CLI_PLAN_SOURCE', `${error.message}, or plan without a cluster: --offline`, {
+      cause: error,
+    });
+  }
+}
 
 export interface Planned {
   readonly plan: FleetPlan;
@@ -68,57 +110,6 @@ export async function planCluster(
 
 const drainedIn = ({ pools }: FleetPlan): ReadonlySet<string> =>
   new Set(pools.flatMap(({ nodes }) => nodes).flatMap(({ name, drain }) => (drain === null ? [] : [name])));
-
-// `slipway plan`: reads a fleet and manifests, and says what applying them would lead to.
-
-export interface PlanOptions extends ManifestOptions, ClusterOptions {
-  offline?: boolean;
-  from?: string;
-  output: 'text' | 'json';
-  verbose?: boolean;
-  showSecrets?: boolean;
-}
-
-export const runPlan = (options: PlanOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
-    const progress = createProgress(io.stderr);
-    const { plan, notes } = await (options.offline === true ? planOffline : planOnline)(options, io, progress);
-    await write(io.stderr, [...notes, ...plan.warnings.map((warning) => `warning: ${warning}`)].map(line).join(''));
-    const verbose = options.verbose ?? false;
-    await write(io.stdout, options.output === 'json' ? toJson(plan) : planText(plan, { verbose }));
-    io.setExitCode(exitCodeOf(plan));
-    if (plan.problems.length > 0) throw new ProblemList(plan.problems);
-  });
-
-const line = (text: string): string => `${text}\n`;
-
-async function planOnline(options: PlanOptions, io: Io, progress: Progress): Promise<Planned> {
-  if (options.from !== undefined) {
-    throw new CommandError(
-      'SLW_CLI_USAGE',
-      '--from is the fleet as it is now, for --offline; a cluster says that itself',
-    );
-  }
-  const { documents, problems } = await readDocuments(options.filename, io.stdin);
-  const given = appliedManifests(documents, problems);
-  const transport = await connectOrSay(options);
-  try {
-    return await planCluster(createClient(transport), options, progress, (before) => applyManifests(before, given));
-  } finally {
-    await transport.close();
-  }
-}
-
-async function connectOrSay(options: PlanOptions): Promise<Transport> {
-  try {
-    return await connect(options);
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_CONFIG_MISSING')) throw error;
-    throw new CommandError('SLW_CLI_PLAN_SOURCE', `${error.message}, or plan without a cluster: --offline`, {
-      cause: error,
-    });
-  }
-}
 
 async function planOffline(options: PlanOptions, io: Io, progress: Progress): Promise<Planned> {
   const after = await readOffline(options.filename, io.stdin, options);

@@ -12,7 +12,6 @@ import {
   type Transport,
 } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
-import { write } from '../cli/io.ts';
 import type { IronicFlags, RegistryAccessFlags } from '../cli/options.ts';
 import { type ClusterOptions, connect, stopSignal, whereIs } from '../cli/program.ts';
 import { registryOptions } from '../cli/registry.ts';

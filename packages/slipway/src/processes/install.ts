@@ -1,60 +1,27 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { crdNameOf, crdOf, daemonAccess, type Kind, kinds, policies, policyObjectsOf } from '@slipway/api';
-import { type Client, createClient, isKubeError, type KubeObject, type Resource } from '@slipway/kube';
+import {
+  crdNameOf,
+  crdOf,
+  customResourceDefinitions,
+  daemonAccess,
+  type Kind,
+  kinds,
+  policies,
+  policyObjectsOf,
+} from '@slipway/api';
+import {
+  anyVersion,
+  type Client,
+  createClient,
+  createWriter,
+  isKubeError,
+  type KubeObject,
+  type Resource,
+  type Writer,
+} from '@slipway/kube';
 import { terminalProgress } from '@slipway/tools/controlplane';
 import { CommandError } from '../cli/errors.ts';
 import { type ClusterOptions, connect } from '../cli/program.ts';
-
-export interface CrdStep {
-  kind: Kind;
-  name: string;
-  /** `apply`: ours, brought up to date. `create`: somebody else's, and absent. `leave`: somebody else's, and there. */
-  action: 'apply' | 'create' | 'leave';
-}
-
-/** What installing does to each CRD: those that the platform brings are made only where they are absent. */
-export function planCrds(kinds: readonly Kind[], existing: ReadonlySet<string>): CrdStep[] {
-  return kinds
-    .filter((kind) => kind.install !== 'test')
-    .map((kind) => {
-      const name = crdNameOf(kind);
-      if (kind.install === 'own') return { kind, name, action: 'apply' };
-      return { kind, name, action: existing.has(name) ? 'leave' : 'create' };
-    });
-}
-
-interface Crd extends KubeObject {
-  spec?: object;
-  status?: { conditions?: { type: string; status: string; message?: string }[] };
-}
-
-const crds: Resource<Crd> = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
-const namespaces: Resource = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
-const rbac = 'rbac.authorization.k8s.io';
-const admission = 'admissionregistration.k8s.io';
-/** The other kinds that are installed, and where the API has them. */
-const manifestKinds = {
-  ServiceAccount: { group: '', plural: 'serviceaccounts', namespaced: true },
-  ClusterRole: { group: rbac, plural: 'clusterroles', namespaced: false },
-  ClusterRoleBinding: { group: rbac, plural: 'clusterrolebindings', namespaced: false },
-  Role: { group: rbac, plural: 'roles', namespaced: true },
-  RoleBinding: { group: rbac, plural: 'rolebindings', namespaced: true },
-  ValidatingAdmissionPolicy: { group: admission, plural: 'validatingadmissionpolicies', namespaced: false },
-  ValidatingAdmissionPolicyBinding: {
-    group: admission,
-    plural: 'validatingadmissionpolicybindings',
-    namespaced: false,
-  },
-} as const;
-
-const fieldManager = 'slipway-install';
-const establishedWithinMs = 60_000;
 
 export interface Installed {
   crds: { applied: number; created: number; left: number };
@@ -90,6 +57,7 @@ export async function install(
   namespace: string,
   onProgress: (line: string) => void,
 ): Promise<Installed> {
+  const write = createWriter(client, { fieldManager });
   await createNamespace(client, namespace);
   const existing = new Set<string>();
   for await (const crd of client.list(crds)) existing.add(crd.metadata.name);
@@ -97,7 +65,7 @@ export async function install(
   let ready = 0;
   await Promise.all(
     steps.map(async (step) => {
-      await carryOut(client, step);
+      await carryOut(write, step);
       await established(client, step.name);
       ready += 1;
       onProgress(`CRDs ${ready}/${steps.length}`);
@@ -109,7 +77,7 @@ export async function install(
   for (const [index, manifest] of manifests.entries()) {
     onProgress(`admission policies and access control ${index + 1}/${manifests.length}`);
     const resource: Resource = { ...manifestKinds[manifest.kind], version: 'v1', kind: manifest.kind };
-    await client.apply(resource, manifest, {}, { fieldManager, force: true });
+    await write.apply(resource, anyVersion(manifest.metadata), manifest, { force: true });
   }
   const count = (action: CrdStep['action']): number => steps.filter((step) => step.action === action).length;
   return {
@@ -121,19 +89,34 @@ export async function install(
 
 export async function createNamespace(client: Client, name: string): Promise<void> {
   if ((await client.find(namespaces, { name })) !== undefined) return;
-  await client.create(namespaces, { metadata: { name } }, { fieldManager }).catch((error: unknown) => {
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-  });
+  await createWriter(client, { fieldManager }).createIfAbsent(namespaces, { metadata: { name } });
 }
 
-async function carryOut(client: Client, { kind, name, action }: CrdStep): Promise<void> {
+export interface CrdStep {
+  kind: Kind;
+  name: string;
+  /** `apply`: ours, brought up to date. `create`: somebody else's, and absent. `leave`: somebody else's, and there. */
+  action: 'apply' | 'create' | 'leave';
+}
+
+/** What installing does to each CRD: those that the platform brings are made only where they are absent. */
+export function planCrds(kinds: readonly Kind[], existing: ReadonlySet<string>): CrdStep[] {
+  return kinds
+    .filter((kind) => kind.install !== 'test')
+    .map((kind) => {
+      const name = crdNameOf(kind);
+      if (kind.install === 'own') return { kind, name, action: 'apply' };
+      return { kind, name, action: existing.has(name) ? 'leave' : 'create' };
+    });
+}
+
+async function carryOut(write: Writer, { kind, name, action }: CrdStep): Promise<void> {
   if (action === 'leave') return;
   try {
-    if (action === 'create') await client.create(crds, crdOf(kind), { fieldManager });
-    else await client.apply(crds, crdOf(kind), {}, { fieldManager });
-  } catch (error) {
     // Made by somebody else since we looked: theirs it is.
-    if (action === 'create' && isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) return;
+    if (action === 'create') await write.createIfAbsent(crds, crdOf(kind));
+    else await write.apply(crds, anyVersion({ name }), crdOf(kind));
+  } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
     throw new CommandError(
       'SLW_CLI_CRD_FOREIGN',
@@ -159,3 +142,35 @@ async function established(client: Client, name: string): Promise<void> {
     await wait(50);
   }
 }
+
+interface Crd extends KubeObject {
+  spec?: object;
+  status?: { conditions?: { type: string; status: string; message?: string }[] };
+}
+
+const crds: Resource<Crd> = customResourceDefinitions;
+
+const namespaces: Resource = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
+
+const rbac = 'rbac.authorization.k8s.io';
+
+const admission = 'admissionregistration.k8s.io';
+
+/** The other kinds that are installed, and where the API has them. */
+const manifestKinds = {
+  ServiceAccount: { group: '', plural: 'serviceaccounts', namespaced: true },
+  ClusterRole: { group: rbac, plural: 'clusterroles', namespaced: false },
+  ClusterRoleBinding: { group: rbac, plural: 'clusterrolebindings', namespaced: false },
+  Role: { group: rbac, plural: 'roles', namespaced: true },
+  RoleBinding: { group: rbac, plural: 'rolebindings', namespaced: true },
+  ValidatingAdmissionPolicy: { group: admission, plural: 'validatingadmissionpolicies', namespaced: false },
+  ValidatingAdmissionPolicyBinding: {
+    group: admission,
+    plural: 'validatingadmissionpolicybindings',
+    namespaced: false,
+  },
+} as const;
+
+const fieldManager = 'slipway-install';
+
+const establishedWithinMs = 60_000;

@@ -1,34 +1,72 @@
-// Whether a person's request to a pool has been answered.
+// A person's request to the rollout controller: an annotation on the pool, that it answers and takes away.
 import { type MachineConfigPool, machineConfigPools, rolloutRequestAnnotation } from '@slipway/api';
 import { poolFactsOf, type RolloutState } from '@slipway/fleet';
 import { type Client, createInformer } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
-import { type Io, toJson, write } from '../cli/io.ts';
+import { INTERRUPTED, type Io, toJson, write } from '../cli/io.ts';
 import { safeText } from '../cli/terminal.ts';
 import { changePool } from './pools.ts';
 
-export type Answer = NonNullable<RolloutState['answer']>;
-
-export type Asked =
-  /** The request still stands. */
-  | { readonly type: 'waiting' }
-  | { readonly type: 'answered'; readonly answer: Answer }
-  /** Neither the request nor an answer to it: an old view of the pool, or somebody took the request away. */
-  | { readonly type: 'gone' };
-
-/** `last` is the answer that the pool had before the request was made. */
-export function askedOf(pool: MachineConfigPool, request: string, last: Answer | null): Asked {
-  if (pool.metadata.annotations?.[rolloutRequestAnnotation] === request) return { type: 'waiting' };
-  const answer = answerOf(pool);
-  const isNew = answer !== null && answer.request === request && answer.at !== last?.at;
-  return isNew ? { type: 'answered', answer } : { type: 'gone' };
+/** What a command has done to a rollout, for people and programs. */
+export interface Outcome {
+  readonly action: 'pause' | 'resume' | 'cancel' | 'rollback';
+  /** Null: all of them. */
+  readonly pool: string | null;
+  /** Whether anything was written. */
+  readonly changed: boolean;
+  readonly message: string;
+  /** What happens next, and which command shows it. */
+  readonly next: string;
 }
 
-export const answerOf = (pool: MachineConfigPool): Answer | null => poolFactsOf(pool).pool.state?.answer ?? null;
+export interface OutcomeOptions {
+  output: 'text' | 'json';
+}
 
-// A person's request to the rollout controller: an annotation on the pool, that it answers and takes away.
+export function sayOutcome(io: Io, { output }: OutcomeOptions, outcome: Outcome): Promise<void> {
+  const text = output === 'json' ? toJson(outcome) : `${safeText(outcome.message)}\n${safeText(outcome.next)}\n`;
+  return write(io.stdout, text);
+}
 
-export interface AskOptions {
+export interface AskCommandOptions extends OutcomeOptions {
+  /** Seconds. */
+  wait: number;
+}
+
+interface Question {
+  readonly client: Client;
+  readonly pool: string;
+  readonly action: Outcome['action'];
+  readonly request: string;
+  /** What to say after the answer. */
+  readonly next: string;
+  readonly signal: AbortSignal;
+}
+
+/** Asks the controller and says what it answered. A refusal is an error. */
+export async function askAndSay(question: Question, options: AskCommandOptions, io: Io): Promise<void> {
+  const { pool, action, request, next } = question;
+  const onWait = (): void => {
+    void write(
+      io.stderr,
+      `asked for: ${request}; waiting for the controller’s answer, at most ${options.wait} s. Ctrl-C takes it back\n`,
+    );
+  };
+  const asked = await askPool({ ...question, waitMs: options.wait * 1000, onWait });
+  if (asked.type === 'taken back') {
+    await write(io.stderr, `The request ${request} to pool ${pool} was taken back; nothing changes because of it.\n`);
+    io.setExitCode(INTERRUPTED);
+    return;
+  }
+  const { ok, text } = asked.answer;
+  if (!ok) throw new CommandError('SLW_CLI_REFUSED', `${action} of pool ${pool} was refused: ${text}`);
+  await sayOutcome(io, options, { action, pool, changed: true, message: sentence(text), next });
+}
+
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+
+interface AskOptions {
   readonly client: Client;
   readonly pool: string;
   readonly request: string;
@@ -42,9 +80,9 @@ export interface AskOptions {
 /** Sooner than this, an answer comes before anybody could read that it is waited for. */
 const QUIET_MS = 1000;
 
-export type AskResult = { readonly type: 'answered'; readonly answer: Answer } | { readonly type: 'taken back' };
+type AskResult = { readonly type: 'answered'; readonly answer: Answer } | { readonly type: 'taken back' };
 
-export async function askPool(options: AskOptions): Promise<AskResult> {
+async function askPool(options: AskOptions): Promise<AskResult> {
   const { client, pool, request } = options;
   const { before } = await changePool(client, pool, () => ({
     metadata: { annotations: { [rolloutRequestAnnotation]: request } },
@@ -109,6 +147,25 @@ async function takeBack(client: Client, pool: string, request: string): Promise<
   );
 }
 
+export type Answer = NonNullable<RolloutState['answer']>;
+
+export type Asked =
+  /** The request still stands. */
+  | { readonly type: 'waiting' }
+  | { readonly type: 'answered'; readonly answer: Answer }
+  /** Neither the request nor an answer to it: an old view of the pool, or somebody took the request away. */
+  | { readonly type: 'gone' };
+
+/** `last` is the answer that the pool had before the request was made. */
+export function askedOf(pool: MachineConfigPool, request: string, last: Answer | null): Asked {
+  if (pool.metadata.annotations?.[rolloutRequestAnnotation] === request) return { type: 'waiting' };
+  const answer = answerOf(pool);
+  const isNew = answer !== null && answer.request === request && answer.at !== last?.at;
+  return isNew ? { type: 'answered', answer } : { type: 'gone' };
+}
+
+const answerOf = (pool: MachineConfigPool): Answer | null => poolFactsOf(pool).pool.state?.answer ?? null;
+
 function noAnswer(pool: string, request: string, waitMs: number): CommandError {
   return new CommandError(
     'SLW_CLI_NO_ANSWER',
@@ -122,66 +179,3 @@ const takenAway = (pool: string, request: string, why: string): CommandError =>
     'SLW_CLI_NO_ANSWER',
     `the request ${request} to pool ${pool} will not be answered: ${why}. slipway status shows what is so now`,
   );
-
-// What a command has done to a rollout, for people and programs.
-
-export interface Outcome {
-  readonly action: 'pause' | 'resume' | 'cancel' | 'rollback';
-  /** Null: all of them. */
-  readonly pool: string | null;
-  /** Whether anything was written. */
-  readonly changed: boolean;
-  readonly message: string;
-  /** What happens next, and which command shows it. */
-  readonly next: string;
-}
-
-export interface OutcomeOptions {
-  output: 'text' | 'json';
-}
-
-export function sayOutcome(io: Io, { output }: OutcomeOptions, outcome: Outcome): Promise<void> {
-  const text = output === 'json' ? toJson(outcome) : `${safeText(outcome.message)}\n${safeText(outcome.next)}\n`;
-  return write(io.stdout, text);
-}
-
-export interface AskCommandOptions extends OutcomeOptions {
-  /** Seconds. */
-  wait: number;
-}
-
-export interface Question {
-  readonly client: Client;
-  readonly pool: string;
-  readonly action: Outcome['action'];
-  readonly request: string;
-  /** What to say after the answer. */
-  readonly next: string;
-  readonly signal: AbortSignal;
-}
-
-/** As a shell has it for a program that Ctrl-C ended. */
-const INTERRUPTED = 130;
-
-/** Asks the controller and says what it answered. A refusal is an error. */
-export async function askAndSay(question: Question, options: AskCommandOptions, io: Io): Promise<void> {
-  const { pool, action, request, next } = question;
-  const onWait = (): void => {
-    void write(
-      io.stderr,
-      `asked for: ${request}; waiting for the controller’s answer, at most ${options.wait} s. Ctrl-C takes it back\n`,
-    );
-  };
-  const asked = await askPool({ ...question, waitMs: options.wait * 1000, onWait });
-  if (asked.type === 'taken back') {
-    await write(io.stderr, `The request ${request} to pool ${pool} was taken back; nothing changes because of it.\n`);
-    io.setExitCode(INTERRUPTED);
-    return;
-  }
-  const { ok, text } = asked.answer;
-  if (!ok) throw new CommandError('SLW_CLI_REFUSED', `${action} of pool ${pool} was refused: ${text}`);
-  await sayOutcome(io, options, { action, pool, changed: true, message: sentence(text), next });
-}
-
-const sentence = (text: string): string =>
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;

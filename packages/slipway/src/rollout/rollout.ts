@@ -1,27 +1,15 @@
+// What pause, resume, cancel and rollback do.
 import { type MachineConfigPool, machineConfigs, poolLabel } from '@slipway/api';
 import { poolFactsOf, type RolloutState } from '@slipway/fleet';
-import { type Client, createClient } from '@slipway/kube';
+import type { Client } from '@slipway/kube';
+import { readPool } from '../cli/cluster.ts';
 import { CommandError } from '../cli/errors.ts';
 import type { Io } from '../cli/io.ts';
-import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
+import { type ClusterOptions, stopSignal } from '../cli/program.ts';
+import { withCluster } from '../cli/run.ts';
 import { shortConfig } from '../cli/terminal.ts';
-import { changePool, nextWords, readBrakes, readPool, readStopSwitch, setStopSwitch } from './pools.ts';
+import { changePool, nextWords, readBrakes, readStopSwitch, setStopSwitch } from './pools.ts';
 import { askAndSay, type AskCommandOptions, type Outcome, type OutcomeOptions, sayOutcome } from './request.ts';
-
-export interface WhichOptions {
-  all?: boolean;
-}
-
-/** The pool that was named, or null for all of them: one of the two must be said. */
-export function whichPools(command: string, pool: string | undefined, { all = false }: WhichOptions): string | null {
-  if (all && pool === undefined) return null;
-  if (!all && pool !== undefined) return pool;
-  const found = pool === undefined ? 'neither' : `both ${pool} and --all`;
-  throw new CommandError(
-    'SLW_CLI_USAGE',
-    `slipway ${command}: expected a POOL or --all for the whole fleet, found ${found}`,
-  );
-}
 
 export interface PauseOptions extends ClusterOptions, WhichOptions, OutcomeOptions {
   reason?: string;
@@ -37,14 +25,10 @@ export async function runPause(named: string | undefined, options: PauseOptions,
       'slipway pause: --reason goes with --all; a paused pool has no place for it',
     );
   }
-  const transport = await connect(options);
-  try {
-    const client = createClient(transport);
+  await withCluster(options, io, async (client) => {
     const outcome = pool === null ? await stopAll(client, options.reason ?? NO_REASON) : await pausePool(client, pool);
     await sayOutcome(io, options, outcome);
-  } finally {
-    await transport.close();
-  }
+  });
 }
 
 async function stopAll(client: Client, reason: string): Promise<Outcome> {
@@ -74,40 +58,14 @@ async function pausePool(client: Client, pool: string): Promise<Outcome> {
   };
 }
 
-// What `resume` has to do about a pool.
-
-export interface NextResume {
-  readonly isPaused: boolean;
-  /** What else keeps it, for people, such as `held at …`: the controller has to be asked about that. Null: nothing. */
-  readonly ask: string | null;
-}
-
-export function nextResume(pool: MachineConfigPool): NextResume {
-  const { isPaused, held, state } = poolFactsOf(pool).pool;
-  return { isPaused, ask: haltOf(state) ?? holdOf(held) ?? (isPaused ? null : moveOf(state)) };
-}
-
-const haltOf = (state: RolloutState | null): string | null =>
-  state === null || state.halted === null ? null : `halted because of node ${state.halted.node}`;
-
-const holdOf = (held: string | null): string | null => (held === null ? null : `held at ${held}`);
-
-/** Whether it waits for a machine that is away, and can go on without it, is for the controller to say. */
-const moveOf = (state: RolloutState | null): string | null =>
-  state === null || state.endedAt !== null ? null : `on its way to ${state.target}`;
-
 export interface ResumeOptions extends ClusterOptions, WhichOptions, AskCommandOptions {}
 
 export async function runResume(named: string | undefined, options: ResumeOptions, io: Io): Promise<void> {
   const pool = whichPools('resume', named, options);
-  const transport = await connect(options);
-  try {
-    const client = createClient(transport);
+  await withCluster(options, io, async (client) => {
     if (pool === null) await sayOutcome(io, options, await goOn(client));
     else await resumePool(client, pool, options, io);
-  } finally {
-    await transport.close();
-  }
+  });
 }
 
 async function goOn(client: Client): Promise<Outcome> {
@@ -146,19 +104,78 @@ const movingWords = (pool: string, kept: string | null): string =>
 
 export interface CancelOptions extends ClusterOptions, AskCommandOptions {}
 
-export async function runCancel(pool: string, options: CancelOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    const client = createClient(transport);
+export const runCancel = (pool: string, options: CancelOptions, io: Io): Promise<void> =>
+  withCluster(options, io, async (client) => {
     const moving = `slipway status ${pool} --watch shows the machines go back; slipway resume ${pool} rolls the newest config out again.`;
     const next = nextWords(pool, await readBrakes(client, pool), moving);
     await askAndSay({ client, pool, action: 'cancel', request: 'cancel', next, signal: stopSignal() }, options, io);
-  } finally {
-    await transport.close();
-  }
+  });
+
+export interface RollbackOptions extends ClusterOptions, AskCommandOptions {
+  to?: string;
 }
 
+export const runRollback = (pool: string, options: RollbackOptions, io: Io): Promise<void> =>
+  withCluster(options, io, async (client) => {
+    const brakes = await readBrakes(client, pool);
+    const request =
+      options.to === undefined
+        ? 'rollback'
+        : `rollback=${findTarget(options.to, pool, await renderedOf(client, pool))}`;
+    const moving = `slipway status ${pool} --watch shows it; slipway resume ${pool} rolls the newest config out again.`;
+    const next = nextWords(pool, brakes, moving);
+    await askAndSay({ client, pool, action: 'rollback', request, next, signal: stopSignal() }, options, io);
+  });
+
+async function renderedOf(client: Client, pool: string): Promise<string[]> {
+  const found: { name: string; at: string }[] = [];
+  for await (const { metadata } of client.list(machineConfigs, {
+    labelSelector: `${poolLabel}=${pool}`,
+    pageSize: 20,
+  })) {
+    found.push({ name: metadata.name, at: metadata.creationTimestamp ?? '' });
+  }
+  return found.sort((a, b) => (a.at < b.at ? 1 : -1)).map(({ name }) => name);
+}
+
+export interface WhichOptions {
+  all?: boolean;
+}
+
+/** The pool that was named, or null for all of them: one of the two must be said. */
+export function whichPools(command: string, pool: string | undefined, { all = false }: WhichOptions): string | null {
+  if (all && pool === undefined) return null;
+  if (!all && pool !== undefined) return pool;
+  const found = pool === undefined ? 'neither' : `both ${pool} and --all`;
+  throw new CommandError(
+    'SLW_CLI_USAGE',
+    `slipway ${command}: expected a POOL or --all for the whole fleet, found ${found}`,
+  );
+}
+
+/** What `resume` has to do about a pool. */
+export interface NextResume {
+  readonly isPaused: boolean;
+  /** What else keeps it, for people, such as `held at …`: the controller has to be asked about that. Null: nothing. */
+  readonly ask: string | null;
+}
+
+export function nextResume(pool: MachineConfigPool): NextResume {
+  const { isPaused, held, state } = poolFactsOf(pool).pool;
+  return { isPaused, ask: haltOf(state) ?? holdOf(held) ?? (isPaused ? null : moveOf(state)) };
+}
+
+const haltOf = (state: RolloutState | null): string | null =>
+  state === null || state.halted === null ? null : `halted because of node ${state.halted.node}`;
+
+const holdOf = (held: string | null): string | null => (held === null ? null : `held at ${held}`);
+
+/** Whether it waits for a machine that is away, and can go on without it, is for the controller to say. */
+const moveOf = (state: RolloutState | null): string | null =>
+  state === null || state.endedAt !== null ? null : `on its way to ${state.target}`;
+
 const hashOf = (name: string): string => name.slice(name.lastIndexOf('-') + 1);
+
 const MAX_NAMED = 10;
 
 /** The rendered config that a person means: its name, or the beginning of its name or hash. `names` are the newest first. */
@@ -174,36 +191,4 @@ export function findTarget(asked: string, pool: string, names: readonly string[]
     'SLW_CLI_NO_CONFIG',
     `--to ${JSON.stringify(asked)}: pool ${pool} has ${what} rendered config of that beginning; it has ${list}. slipway history ${pool} shows what each of them changed`,
   );
-}
-
-export interface RollbackOptions extends ClusterOptions, AskCommandOptions {
-  to?: string;
-}
-
-export async function runRollback(pool: string, options: RollbackOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    const client = createClient(transport);
-    const brakes = await readBrakes(client, pool);
-    const request =
-      options.to === undefined
-        ? 'rollback'
-        : `rollback=${findTarget(options.to, pool, await renderedOf(client, pool))}`;
-    const moving = `slipway status ${pool} --watch shows it; slipway resume ${pool} rolls the newest config out again.`;
-    const next = nextWords(pool, brakes, moving);
-    await askAndSay({ client, pool, action: 'rollback', request, next, signal: stopSignal() }, options, io);
-  } finally {
-    await transport.close();
-  }
-}
-
-async function renderedOf(client: Client, pool: string): Promise<string[]> {
-  const found: { name: string; at: string }[] = [];
-  for await (const { metadata } of client.list(machineConfigs, {
-    labelSelector: `${poolLabel}=${pool}`,
-    pageSize: 20,
-  })) {
-    found.push({ name: metadata.name, at: metadata.creationTimestamp ?? '' });
-  }
-  return found.sort((a, b) => (a.at < b.at ? 1 : -1)).map(({ name }) => name);
 }

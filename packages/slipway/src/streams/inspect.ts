@@ -1,4 +1,3 @@
-// The OS image streams of a release, as plain data. `-o json` gives exactly this.
 import { readSources } from '@slipway/controllers';
 import { defaultStreamOf, ProblemList, type ReportedProblem, type StreamLifecycle } from '@slipway/fleet';
 import { discoverStreams, type Discovery, type StreamNote, type StreamSources } from '@slipway/fleet/stream-discovery';
@@ -14,16 +13,81 @@ import {
   type Cell,
   isTerminal,
   type Paint,
-  paintFor,
   plain,
   safeLine,
+  styleFor,
   table,
   type TextStyle,
-  widthOf,
   wrapText,
 } from '../cli/terminal.ts';
 import { lifecycleCell } from './streams.ts';
 
+export interface InspectOptions extends RegistryFlags {
+  imageReferences?: string;
+  output: 'text' | 'json';
+}
+
+export const runInspect = (image: string | undefined, options: InspectOptions, io: Io): Promise<void> =>
+  tellProblems(io, async () => {
+    const release = await releaseOf(image, options);
+    const registry = await openRegistry(options);
+    const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;
+    let report: InspectReport;
+    try {
+      report = await inspectRelease(image ?? options.imageReferences ?? '', release, registry, progress);
+    } finally {
+      progress.clear();
+      await registry.close();
+    }
+    const text = options.output === 'json' ? toJson(report) : inspectText(report, styleFor(io.stdout));
+    await write(io.stdout, text);
+  });
+
+async function releaseOf(
+  image: string | undefined,
+  { imageReferences }: InspectOptions,
+): Promise<NonNullable<StreamSources['release']>> {
+  if ((image === undefined) === (imageReferences === undefined)) {
+    throw new CommandError(
+      'SLW_CLI_USAGE',
+      'slipway streams inspect: expected either a RELEASE_IMAGE or --image-references FILE',
+    );
+  }
+  if (imageReferences === undefined) return { image: image ?? '' };
+  return { imageReferences: await readSmallFile('--image-references', imageReferences) };
+}
+
+/** What a cluster of this release would find, were there no other source. */
+async function inspectRelease(
+  name: string,
+  release: NonNullable<StreamSources['release']>,
+  registry: Registry,
+  progress: Progress,
+): Promise<InspectReport> {
+  const images = new Map<string, InspectedImage>();
+  const readings = await readSources(
+    { commandLine: null, configMap: null, release },
+    {
+      registry: {
+        async inspect(reference, options) {
+          const image = await registry.inspect(reference, options);
+          images.set(image.reference, image);
+          progress.update(`asks for OS images: ${images.size}`);
+          return image;
+        },
+        readFile(reference, path, options) {
+          progress.update(`reads ${path} out of ${reference}`);
+          return registry.readFile(reference, path, options);
+        },
+      },
+    },
+  );
+  const failed = readings.flatMap((reading) => (reading.ok ? [] : [reading.problem]));
+  if (failed.length > 0) throw ProblemList.of('SLW_STREAM_SOURCE_FAILED', failed);
+  return inspectReport(name, discoverStreams(readings), images);
+}
+
+/** The OS image streams of a release. `-o json` gives exactly this. */
 export interface InspectReport {
   /** What was looked at. */
   readonly release: string;
@@ -39,7 +103,7 @@ export interface InspectReport {
   readonly problems: readonly ReportedProblem[];
 }
 
-export interface InspectedStream {
+interface InspectedStream {
   readonly name: string;
   readonly isDefault: boolean;
   /** Null: it lives. */
@@ -48,7 +112,7 @@ export interface InspectedStream {
   readonly extensions: StreamImage;
 }
 
-export interface StreamImage {
+interface StreamImage {
   /** By digest. */
   readonly image: string;
   /** As its labels say; null: they do not. */
@@ -135,71 +199,3 @@ const imageTable = (streams: readonly InspectedStream[], paint: Paint): string =
 
 const messageLines = ({ name, lifecycle }: InspectedStream): string[] =>
   lifecycle === null || lifecycle.message === null ? [] : [`${name}: ${lifecycle.message}`];
-
-export interface InspectOptions extends RegistryFlags {
-  imageReferences?: string;
-  output: 'text' | 'json';
-}
-
-export const runInspect = (image: string | undefined, options: InspectOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
-    const release = await releaseOf(image, options);
-    const registry = await openRegistry(options);
-    const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;
-    let report: InspectReport;
-    try {
-      report = await inspectRelease(image ?? options.imageReferences ?? '', release, registry, progress);
-    } finally {
-      progress.clear();
-      await registry.close();
-    }
-    const text =
-      options.output === 'json'
-        ? toJson(report)
-        : inspectText(report, { paint: paintFor(io.stdout), width: widthOf(io.stdout) });
-    await write(io.stdout, text);
-  });
-
-async function releaseOf(
-  image: string | undefined,
-  { imageReferences }: InspectOptions,
-): Promise<NonNullable<StreamSources['release']>> {
-  if ((image === undefined) === (imageReferences === undefined)) {
-    throw new CommandError(
-      'SLW_CLI_USAGE',
-      'slipway streams inspect: expected either a RELEASE_IMAGE or --image-references FILE',
-    );
-  }
-  if (imageReferences === undefined) return { image: image ?? '' };
-  return { imageReferences: await readSmallFile('--image-references', imageReferences) };
-}
-
-/** What a cluster of this release would find, were there no other source. */
-async function inspectRelease(
-  name: string,
-  release: NonNullable<StreamSources['release']>,
-  registry: Registry,
-  progress: Progress,
-): Promise<InspectReport> {
-  const images = new Map<string, InspectedImage>();
-  const readings = await readSources(
-    { commandLine: null, configMap: null, release },
-    {
-      registry: {
-        async inspect(reference, options) {
-          const image = await registry.inspect(reference, options);
-          images.set(image.reference, image);
-          progress.update(`asks for OS images: ${images.size}`);
-          return image;
-        },
-        readFile(reference, path, options) {
-          progress.update(`reads ${path} out of ${reference}`);
-          return registry.readFile(reference, path, options);
-        },
-      },
-    },
-  );
-  const failed = readings.flatMap((reading) => (reading.ok ? [] : [reading.problem]));
-  if (failed.length > 0) throw ProblemList.of('SLW_STREAM_SOURCE_FAILED', failed);
-  return inspectReport(name, discoverStreams(readings), images);
-}
