@@ -2,8 +2,8 @@
 import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineConfigNodes, machineConfigs, machineConfigurations, nodeAnnotations, poolLabel } from '@slipway/api';
-import { createSimulatedHost } from '@slipway/daemon';
 import type { KubeObject } from '@slipway/kube';
+import { createSimulatedHost } from '@slipway/simulator';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {

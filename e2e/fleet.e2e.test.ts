@@ -13,8 +13,9 @@ import {
   pods,
   roleLabel,
 } from '@slipway/api';
+import { createFetcher } from '@slipway/controllers';
 import { type Client, createClient, createTransport, impersonating, loadKubeconfig, silentLog } from '@slipway/kube';
-import { type SimulatedFleet, startFleet } from '@slipway/slipway/fleet';
+import { type SimulatedFleet, startFleet } from '@slipway/simulator';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { slipway, type SlipwayProcess } from './slipway-process.ts';
 
@@ -34,6 +35,8 @@ async function start(): Promise<{ fleet: SimulatedFleet; born: number }> {
     directory: join(dataDir, 'fleet'),
     shares: Object.entries(MACHINES).map(([pool, machines]) => ({ pool, machines })),
     log: silentLog(),
+    fetch: createFetcher({ attempts: 60, backoffMs: 250 }),
+    programVersion: 'test',
     bootMs: 200,
     onBirth: () => (born += 1),
   });

@@ -2,10 +2,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { machineConfigPools, machineConfigs, nodeAnnotations, nodes, pods, roleLabel } from '@slipway/api';
-import type { MachineConfig, Node, Pod } from '@slipway/api';
-import { createSimulatedHost } from '@slipway/daemon';
+import {
+  type MachineConfig,
+  machineConfigPools,
+  machineConfigs,
+  type Node,
+  nodeAnnotations,
+  nodes,
+  type Pod,
+  pods,
+  roleLabel,
+} from '@slipway/api';
 import { createInformer } from '@slipway/kube';
+import { createSimulatedHost } from '@slipway/simulator';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type DaemonCluster, type SimulatedNode, startDaemonCluster, withFiles } from './daemon/cluster.ts';
 import { addBudget, addNamespace, addPod, allowDisruptions, endPod, reportReady } from './node/kubelet.ts';

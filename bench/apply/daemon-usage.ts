@@ -1,13 +1,14 @@
 // What a daemon costs a machine: memory at rest and at most, and the processor while nothing happens. It is the program that
-// is shipped, with a real control plane and a config as large as one can be, on a simulated machine.
+// is shipped and a simulated machine, with a real control plane and a config as large as one can be.
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { defaultNamespace, machineConfigs, nodeAnnotations, nodes } from '@slipway/api';
-import { createDisk, makeSimulatedMachine, writeCurrentConfig } from '@slipway/daemon';
+import { createDisk, writeCurrentConfig } from '@slipway/daemon';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import { makeSimulatedMachine } from '@slipway/simulator';
 import { bundleDaemon, daemonEnvironment, daemonFlags } from '@slipway/tools/bundle';
 import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
 import { cpuMs, peakMegabytes } from '../server/usage.ts';
@@ -19,7 +20,9 @@ const FILES = 420;
 const IDLE_MS = 60_000;
 /** The engine collects in the first half minute what an update left. */
 const SETTLE_MS = 30_000;
-const main = resolve(import.meta.dirname, '../../packages/slipway/src/main.ts');
+const sources = resolve(import.meta.dirname, '../../packages/slipway/src');
+const main = join(sources, 'main.ts');
+const entry = join(sources, 'testing/simulated-daemon.ts');
 
 export interface DaemonUsage {
   idleMegabytes: number;
@@ -58,7 +61,7 @@ async function measureOn(controlPlane: ControlPlane, directory: string): Promise
     groups: ['system:nodes'],
     name: NODE,
   });
-  const { path } = await bundleDaemon();
+  const { path } = await bundleDaemon({ entry, directory });
   const own = ['--node', NODE, '--root', root, '--simulate', '--kubeconfig', kubeconfig, '--probes', '127.0.0.1:0'];
   const daemon = spawn(process.execPath, [...daemonFlags, path, 'daemon', ...own], {
     stdio: 'ignore',

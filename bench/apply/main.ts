@@ -2,15 +2,9 @@
 // same file system in the same run.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  createSimulatedHost,
-  createUpdater,
-  makeSimulatedMachine,
-  type StoredConfig,
-  verifyMachine,
-  writeCurrentConfig,
-} from '@slipway/daemon';
+import { createUpdater, type StoredConfig, verifyMachine, writeCurrentConfig } from '@slipway/daemon';
 import { planUpdate } from '@slipway/fleet';
+import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
 import { compare, type Comparison, median } from '../comparison.ts';
 import { type BenchFile, benchFiles, configOf } from './configs.ts';
 import { measureDaemon } from './daemon-usage.ts';

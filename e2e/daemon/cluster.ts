@@ -1,17 +1,20 @@
 // A cluster with nodes that are simulated machines: real control plane, real daemons, directories in place of disks.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { machineConfigs, type MachineConfig, nodeAnnotations, nodes, poolLabel } from '@slipway/api';
-import { createDisk, ENCAPSULATED, type FileSystem, makeSimulatedMachine } from '@slipway/daemon';
+import { join, resolve } from 'node:path';
+import { type MachineConfig, machineConfigs, nodeAnnotations, nodes, poolLabel } from '@slipway/api';
+import { createDisk, ENCAPSULATED, type FileSystem } from '@slipway/daemon';
 import { canonicalJson, renderedName } from '@slipway/fleet';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import { makeSimulatedMachine } from '@slipway/simulator';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import type { ControlPlane, ControlPlaneOptions } from '@slipway/tools/controlplane';
 import { expect, vi } from 'vitest';
 import { startInstalledControlPlane } from '../installed-control-plane.ts';
 import { operator } from '../operator.ts';
 import { endOf, type SlipwayProcess, startProgram } from '../slipway-process.ts';
+
+const entry = resolve(import.meta.dirname, '../../packages/slipway/src/testing/simulated-daemon.ts');
 
 export type Spec = NonNullable<MachineConfig['spec']>;
 
@@ -44,8 +47,8 @@ export async function startDaemonCluster(options: Pick<ControlPlaneOptions, 'aud
   const controlPlane = await startInstalledControlPlane(options);
   const directory = await mkdtemp(join(tmpdir(), 'slipway-daemon-'));
   const client = createClient(createTransport(await loadKubeconfig([await controlPlane.kubeconfigFor(operator)])));
-  // What is shipped, and it starts in a fraction of the time.
-  const { path: program } = await bundleDaemon({ directory });
+  // As it is shipped, and it starts in a fraction of the time.
+  const { path: program } = await bundleDaemon({ entry, directory });
   const running = new Set<SimulatedNode>();
   return {
     controlPlane,

@@ -4,14 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineConfigPools, type Node, nodeAnnotations, nodes } from '@slipway/api';
-import {
-  createDisk,
-  createManyDaemons,
-  createSimulatedHost,
-  type FileSystem,
-  makeSimulatedMachine,
-  setRuntimeBehaviour,
-} from '@slipway/daemon';
+import { createDisk, type FileSystem } from '@slipway/daemon';
 import {
   type Client,
   createClient,
@@ -23,6 +16,7 @@ import {
   loadKubeconfig,
   silentLog,
 } from '@slipway/kube';
+import { createManyDaemons, createSimulatedHost, makeSimulatedMachine, setRuntimeBehaviour } from '@slipway/simulator';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
 import { startInstalledControlPlane } from '../installed-control-plane.ts';

@@ -3,8 +3,17 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { machineConfigPools, machineConfigs, nodeAnnotations, nodes, roleLabel } from '@slipway/api';
-import type { MachineConfig, MachineConfigPool, Node } from '@slipway/api';
+import {
+  type MachineConfig,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  type Node,
+  nodeAnnotations,
+  nodes,
+  roleLabel,
+} from '@slipway/api';
+import { createFetcher } from '@slipway/controllers';
 import {
   type Client,
   createClient,
@@ -14,7 +23,7 @@ import {
   loadKubeconfig,
   silentLog,
 } from '@slipway/kube';
-import { type SimulatedFleet, startFleet as startMachines } from '@slipway/slipway/fleet';
+import { type SimulatedFleet, startFleet as startMachines } from '@slipway/simulator';
 import { expect, vi } from 'vitest';
 import { type Fleet, startFleet as startCluster } from '../first-boot/fleet.ts';
 import { runSlipway } from '../slipway-process.ts';
@@ -63,6 +72,8 @@ export async function startRolloutScene(
     directory,
     shares: Object.entries(shares).map(([pool, count]) => ({ pool, machines: count })),
     log: silentLog(),
+    fetch: createFetcher({ attempts: 60, backoffMs: 250 }),
+    programVersion: 'test',
     bootMs: 100,
   });
   const ended = new AbortController();

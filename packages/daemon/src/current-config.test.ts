@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encodeStoredConfig, parseStoredConfig, readCurrentConfig, writeCurrentConfig } from './current-config.ts';
-import { ownOwners } from './host/own-owners.ts';
+import { ownOwners } from './host/file-system.ts';
 import { emptyImage } from './host/testing/disk-image.ts';
 import { createMemoryDisk } from './host/testing/memory-disk.ts';
 import { CURRENT_CONFIG } from './node-paths.ts';
@@ -47,6 +47,8 @@ describe('the config that a machine is at', () => {
     ['another kind', { kind: 'Secret' }, 'expected a MachineConfig'],
     ['no name', { metadata: {} }, 'metadata.name'],
     ['no spec', { spec: null }, 'spec: expected'],
+    ['a list of metadata', { metadata: ['secret'] }, 'metadata.name'],
+    ['a list for its spec', { spec: ['secret'] }, 'spec: expected'],
     [
       'kernel arguments that are no list',
       { spec: { kernelArguments: 'secret' } },

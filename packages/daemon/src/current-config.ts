@@ -1,4 +1,5 @@
 // The rendered config that the machine is at, as it is kept on the machine: a whole MachineConfig, in the file that users know.
+import { isRecord } from '@slipway/base/json';
 import { DaemonError } from './errors.ts';
 import type { FileSystem } from './host/file-system.ts';
 import { CURRENT_CONFIG } from './node-paths.ts';
@@ -62,8 +63,6 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown) => typeof value === 'string';
 const isList = (value: unknown) => value === null || (Array.isArray(value) && value.every(isText));
 

@@ -5,8 +5,7 @@ import type { Host } from './host/host.ts';
 import { type JoinedDaemon, type MachineDaemonOptions, startMachineDaemon } from './machine-daemon.ts';
 import { daemonSources, seenBy } from './node-sources.ts';
 import { createPinMetrics } from './pinning/pin-metrics.ts';
-import type { Pinner } from './pinning/pinner.ts';
-import { pinningSources, pinsSeenBy } from './pinning/pinning-sources.ts';
+import { type Pinner, pinningSources, pinsSeenBy } from './pinning/pinner.ts';
 import { createDaemonMetrics } from './report/metrics.ts';
 
 export interface DaemonOptions extends Pick<MachineDaemonOptions, 'pinSpreadMs' | 'pinNow'> {

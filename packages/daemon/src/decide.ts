@@ -1,5 +1,6 @@
 // What a node does about the config it is told to have.
 import type { NodeMemory } from './node-memory.ts';
+import type { Problem } from './problem.ts';
 
 export interface NodeFacts {
   /** The config that the disk is at. */
@@ -18,14 +19,14 @@ export type Decision =
   /** The cluster knows less of this machine than the machine itself: nobody asked for the way back to `target`. */
   | { readonly type: 'hold'; readonly target: string }
   /** This one was tried, and the machine went back. */
-  | { readonly type: 'give up'; readonly target: string };
+  | { readonly type: 'give up'; readonly problem: Problem };
 
 export function decide({ current, said, memory, isForced }: NodeFacts): Decision {
   const target = said.desiredConfig;
   if (target === null || target === current) return { type: 'stay' };
   if (isForced) return { type: 'update', target };
   if (memory.held === target || isForgotten(current, said.currentConfig, memory)) return { type: 'hold', target };
-  if (memory.failed?.target === target) return { type: 'give up', target };
+  if (memory.failed?.target === target) return { type: 'give up', problem: memory.failed.problem };
   return { type: 'update', target };
 }
 

@@ -1,6 +1,5 @@
 // The machine itself, whatever the cluster says: the config on its disk, what it remembers, and the updates of it.
-import type { UpdatePlan } from '@slipway/fleet';
-import { createUpdater, type UpdateResult, type UpdateStep } from './apply/updater.ts';
+import { createUpdater, type UpdateRequest, type UpdateResult, type UpdateStep } from './apply/updater.ts';
 import { readCurrentConfig, writeCurrentConfig } from './current-config.ts';
 import { readBaseline, recordBaseline } from './drift/baseline.ts';
 import { verifyMachine } from './drift/verify-machine.ts';
@@ -24,7 +23,7 @@ export interface LocalNode {
   /** The machine is this config already: only its name is new. */
   adopt(config: StoredConfig): Promise<void>;
   verify(config: StoredConfig): Promise<Drift[]>;
-  update(target: StoredConfig, plan: UpdatePlan): Promise<UpdateResult>;
+  update(request: Omit<UpdateRequest, 'from'>): Promise<UpdateResult>;
   /** Ends what an earlier run was cut off in. */
   recover(): Promise<UpdateResult>;
 }
@@ -64,9 +63,9 @@ export async function openLocalNode({ host, programVersion, onStep }: LocalNodeO
       await refreshBaseline(previous, config);
     },
     verify,
-    async update(target, plan) {
+    async update(request) {
       if (current === null) throw new Error('an update starts from a config');
-      return settle(await updater.apply({ from: current, to: target, plan }));
+      return settle(await updater.apply({ ...request, from: current }));
     },
     async recover() {
       return settle(await updater.recover());

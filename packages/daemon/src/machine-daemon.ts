@@ -9,9 +9,10 @@ import { type DriftWatch, watchDrift } from './drift/watch-drift.ts';
 import type { Host } from './host/host.ts';
 import { type LocalNode, openLocalNode } from './local-node.ts';
 import { createNodeLoop, type NodeLoop } from './node-loop.ts';
-import { createPinCluster } from './pinning/pin-cluster.ts';
 import type { PinMetrics } from './pinning/pin-metrics.ts';
 import { createPinner, type Pinner } from './pinning/pinner.ts';
+import { createPinCluster } from './pinning/reporter.ts';
+import { createConfigReader } from './read-config.ts';
 import type { DaemonMetrics } from './report/metrics.ts';
 import { createReporter } from './report/reporter.ts';
 import type { Seen } from './seen.ts';
@@ -81,6 +82,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
   return {
     join({ client, events }) {
       const reporter = createReporter({ client, events, nodeName, log, metrics });
+      const readConfig = createConfigReader(client);
       const drift = {
         found: () => drifted,
         pause: () => watch.pause(),
@@ -89,7 +91,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
           watch.resume(config);
         },
       };
-      const joined = createNodeLoop({ host, local, client, reporter, metrics, drift, log, recovered });
+      const joined = createNodeLoop({ host, local, readConfig, reporter, metrics, drift, log, recovered });
       loop = joined;
       const setPolicy = policySetter(watch, log);
       pinner = createPinner({

@@ -1,4 +1,5 @@
 // The little that a node has to know of its own past, beside its config.
+import { isRecord } from '@slipway/base/json';
 import type { Irreconcilable } from '@slipway/fleet';
 import type { FileSystem } from './host/file-system.ts';
 import { STATE_DIRECTORY } from './node-paths.ts';
@@ -51,10 +52,10 @@ function parse(json: unknown): NodeMemory {
 }
 
 function parseFailed(failed: unknown): Pick<NodeMemory, 'failed'> {
-  if (!isRecord(failed) || typeof failed.target !== 'string' || !isRecord(failed.problem)) return {};
-  const { code, message } = failed.problem;
+  if (!isRecord(failed) || typeof failed['target'] !== 'string' || !isRecord(failed['problem'])) return {};
+  const { code, message } = failed['problem'];
   if (typeof code !== 'string' || typeof message !== 'string') return {};
-  return { failed: { target: failed.target, problem: { code, message } } };
+  return { failed: { target: failed['target'], problem: { code, message } } };
 }
 
 function parseUpdate(update: unknown): Pick<NodeMemory, 'update'> {
@@ -78,10 +79,8 @@ function isDifference(value: unknown): value is Irreconcilable {
   if (!isRecord(value)) return false;
   const isShown = (shown: unknown) => shown === null || typeof shown === 'string';
   return (
-    typeof value.field === 'string' && typeof value.message === 'string' && [value.before, value.after].every(isShown)
+    typeof value['field'] === 'string' &&
+    typeof value['message'] === 'string' &&
+    [value['before'], value['after']].every(isShown)
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

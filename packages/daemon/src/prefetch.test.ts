@@ -1,10 +1,8 @@
 import { silentLog } from '@slipway/kube';
+import { createSimulatedHost, makeSimulatedMachine, simulatedLayers } from '@slipway/simulator';
 import { describe, expect, it } from 'vitest';
+import { ownOwners } from './host/file-system.ts';
 import type { Host, OperatingSystem } from './host/host.ts';
-import { ownOwners } from './host/own-owners.ts';
-import { makeSimulatedMachine } from './host/simulated/machine.ts';
-import { createSimulatedHost } from './host/simulated/simulated-host.ts';
-import { simulatedLayers } from './host/simulated/simulated-images.ts';
 import { emptyImage } from './host/testing/disk-image.ts';
 import { createMemoryDisk } from './host/testing/memory-disk.ts';
 import { prefetch } from './prefetch.ts';

@@ -4,7 +4,7 @@ import type { Log } from '@slipway/kube';
 import { DaemonError } from './errors.ts';
 import type { ImageStore } from './host/container-runtime.ts';
 import type { Host } from './host/host.ts';
-import { openSizeSource } from './pinning/size-source.ts';
+import { openSizeSource } from './pinning/sizes.ts';
 
 export interface PrefetchParts {
   readonly host: Pick<Host, 'os' | 'files' | 'containers'>;

@@ -8,7 +8,14 @@ import { DaemonError } from './errors.ts';
 import type { StoredConfig } from './stored-config.ts';
 
 /** Rejects with a DaemonError where the object is no config to bring a machine to. */
-export async function readConfig(client: Client, name: string, signal?: AbortSignal): Promise<StoredConfig> {
+export type ConfigReader = (name: string, signal: AbortSignal) => Promise<StoredConfig>;
+
+export const createConfigReader =
+  (client: Client): ConfigReader =>
+  (name, signal) =>
+    readConfig(client, name, signal);
+
+async function readConfig(client: Client, name: string, signal: AbortSignal): Promise<StoredConfig> {
   const found = await client.find(machineConfigs, { name }, { signal });
   if (found === undefined) {
     throw new DaemonError(

@@ -1,7 +1,5 @@
 // Small files of the daemon's own in its directory: private, and whole after any crash.
-import type { FileSystem } from './host/file-system.ts';
-import { ownOwners } from './host/own-owners.ts';
-import { replaceFile } from './host/replace-file.ts';
+import { type FileSystem, ownOwners, replaceFile } from './host/file-system.ts';
 import { STATE_DIRECTORY } from './node-paths.ts';
 
 export async function writeStateFile(files: FileSystem, path: string, text: string): Promise<void> {

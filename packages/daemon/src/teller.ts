@@ -1,6 +1,5 @@
 // Tells the cluster of the node, and remembers what it was told.
 import type { LocalNode } from './local-node.ts';
-import type { Problem } from './problem.ts';
 import { annotationsOf, changedAnnotations } from './report/node-annotations.ts';
 import type { Reporter } from './report/reporter.ts';
 import type { NodeSnapshot } from './report/snapshot.ts';
@@ -48,7 +47,3 @@ function fingerprintOf(snapshot: NodeSnapshot, seen: Seen | null): string {
   const { uid, generation } = seen?.machineConfigNode?.metadata ?? {};
   return JSON.stringify([snapshot, seen?.node.metadata.uid, uid, generation]);
 }
-
-export const degraded = (problem: Problem): Pick<NodeSnapshot, 'problem'> => ({
-  problem: { ...problem, state: 'Degraded' },
-});

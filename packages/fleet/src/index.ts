@@ -28,12 +28,13 @@ export {
 } from './errors.ts';
 export { canonicalJson } from './render/canonical-json.ts';
 export { RENDERED_VERSION, type RenderedIgnition } from './render/ignition.ts';
-export { type ObjectReference, type ReadResult, readMachineConfig, type RenderInput } from './render/input.ts';
+export { type ObjectReference, readMachineConfig, type RenderInput } from './render/input.ts';
 export { type LabelSelector, matchesSelector } from './render/label-selector.ts';
-export type { OSImages, OSStream } from './render/machine-settings.ts';
+export type { OSImages, OSStream, RenderImages } from './render/machine-settings.ts';
 export type { RenderProblem } from './render/problem.ts';
 export type { RenderProvenance, SettingOrigin } from './render/provenance.ts';
 export { needsRemoteContent, type RemoteReference, remoteReferences } from './render/remote.ts';
+export { type PreparedRender, prepareRender, type ReadInput } from './render/prepare-render.ts';
 export {
   type RenderedConfig,
   type RenderedSpec,
@@ -103,6 +104,8 @@ export { isStuck, isUnavailable, standOf } from './rollout/node-state.ts';
 export { answerRequest, type RequestAnswer, type RequestInput } from './rollout/answer-request.ts';
 export { type ComingRollout, estimateSeconds } from './rollout/waves.ts';
 export {
+  fieldsWhileInUse,
+  goesWhenUnused,
   type PoolCondition,
   type PoolStatus,
   type PoolStatusInput,
@@ -180,4 +183,10 @@ export { missingPools } from './missing-pools.ts';
 export { type RenderedConfigFacts, retain } from './render/retention.ts';
 export { type NodePins, pinNodeOf, type PinPhase, progressOf } from './pinned-images/node-pins.ts';
 export { runningIn } from './os-streams/running-os.ts';
-export { decidedStream, osImagesOfPool } from './os-streams/os-images-of-pool.ts';
+export {
+  clusterImages,
+  decidedStream,
+  imagesOnStream,
+  namedImages,
+  osImagesOfPool,
+} from './os-streams/pool-os-images.ts';

@@ -3,27 +3,21 @@ import { generatedByAnnotation, machineConfigPools, machineConfigs, secrets } fr
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import {
   needsRemoteContent,
+  type PreparedRender,
+  prepareRender,
+  type ReadInput,
   readMachineConfig,
-  type ReadResult,
-  type RenderInput,
-  selectMachineConfigs,
-  selectorProblems,
+  type RenderImages,
   type ReportedProblem,
+  selectMachineConfigs,
 } from '@slipway/fleet';
 import type { Client, Read, Stored } from '@slipway/kube';
 import { indexName } from '../remote-content/index-secret.ts';
 import { loadSnapshot, type Snapshot, snapshotStateOf } from '../remote-content/snapshot.ts';
 
-export interface Gathered {
-  inputs: RenderInput[];
-  problems: ReportedProblem[];
-  /** MachineConfigs whose remote content is still being fetched, and built-in ones that are not there yet. */
-  waiting: string[];
-}
-
 interface Ready {
   digest: string;
-  result: ReadResult;
+  result: ReadInput;
 }
 
 /** By the object itself: a changed one is another object, and what was made from an old one goes with it. */
@@ -37,17 +31,22 @@ interface Sources {
   ready: ReadyConfigs;
   /** The operator's own MachineConfigs as this version brings them. */
   builtIn: readonly MachineConfig[];
+  controllerVersion: string;
 }
 
-export async function gatherInputs(pool: MachineConfigPool, sources: Sources): Promise<Gathered> {
-  const gathered: Gathered = { inputs: [], problems: [...selectorProblems(pool)], waiting: missingBase(pool, sources) };
-  for (const machineConfig of selectMachineConfigs(pool, sources.read(machineConfigs, { as: 'full' }).values())) {
-    const found = await makeReady(machineConfig, sources);
-    if (found === 'waiting') gathered.waiting.push(machineConfig.metadata.name);
-    else if (found.ok) gathered.inputs.push(found.input);
-    else gathered.problems.push(...found.problems);
-  }
-  return gathered;
+/** `images`: null where nobody has said yet which ones. */
+export function prepare(
+  pool: MachineConfigPool,
+  images: RenderImages | null,
+  sources: Sources,
+): Promise<PreparedRender<Stored<MachineConfig>>> {
+  return prepareRender(pool, {
+    machineConfigs: sources.read(machineConfigs, { as: 'full' }).values(),
+    read: (machineConfig) => makeReady(machineConfig, sources),
+    missing: missingBase(pool, sources),
+    images,
+    controllerVersion: sources.controllerVersion,
+  });
 }
 
 /** Without its base a pool would lose what its machines cannot be without: for as long as it is being made, nothing is rendered. */
@@ -61,9 +60,7 @@ function missingBase(pool: MachineConfigPool, { read, builtIn }: Sources): strin
     .map(({ metadata }) => metadata.name);
 }
 
-type Found = ReadResult | { ok: false; problems: ReportedProblem[] };
-
-async function makeReady(machineConfig: Stored<MachineConfig>, sources: Sources): Promise<Found | 'waiting'> {
+async function makeReady(machineConfig: Stored<MachineConfig>, sources: Sources): Promise<ReadInput | 'waiting'> {
   if (!needsRemoteContent(machineConfig)) {
     return keep(sources.ready, machineConfig, '', () => readMachineConfig(machineConfig));
   }
@@ -86,7 +83,7 @@ async function readWithSnapshot(
   machineConfig: Stored<MachineConfig>,
   snapshot: Snapshot,
   { ready, client, namespace, signal }: Sources,
-): Promise<Found> {
+): Promise<ReadInput> {
   const known = ready.get(machineConfig);
   if (known?.digest === snapshot.digest) return known.result;
   const loaded = await loadSnapshot(client, namespace, snapshot, signal);
@@ -103,8 +100,8 @@ function keep(
   ready: ReadyConfigs,
   machineConfig: Stored<MachineConfig>,
   digest: string,
-  make: () => ReadResult,
-): ReadResult {
+  make: () => ReadInput,
+): ReadInput {
   const known = ready.get(machineConfig);
   if (known?.digest === digest) return known.result;
   const result = make();

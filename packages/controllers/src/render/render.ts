@@ -19,7 +19,6 @@ import {
   renderPool,
   type RenderResult,
   type ReportedProblem,
-  selectMachineConfigs,
 } from '@slipway/fleet';
 import {
   again,
@@ -36,7 +35,7 @@ import { listenToGates, usesStreams } from '../os-streams/gate.ts';
 import { poolOsOf, poolOsSources } from '../os-streams/pool-os.ts';
 import { indexAnnotations, remoteContentLabel } from '../remote-content/index-secret.ts';
 import { givenMachineConfigs, renderedMachineConfigs } from '../sources.ts';
-import { gatherInputs, poolsSelecting, type ReadyConfigs } from './gather.ts';
+import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
 import { renderedFrom } from './rendered-from.ts';
 import { createSettling } from './settling.ts';
 
@@ -109,15 +108,10 @@ export function renderController(options: RenderOptions): ControllerDef {
       }
       pools.add(name);
       const { read, client, signal, log } = context;
-      const { inputs, problems, waiting } = await gatherInputs(pool, {
-        read,
-        client,
-        namespace,
-        signal,
-        ready,
-        builtIn,
-      });
+      const { controllerVersion } = options;
       const os = poolOsOf(pool, options, read);
+      const prepared = await prepare(pool, os, { read, client, namespace, signal, ready, builtIn, controllerVersion });
+      const { inputs, problems, waiting, request } = prepared;
       const seen = [...inputs, canonicalJson([problems, waiting, os])];
       const wait = settling.waitFor(name, seen, context.now().getTime());
       // New machines of a pool that has nothing yet wait for it.
@@ -128,14 +122,13 @@ export function renderController(options: RenderOptions): ControllerDef {
         log.info({ waiting }, 'waits for MachineConfigs that are being made or fetched');
         return done();
       }
-      if (os === null) {
+      if (request === null) {
         log.info({}, 'waits for the OS image stream of the pool');
         return done();
       }
-      const { controllerVersion } = options;
-      const result = await renderPool({ pool: name, inputs, ...os, controllerVersion });
+      const result = await renderPool(request);
       if (!result.ok) return report(pool, result.problems, context);
-      return carryOut(pool, result, options, context);
+      return carryOut(pool, prepared.selected, result, options, context);
     },
   };
 }
@@ -158,6 +151,7 @@ async function report(
 /** First the rendered config, then the pool that points at it: a pool never names what is not there. */
 async function carryOut(
   pool: Pool,
+  given: readonly Stored<MachineConfig>[],
   result: Rendered,
   { controllerVersion, gates }: RenderOptions,
   context: Context,
@@ -166,7 +160,6 @@ async function carryOut(
   const stream = rendered.osStream === null ? {} : { [osStreamAnnotation]: rendered.osStream };
   const existing = context.read(machineConfigs, { as: 'metadata' }).get(rendered.name);
   if (existing?.metadata.deletionTimestamp !== undefined) return again(deletedLookAgainMs);
-  const given = selectMachineConfigs(pool, context.read(machineConfigs, { as: 'full' }).values());
   const manifest: MachineConfig = {
     metadata: {
       name: rendered.name,

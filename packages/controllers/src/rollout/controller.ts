@@ -1,4 +1,5 @@
-// What can be measured of pools, by the names that dashboards and alerts for such fleets ask for.
+// Brings the machines of a pool to its config, a few at a time. What happens is decided by `decidePool`; this reads what it
+// is decided on, writes what comes of it, and keeps the pool's status.
 import {
   type MachineConfigPool,
   machineConfigPools,
@@ -7,6 +8,7 @@ import {
   nodes,
   poolLabel,
   rolloutRequestAnnotation,
+  singletonName,
 } from '@slipway/api';
 import {
   answerRequest,
@@ -33,16 +35,167 @@ import {
 } from '@slipway/kube';
 import { Gauge } from 'prom-client';
 import { createFleetViews, type FleetView } from '../fleet-index.ts';
-import { createFreshness, type Freshness } from '../freshness.ts';
-import { listenToGates, usesStreams } from '../os-streams/gate.ts';
+import { osStreamsGate, usesStreams } from '../os-streams/gate.ts';
 import { poolStreamInput } from '../os-streams/pool-stream-input.ts';
 import { everyPool, osImageStreamSource } from '../os-streams/stream-reads.ts';
-import { pinsImages, pinSummaryOf } from '../pinned-images/controllers.ts';
+import { pinnedImagesGate, pinsImages, pinSummaryOf } from '../pinned-images/controllers.ts';
 import { fleetNodes, renderedMachineConfigs } from '../sources.ts';
-import { decisionPatch, GIVE_AT_ONCE, giveTargets, requestPatch } from './assign-targets.ts';
-import { createStatusWriter, renderProblemOf, type StatusWriter, tellOfDecision } from './write-status.ts';
+import { type AnnotationPatch, decisionPatch, GIVE_AT_ONCE, giveTargets, requestPatch } from './assign-targets.ts';
+import { renderProblemOf, tellOfDecision, writeStatus } from './write-status.ts';
 
-export interface RolloutMetrics {
+export interface RolloutOptions {
+  /** The node that this program runs on: the last one to change. */
+  readonly ownNode?: string | undefined;
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+  /** With OSStreams on, the status says which stream a pool is on; with PinnedImages, how far its images are. Left out: they are off. */
+  readonly gates?: Gates | undefined;
+}
+
+type Pool = Stored<MachineConfigPool>;
+
+/** Those that are left are given a target when those that were given one are seen; this is for one that changed in between. */
+const LEFT_MS = 500;
+/**
+ * A decision looks at every machine, and while a thousand of them change there are hundreds of changes a second: several are
+ * answered at once. A small fleet does not notice.
+ */
+const MOST_BETWEEN_RUNS_MS = 500;
+const betweenRuns = (machines: number): number => Math.min(MOST_BETWEEN_RUNS_MS, Math.floor(machines / 2));
+
+export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = {}): ControllerDef {
+  const views = createFleetViews();
+  const measured = metrics === undefined ? undefined : createRolloutMetrics(metrics);
+  return {
+    name: 'rollout',
+    reads: [
+      {
+        resource: machineConfigPools,
+        // A pool that comes, goes or selects others takes nodes from the others, or leaves them to them.
+        keysOf: ({ metadata }, read) => (views.hasMoved(read) ? [...poolNames(read), metadata.name] : [metadata.name]),
+      },
+      {
+        ...fleetNodes,
+        keysOf: (node, read) => {
+          const pool = views.poolOf(node, read);
+          if (pool === undefined) return [];
+          // Masters and arbiters hold etcd together: one that is back makes room for one of the other pool.
+          return isControlPlanePool(pool) ? poolNames(read).filter(isControlPlanePool) : [pool];
+        },
+      },
+      {
+        resource: machineConfigurations,
+        fieldSelector: `metadata.name=${singletonName}`,
+        keysOf: (_, read) => poolNames(read),
+      },
+      {
+        ...renderedMachineConfigs,
+        // One that is there may be told later which stream it is of.
+        keysOf: ({ metadata }) => (usesStreams(gates) ? [metadata.labels?.[poolLabel] ?? ''] : []),
+      },
+      ...(gates === undefined ? [] : [{ ...osImageStreamSource, keysOf: everyPool }]),
+    ],
+    owns: [
+      { resource: machineConfigPools },
+      { resource: machineConfigPools, subresource: 'status' },
+      { resource: nodes },
+    ],
+    dependsOnGates: [osStreamsGate, pinnedImagesGate],
+    // A decision on an old view could take a second machine out of service for one place.
+    waitsForWritesOf: 'all',
+    minIntervalMs: (_, read) => betweenRuns(read(nodes).size),
+    async reconcile(name, context) {
+      const { read } = context;
+      const pool = read(machineConfigPools).get(name);
+      const view = views.view(read);
+      measured?.homeless(view.homeless().map(({ node }) => node.metadata));
+      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
+        measured?.forget(name);
+        return done();
+      }
+      return step(pool, view, { context, measured, ownNode: ownNode ?? null, gates });
+    },
+  };
+}
+
+interface Parts {
+  readonly context: Context;
+  readonly measured: RolloutMetrics | undefined;
+  readonly ownNode: string | null;
+  readonly gates: Gates | undefined;
+}
+
+async function step(pool: Pool, view: FleetView, parts: Parts): Promise<Next> {
+  const { context, measured } = parts;
+  const members = view.membersOf(pool.metadata.name);
+  const { pool: facts, history, problems } = poolFactsOf(pool);
+  const request = pool.metadata.annotations?.[rolloutRequestAnnotation];
+  const now = context.now().getTime();
+  if (request !== undefined) {
+    const answered = answerRequest(request, {
+      pool: facts,
+      nodes: members.map((member) => member.facts),
+      history,
+      knownConfigs: configsOf(pool, context),
+      now,
+    });
+    context.log.info({ request, answer: answered.state?.answer }, 'answered a request');
+    // The pool's change brings it back here.
+    await patchAnnotations(pool, requestPatch(pool, history, answered), context);
+    return done();
+  }
+  const decision = decidePool({
+    now,
+    pool: facts,
+    members: new Map(poolNames(context.read).map((each) => [each, view.membersOf(each).map((member) => member.facts)])),
+    stopped: stoppedBy(context.read(machineConfigurations).get(singletonName)),
+    ownNode: parts.ownNode,
+  });
+  const patch = decisionPatch(pool, history, decision);
+  if (patch !== null) {
+    await patchAnnotations(pool, patch, context);
+    tellOfDecision(pool, facts.state, decision, context);
+    return done();
+  }
+  await giveTargets(decision.give, members, context);
+  const status = poolStatusOf({
+    generation: pool.metadata.generation ?? 0,
+    decision,
+    pool: facts,
+    nodes: members.map((member) => member.facts),
+    renderProblem: renderProblemOf(pool),
+    source: pool.spec.configuration,
+    previous: pool.status?.configuration,
+    problems,
+    osStream: usesStreams(parts.gates) ? poolStreamInput(pool, context.read) : undefined,
+    pins: pinsImages(parts.gates) ? poolPinsOf(pinSummaryOf(pool)) : undefined,
+  });
+  measured?.observe(pool.metadata.name, status);
+  await writeStatus(pool, status, context);
+  return nextLook(decision, now);
+}
+
+function nextLook({ lookAgainAt, give }: RolloutDecision, now: number): Next {
+  const waits = [
+    ...(lookAgainAt === null ? [] : [Math.max(0, lookAgainAt - now)]),
+    ...(give.length > GIVE_AT_ONCE ? [LEFT_MS] : []),
+  ];
+  return waits.length === 0 ? done() : again(Math.min(...waits));
+}
+
+const patchAnnotations = (pool: Pool, annotations: AnnotationPatch, { write }: Context): Promise<Pool> =>
+  write.patch(machineConfigPools, pool, { metadata: { annotations } });
+
+const configsOf = (pool: Pool, { read }: Context): ReadonlySet<string> =>
+  new Set(
+    [...read(machineConfigs).values()]
+      .filter(({ metadata }) => metadata.labels?.[poolLabel] === pool.metadata.name)
+      .map(({ metadata }) => metadata.name),
+  );
+
+const poolNames = (read: Read): string[] => [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);
+
+/** By the names that dashboards and alerts for such fleets ask for. */
+interface RolloutMetrics {
   observe(pool: string, counts: PoolStatus): void;
   /** Machines that no pool has, or that several have. */
   homeless(nodes: readonly Pick<NodeFacts, 'name'>[]): void;
@@ -72,180 +225,3 @@ function createRolloutMetrics({ registry }: Pick<Metrics, 'registry'>): RolloutM
     },
   };
 }
-
-// Brings the machines of a pool to its config, a few at a time. What happens is decided by `decidePool`; this reads what it
-// is decided on, writes what comes of it, and keeps the pool's status.
-
-export interface RolloutOptions {
-  /** The node that this program runs on: the last one to change. */
-  readonly ownNode?: string | undefined;
-  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
-  /** With OSStreams on, the status says which stream a pool is on; with PinnedImages, how far its images are. Left out: they are off. */
-  readonly gates?: Gates | undefined;
-}
-
-type Pool = Stored<MachineConfigPool>;
-
-const fieldManager = 'slipway-rollout';
-const CLUSTER = 'cluster';
-/** The watch brings what we wrote a moment later, and with it this pool. */
-const BEHIND_MS = 500;
-/**
- * A decision looks at every machine, and while a thousand of them change there are hundreds of changes a second: several are
- * answered at once. A small fleet does not notice.
- */
-const MOST_BETWEEN_RUNS_MS = 500;
-const betweenRuns = (machines: number): number => Math.min(MOST_BETWEEN_RUNS_MS, Math.floor(machines / 2));
-
-export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = {}): ControllerDef {
-  const views = createFleetViews();
-  const fresh = createFreshness();
-  const measured = metrics === undefined ? undefined : createRolloutMetrics(metrics);
-  const lastRuns = new Map<string, number>();
-  const status = createStatusWriter((pool) => fresh.wrote(machineConfigPools.kind, pool));
-  return {
-    name: 'rollout',
-    reads: [
-      {
-        resource: machineConfigPools,
-        // A pool that comes, goes or selects others takes nodes from the others, or leaves them to them.
-        keysOf: ({ metadata }, read) => (views.hasMoved(read) ? [...poolNames(read), metadata.name] : [metadata.name]),
-      },
-      {
-        ...fleetNodes,
-        keysOf: (node, read) => {
-          const pool = views.poolOf(node, read);
-          if (pool === undefined) return [];
-          // Masters and arbiters hold etcd together: one that is back makes room for one of the other pool.
-          return isControlPlanePool(pool) ? poolNames(read).filter(isControlPlanePool) : [pool];
-        },
-      },
-      {
-        resource: machineConfigurations,
-        fieldSelector: `metadata.name=${CLUSTER}`,
-        keysOf: (_, read) => poolNames(read),
-      },
-      {
-        ...renderedMachineConfigs,
-        // One that is there may be told later which stream it is of.
-        keysOf: ({ metadata }) => (usesStreams(gates) ? [metadata.labels?.[poolLabel] ?? ''] : []),
-      },
-      ...(gates === undefined ? [] : [{ ...osImageStreamSource, keysOf: everyPool }]),
-    ],
-    owns: [
-      { resource: machineConfigPools },
-      { resource: machineConfigPools, subresource: 'status' },
-      { resource: nodes },
-    ],
-    ...listenToGates(gates, () => lastRuns.keys()),
-    async reconcile(name, context) {
-      const { read, now } = context;
-      const pool = read(machineConfigPools).get(name);
-      const wait = (lastRuns.get(name) ?? 0) + betweenRuns(read(nodes).size) - now().getTime();
-      if (wait > 0 && pool !== undefined) return again(wait);
-      lastRuns.set(name, now().getTime());
-      const view = views.view(read);
-      measured?.homeless(view.homeless().map(({ node }) => node.metadata));
-      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
-        status.forget(name);
-        lastRuns.delete(name);
-        measured?.forget(name);
-        return done();
-      }
-      if (isBehind(fresh, context)) return again(BEHIND_MS);
-      return step(pool, view, { context, fresh, measured, status, ownNode: ownNode ?? null, gates });
-    },
-  };
-}
-
-interface Parts {
-  readonly context: Context;
-  readonly fresh: Freshness;
-  readonly measured: RolloutMetrics | undefined;
-  readonly status: StatusWriter;
-  readonly ownNode: string | null;
-  readonly gates: Gates | undefined;
-}
-
-const isBehind = (fresh: Freshness, { read }: Context): boolean =>
-  fresh.isBehind(nodes.kind, read(nodes)) || fresh.isBehind(machineConfigPools.kind, read(machineConfigPools));
-
-async function step(pool: Pool, view: FleetView, parts: Parts): Promise<Next> {
-  const { context, measured } = parts;
-  const members = view.membersOf(pool.metadata.name);
-  const { pool: facts, history, problems } = poolFactsOf(pool);
-  const request = pool.metadata.annotations?.[rolloutRequestAnnotation];
-  const now = context.now().getTime();
-  if (request !== undefined) {
-    const answered = answerRequest(request, {
-      pool: facts,
-      nodes: members.map((member) => member.facts),
-      history,
-      knownConfigs: configsOf(pool, context),
-      now,
-    });
-    context.log.info({ request, answer: answered.state?.answer }, 'answered a request');
-    // The pool's change brings it back here.
-    await patchPool(pool, requestPatch(pool, history, answered), parts);
-    return done();
-  }
-  const decision = decidePool({
-    now,
-    pool: facts,
-    members: new Map(poolNames(context.read).map((each) => [each, view.membersOf(each).map((member) => member.facts)])),
-    stopped: stoppedBy(context.read(machineConfigurations).get(CLUSTER)),
-    ownNode: parts.ownNode,
-  });
-  const patch = decisionPatch(pool, history, decision);
-  if (patch !== null) {
-    await patchPool(pool, patch, parts);
-    tellOfDecision(pool, facts.state, decision, context);
-    return done();
-  }
-  await giveTargets(decision.give, members, parts.fresh, context);
-  const status = poolStatusOf({
-    generation: pool.metadata.generation ?? 0,
-    decision,
-    pool: facts,
-    nodes: members.map((member) => member.facts),
-    renderProblem: renderProblemOf(pool),
-    source: pool.spec.configuration,
-    previous: pool.status?.configuration,
-    problems,
-    osStream: usesStreams(parts.gates) ? poolStreamInput(pool, context.read) : undefined,
-    pins: pinsImages(parts.gates) ? poolPinsOf(pinSummaryOf(pool)) : undefined,
-  });
-  measured?.observe(pool.metadata.name, status);
-  return nextLook(decision, await parts.status.write(pool, status, context), now);
-}
-
-function nextLook({ lookAgainAt, give }: RolloutDecision, waitForStatus: number | null, now: number): Next {
-  const waits = [
-    ...(lookAgainAt === null ? [] : [Math.max(0, lookAgainAt - now)]),
-    ...(waitForStatus === null ? [] : [waitForStatus]),
-    ...(give.length > GIVE_AT_ONCE ? [BEHIND_MS] : []),
-  ];
-  return waits.length === 0 ? done() : again(Math.min(...waits));
-}
-
-async function patchPool(pool: Pool, annotations: object, { context, fresh }: Parts): Promise<void> {
-  const { uid, resourceVersion } = pool.metadata;
-  const patch = { type: 'merge', body: { metadata: { annotations } } } as const;
-  const written = await context.client.patch(
-    machineConfigPools,
-    pool.metadata,
-    patch,
-    { uid, resourceVersion },
-    { fieldManager },
-  );
-  fresh.wrote(machineConfigPools.kind, written);
-}
-
-const configsOf = (pool: Pool, { read }: Context): ReadonlySet<string> =>
-  new Set(
-    [...read(machineConfigs).values()]
-      .filter(({ metadata }) => metadata.labels?.[poolLabel] === pool.metadata.name)
-      .map(({ metadata }) => metadata.name),
-  );
-
-const poolNames = (read: Read): string[] => [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);

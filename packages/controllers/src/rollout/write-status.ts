@@ -3,6 +3,8 @@ import { type MachineConfigPool, machineConfigPools, renderProblemsAnnotation } 
 import {
   canonicalJson,
   decodeProblems,
+  fieldsWhileInUse,
+  goesWhenUnused,
   type PoolStatus,
   type PoolStatusInput,
   type RolloutDecision,
@@ -12,44 +14,23 @@ import { type Condition, type Context, type Happening, setCondition, type Stored
 
 type StoredStatus = NonNullable<MachineConfigPool['status']>;
 
-export interface StatusWriter {
-  /** Milliseconds until it may be written; null: it says what is so. */
-  write(pool: Stored<MachineConfigPool>, status: PoolStatus, context: Context): Promise<number | null>;
-  forget(pool: string): void;
-}
-
-const fieldManager = 'slipway-rollout';
 const BETWEEN_MS = 1000;
-/** Those that are there at some times and not at others: while a feature is used. */
-const AT_TIMES: ReadonlySet<string> = new Set(['OSStreamDeprecated', 'PinnedImageSetsDegraded']);
-/** Fields likewise. */
-const PASSING = ['osImageStream', 'poolSynchronizersStatus'] as const;
 
-export function createStatusWriter(onWritten: (pool: Stored<MachineConfigPool>) => void): StatusWriter {
-  const writtenAt = new Map<string, number>();
-  return {
-    async write(pool, status, { client, now }) {
-      const { name, uid, resourceVersion } = pool.metadata;
-      const next = mergeStatus(pool.status, status, now());
-      if (next === null) return null;
-      const wait = (writtenAt.get(name) ?? -Infinity) + BETWEEN_MS - now().getTime();
-      if (wait > 0 && !changesCondition(pool.status, next)) return wait;
-      // A merge patch puts a list whole in place of the old one, which is what the API says of conditions.
-      const patch = { type: 'merge', body: { status: statusPatch(pool.status, next) } } as const;
-      onWritten(
-        await client.patch(
-          machineConfigPools,
-          pool.metadata,
-          patch,
-          { uid, resourceVersion },
-          { subresource: 'status', fieldManager },
-        ),
-      );
-      writtenAt.set(name, now().getTime());
-      return null;
-    },
-    forget: (pool) => writtenAt.delete(pool),
-  };
+/** Nothing is written where the status says what is so. */
+export async function writeStatus(
+  pool: Stored<MachineConfigPool>,
+  status: PoolStatus,
+  { write, now }: Context,
+): Promise<void> {
+  const next = mergeStatus(pool.status, status, now());
+  if (next === null) return;
+  // A merge patch puts a list whole in place of the old one, which is what the API says of conditions.
+  await write.patchThrottled(
+    machineConfigPools,
+    pool,
+    { status: statusPatch(pool.status, next) },
+    { subresource: 'status', minIntervalMs: changesCondition(pool.status, next) ? 0 : BETWEEN_MS },
+  );
 }
 
 /** The fields that are ours, as they shall be; null: they are. Conditions of other jobs stay. */
@@ -57,7 +38,7 @@ export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus
   const said = new Set<string>(wanted.conditions.map(({ type }) => type));
   const old = (before?.conditions ?? [])
     .filter(isCondition)
-    .filter(({ type }) => said.has(type) || !AT_TIMES.has(type));
+    .filter(({ type }) => said.has(type) || !goesWhenUnused(type));
   const conditions = wanted.conditions.reduce<readonly Condition[]>((list, each) => setCondition(list, each, now), old);
   const { osImageStream, poolSynchronizersStatus, ...rest } = wanted;
   const next = {
@@ -74,7 +55,7 @@ export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus
 
 /** A merge patch would leave what the old configuration has and the new one has not, such as the sources of a held one. */
 export function statusPatch(before: StoredStatus | undefined, next: StoredStatus): object {
-  const passed = PASSING.filter((field) => before?.[field] !== undefined && next[field] === undefined);
+  const passed = fieldsWhileInUse.filter((field) => before?.[field] !== undefined && next[field] === undefined);
   const patch = { ...next, ...Object.fromEntries(passed.map((field) => [field, null])) };
   if (next.configuration === undefined) return patch;
   const gone = Object.keys(before?.configuration ?? {}).map((field) => [field, null]);

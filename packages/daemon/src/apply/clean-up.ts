@@ -1,7 +1,6 @@
 // The end of an update: what was kept for the other way goes, and then its journal.
 import { posix } from 'node:path';
-import type { FileSystem } from '../host/file-system.ts';
-import { systemErrorCode } from '../host/system-error.ts';
+import { type FileSystem, systemErrorCode } from '../host/file-system.ts';
 import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node-paths.ts';
 import type { Journal } from './journal.ts';
 import { kindAt } from './look.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownOwners } from '../host/own-owners.ts';
+import { ownOwners } from '../host/file-system.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
 import { UPDATE_DIRECTORY } from '../node-paths.ts';
@@ -87,6 +87,19 @@ describe('the journal of an update', () => {
     const found = await openJournal(files);
     expect(found).toMatchObject({ found: 'unusable', to: 'rendered-worker-b' });
     expect(found).toMatchObject({ why: expect.stringContaining('version 1.2.3') });
+  });
+
+  it.each([
+    ['no JSON', 'x', ''],
+    ['null', 'null', ''],
+    ['a list', '[1]', ''],
+    ['a format that is no number', '{"format":"2","sha256":"","to":"b"}', ''],
+    ['a checksum that is no text', '{"format":2,"sha256":[],"to":"b"}', ''],
+    ['names that are no texts', '{"format":2,"sha256":"","program":7,"from":["a"],"to":{"name":"b"}}', ''],
+    ['no names', '{"format":2,"sha256":""}', ''],
+    ['names', '{"format":2,"sha256":"","to":"b"}', 'b'],
+  ])('with a first line that has %s names its update as far as that can be read', (_, line, to) => {
+    expect(decodeJournal(Buffer.from(`${line}\n{}`))).toMatchObject({ ok: false, from: '', to });
   });
 
   it('is refused at every byte that differs from what was written', () => {

@@ -1,11 +1,11 @@
 // The record of an update that is under way: what it is, written once before anything is touched, and a log of how far it
 // is. Both are on the disk when a promise of this file resolves.
 import { hash } from 'node:crypto';
+import { isRecord } from '@slipway/base/json';
 import type { Change, NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, ownOwners } from '../host/file-system.ts';
 import { UPDATE_DIRECTORY } from '../node-paths.ts';
-import { ownOwners } from '../host/own-owners.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { decodeLog, encodeRecord, LOG_BYTES, type LogRecord } from './log-record.ts';
 import type { Move, Put } from './move.ts';
@@ -159,11 +159,23 @@ const damaged = (part: string): string =>
   `${CONFIGS}: expected ${part} as the daemon wrote them, found other bytes (the checksum differs), so how the machine was before is not known. ${LEFT_ALONE}: install it anew`;
 
 function parseHeader(line: string): Header | null {
+  const header = parseJson(line);
+  if (!isRecord(header)) return null;
+  const { format, sha256 } = header;
+  if (typeof format !== 'number' || typeof sha256 !== 'string') return null;
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return {
+    format,
+    sha256,
+    program: textOf(header['program']),
+    from: textOf(header['from']),
+    to: textOf(header['to']),
+  };
+}
+
+function parseJson(text: string): unknown {
   try {
-    const header = JSON.parse(line) as Partial<Header> | null;
-    if (typeof header?.format !== 'number' || typeof header.sha256 !== 'string') return null;
-    const { format, sha256, program = '', from = '', to = '' } = header;
-    return { format, sha256, program, from, to };
+    return JSON.parse(text);
   } catch {
     return null;
   }

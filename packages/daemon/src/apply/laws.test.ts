@@ -3,11 +3,10 @@ import { type DiskEntry, diskOf, type NodeDisruptionPolicy, planUpdate, readMach
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, ownOwners } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { ownOwners } from '../host/own-owners.ts';
 import { dataUrl, machineOn, makeSmallMachine, named, type Spec, textAt } from './testing/small-machine.ts';
-import { differences, takeSnapshot, type Snapshot } from './testing/snapshot.ts';
+import { differences, type Snapshot, takeSnapshot } from './testing/snapshot.ts';
 
 // Some are above others: what is a file in one config may be a directory of files in the next. Some the OS has too.
 const paths = fc.constantFrom(

@@ -1,6 +1,5 @@
 import { DaemonError } from '../errors.ts';
-import type { FileSystem, Found } from '../host/file-system.ts';
-import { systemErrorCode } from '../host/system-error.ts';
+import { type FileSystem, type Found, systemErrorCode } from '../host/file-system.ts';
 
 /** Undefined: nothing. Where a file stands, or again stands, in the place of a directory, there is nothing below it. */
 export async function kindAt(files: FileSystem, path: string): Promise<Found['kind'] | undefined> {

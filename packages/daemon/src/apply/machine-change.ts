@@ -1,6 +1,7 @@
 // All of an update that changes the machine, there and back. Every part may be done again.
 import { posix } from 'node:path';
 import { type NodeAction, rollbackOf } from '@slipway/fleet';
+import { desiredMachineOf } from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
 import { carryOut, takeBack } from './flip.ts';
 import type { Journal } from './journal.ts';
@@ -8,7 +9,6 @@ import { markOf, osChangeOf } from './os-change.ts';
 import type { Part } from './part.ts';
 import { NO_PASSWORD } from './survey-core-user.ts';
 import { syncDirectories } from './synced.ts';
-import { wantedBy } from './wanted.ts';
 import { afterwards, asBefore, disabledFirst, disabledOnTheWayBack, type UnitOrders } from './units.ts';
 
 export function partsForward(host: Host, journal: Journal): Part[] {
@@ -28,8 +28,8 @@ export function partsForward(host: Host, journal: Journal): Part[] {
       name: 'setting the password of the user core',
       async act() {
         if (journal.oldPasswordHash === null) return;
-        const { core } = await wantedBy(to);
-        await accounts.setPasswordHash('core', core?.passwordHash ?? NO_PASSWORD);
+        const { core } = await desiredMachineOf(to);
+        await accounts.setPasswordHash('core', core.passwordHash ?? NO_PASSWORD);
       },
     },
     {
@@ -81,7 +81,7 @@ export async function runsOldOS({ os }: Host, { oldOS }: Journal): Promise<boole
 
 /** The services that the plan names, told in its order. */
 export function partsOfActions({ systemd }: Host, actions: readonly NodeAction[]): Part[] {
-  return actions.map((action) => {
+  return actions.flatMap((action) => {
     switch (action.type) {
       case 'DaemonReload':
         return { name: 'systemctl daemon-reload', act: () => systemd.daemonReload() };
@@ -89,8 +89,10 @@ export function partsOfActions({ systemd }: Host, actions: readonly NodeAction[]
         return { name: `reloading ${action.unit}`, act: () => systemd.reload(action.unit) };
       case 'Restart':
         return { name: `restarting ${action.unit}`, act: () => systemd.restart(action.unit) };
-      default:
-        return { name: action.type, act: () => Promise.resolve() };
+      case 'Drain':
+      case 'Reboot':
+        // Not for services: the one comes before the first change, the other is a step of its own.
+        return [];
     }
   });
 }

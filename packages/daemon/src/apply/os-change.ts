@@ -30,7 +30,10 @@ function partOf(change: Change, from: Spec, to: Spec): OSChange {
       return extensionsOf(from, to);
     case 'setting':
       return settingOf(change, from, to);
-    default:
+    case 'path':
+    case 'unit':
+    case 'ssh keys':
+    case 'password':
       return {};
   }
 }

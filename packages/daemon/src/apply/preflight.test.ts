@@ -1,7 +1,6 @@
 import { planUpdate } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
-import type { FileSystem } from '../host/file-system.ts';
-import { ownOwners } from '../host/own-owners.ts';
+import { type FileSystem, ownOwners } from '../host/file-system.ts';
 import { CURRENT_CONFIG, UPDATE_DIRECTORY } from '../node-paths.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { preflight } from './preflight.ts';
@@ -27,11 +26,11 @@ async function found({ from = {}, to, machine = () => Promise.resolve() }: Case)
   await machine(files);
   const [current, desired]: [StoredConfig, StoredConfig] = [named('a', from), named('b', to)];
   const plan = await planUpdate({ current, desired });
-  const problems = await preflight(files, host.accounts, plan, desired);
+  const checked = await preflight(host, { from: current, to: desired, plan });
   const before = await takeSnapshot(files);
   const result = await machineOn(files, current).update(desired);
   const changed = differences(before, await takeSnapshot(files));
-  return { problems, result, changed, isLeftOver: (await files.lookAt(UPDATE_DIRECTORY)) !== null };
+  return { checked, result, changed, isLeftOver: (await files.lookAt(UPDATE_DIRECTORY)) !== null };
 }
 
 const user = (rest: object) => ignition({ passwd: { users: [{ name: 'core', ...rest }] } });
@@ -119,23 +118,25 @@ describe('what is in the way of an update is found before anything is touched:',
       /expected \/etc\/a to be a directory/,
     ],
   ])('%s', async (_, given, code, message) => {
-    const { problems, result, changed, isLeftOver } = await found(given);
-    expect(problems).toEqual([{ code, message: expect.stringMatching(message) }]);
-    expect(result).toMatchObject({ outcome: 'old', config: 'rendered-worker-a', problem: problems[0] });
+    const { checked, result, changed, isLeftOver } = await found(given);
+    const problem = { code, message: expect.stringMatching(message) };
+    expect(checked).toMatchObject({ problem });
+    expect(result).toMatchObject({ outcome: 'old', config: 'rendered-worker-a', problem });
     expect(changed).toEqual([]);
     expect(isLeftOver).toBe(false);
   });
 
   it('nothing, where there is nothing', async () => {
-    const { problems, result } = await found({ to: withFiles(file('/usr/local/etc/a', 'x')) });
-    expect(problems).toEqual([]);
+    const { checked, result } = await found({ to: withFiles(file('/usr/local/etc/a', 'x')) });
+    expect(checked).toMatchObject({ type: 'passed' });
     expect(result).toMatchObject({ outcome: 'new' });
   });
 
   it('all of it, but not more than a person reads', async () => {
     const files = Array.from({ length: 30 }, (_, index) => file(`/etc/a/${index}`, 'x'));
-    const { problems, result } = await found({ to: withFiles(...files), machine: (disk) => make.file(disk, '/etc/a') });
-    expect(problems).toHaveLength(10);
-    expect(result).toMatchObject({ outcome: 'old', problem: { message: expect.stringMatching(/And 9 more$/) } });
+    const { checked, result } = await found({ to: withFiles(...files), machine: (disk) => make.file(disk, '/etc/a') });
+    expect(checked.type === 'refused' && checked.problem.message.split('; ')).toHaveLength(10);
+    expect(checked).toMatchObject({ type: 'refused', cause: 'machine' });
+    expect(result).toMatchObject({ outcome: 'old' });
   });
 });

@@ -1,29 +1,59 @@
-// Whether an update can be carried out on this machine, found out before anything is touched, and before a drain.
-import type { UpdatePlan } from '@slipway/fleet';
-import type { FileSystem } from '../host/file-system.ts';
-import type { Accounts } from '../host/host.ts';
+// Whether an update can be carried out on this machine, found out before anything is touched, and before a drain. This is
+// the only place that asks: who carries the update out is handed what was found.
+import type { Irreconcilable } from '@slipway/fleet';
+import { type DesiredMachine, desiredMachineOf } from '../desired-machine.ts';
+import { describeDrifts, type Drift } from '../drift/drift.ts';
+import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
-import type { StoredConfig } from '../stored-config.ts';
 import { problemOf } from './problem.ts';
+import type { Survey } from './site.ts';
+import type { UpdateRequest } from './stage.ts';
 import { surveyUpdate } from './survey.ts';
-import { wantedBy } from './wanted.ts';
 
-/** None: as far as can be seen, it can. */
+export type Preflight = PassedPreflight | FailedPreflight;
+
+/** As far as can be seen, it can; and what it comes to. */
+export interface PassedPreflight {
+  readonly type: 'passed';
+  readonly survey: Survey;
+  readonly desired: DesiredMachine;
+}
+
+export type FailedPreflight =
+  /** A running machine cannot follow. */
+  | { readonly type: 'irreconcilable'; readonly problem: Problem; readonly changes: readonly Irreconcilable[] }
+  /** The machine is not what the update would start from, or something on it is in the way. */
+  | { readonly type: 'refused'; readonly cause: 'drift' | 'machine'; readonly problem: Problem };
+
+export interface PreflightOptions {
+  /** Differences between the machine and the config that it has, looked for before the machine is surveyed. */
+  readonly verify?: () => Promise<readonly Drift[]>;
+}
+
 export async function preflight(
-  files: FileSystem,
-  accounts: Accounts,
-  plan: Pick<UpdatePlan, 'changes' | 'irreconcilable'>,
-  to: StoredConfig,
-): Promise<Problem[]> {
-  const { irreconcilable, changes } = plan;
-  if (irreconcilable.length > 0) return irreconcilable.map(({ code, message }) => ({ code, message }));
-  try {
-    const { problems } = await surveyUpdate({ files, accounts }, changes, {
-      config: to.name,
-      wanted: await wantedBy(to),
-    });
-    return [...problems];
-  } catch (error) {
-    return [problemOf(error, `MachineConfig ${to.name}`)];
+  host: Pick<Host, 'files' | 'accounts'>,
+  { from, to, plan }: Pick<UpdateRequest, 'from' | 'to' | 'plan'>,
+  { verify = async () => [] }: PreflightOptions = {},
+): Promise<Preflight> {
+  const { irreconcilable: changes } = plan;
+  const [change, ...otherChanges] = changes;
+  if (change !== undefined) return { type: 'irreconcilable', changes, problem: together(change, otherChanges) };
+  const drifts = await verify();
+  if (drifts.length > 0) {
+    const problem = { code: 'SLW_DAEMON_DRIFT', message: describeDrifts(from.name, drifts) };
+    return { type: 'refused', cause: 'drift', problem };
   }
+  try {
+    const desired = await desiredMachineOf(to);
+    const survey = await surveyUpdate(host, plan.changes, desired);
+    const [obstacle, ...others] = survey.problems;
+    if (obstacle === undefined) return { type: 'passed', survey, desired };
+    return { type: 'refused', cause: 'machine', problem: together(obstacle, others) };
+  } catch (error) {
+    return { type: 'refused', cause: 'machine', problem: problemOf(error, `MachineConfig ${to.name}`) };
+  }
+}
+
+function together({ code, message }: Problem, others: readonly Problem[]): Problem {
+  return { code, message: [message, ...others.map((other) => other.message)].join('; ') };
 }

@@ -5,10 +5,9 @@ import type { Problem } from '../problem.ts';
 import { cleanUpOld } from './clean-up.ts';
 import type { Journal, OpenJournal } from './journal.ts';
 import { firstProblem } from './part.ts';
-import { problemOf, withMore } from './problem.ts';
+import { preflight } from './preflight.ts';
+import { problemOf } from './problem.ts';
 import { drawUp, makeUpdateDirectory, stage, type UpdateRequest } from './stage.ts';
-import { surveyUpdate } from './survey.ts';
-import { wantedBy } from './wanted.ts';
 
 export type Prepared =
   | { readonly ok: true; readonly journal: OpenJournal }
@@ -17,29 +16,19 @@ export type Prepared =
 
 export async function prepare(host: Host, request: UpdateRequest, programVersion: string): Promise<Prepared> {
   const { files } = host;
-  const { to, plan } = request;
-  const [irreconcilable] = plan.irreconcilable;
-  if (irreconcilable !== undefined) return refused(irreconcilable, plan.irreconcilable.length);
+  const found = request.preflight ?? (await preflight(host, request));
+  if (found.type !== 'passed') return { ok: false, problem: found.problem, isLeftOver: false };
   let journal: Journal | null = null;
   try {
-    const wanted = await wantedBy(to);
-    const survey = await surveyUpdate(host, plan.changes, { config: to.name, wanted });
-    const [problem] = survey.problems;
-    if (problem !== undefined) return refused(problem, survey.problems.length);
-    journal = await drawUp(host, request, survey, wanted);
+    journal = await drawUp(host, request, found);
     await makeUpdateDirectory(files);
-    return { ok: true, journal: await stage(files, journal, survey, programVersion) };
+    return { ok: true, journal: await stage(files, journal, found.survey, programVersion) };
   } catch (error) {
-    const problem = problemOf(error, `making the update to ${to.name} ready`);
+    const problem = problemOf(error, `making the update to ${request.to.name} ready`);
     return { ok: false, problem, isLeftOver: journal !== null && !(await isCleanedUp(files, journal)) };
   }
 }
 
 async function isCleanedUp(files: FileSystem, journal: Journal): Promise<boolean> {
   return (await firstProblem([{ name: 'cleaning up', act: () => cleanUpOld(files, journal) }])) === null;
-}
-
-function refused({ code, message }: Problem, count: number): Prepared {
-  const problem = count === 1 ? { code, message } : withMore({ code, message }, `And ${count - 1} more`);
-  return { ok: false, problem, isLeftOver: false };
 }

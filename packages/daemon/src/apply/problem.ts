@@ -1,7 +1,7 @@
 // Why an update did not come to its end, for people.
 import { FleetError } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
-import { systemErrorCode } from '../host/system-error.ts';
+import { systemErrorCode } from '../host/file-system.ts';
 import type { Problem } from '../problem.ts';
 
 /** Messages go into the log of the update, into annotations and conditions. */

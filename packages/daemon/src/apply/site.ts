@@ -1,11 +1,11 @@
 // A machine while it is looked at for an update, and what is noted on the way.
 import { posix } from 'node:path';
+import type { DesiredMachine } from '../desired-machine.ts';
 import type { FileSystem, Owners } from '../host/file-system.ts';
 import type { Accounts, Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
 import { type Drop, type Put, temporaryOf } from './move.ts';
 import { createParents, type NewDirectory, type Parents } from './parents.ts';
-import type { Wanted } from './wanted.ts';
 
 /** How what is put somewhere is made. */
 export type Make =
@@ -40,7 +40,7 @@ export interface Survey extends Readonly<Notes> {
 export interface Site {
   readonly files: FileSystem;
   readonly accounts: Accounts;
-  readonly wanted: Wanted;
+  readonly desired: DesiredMachine;
   readonly notes: Notes;
   readonly parents: Parents;
   hasMove(path: string): boolean;
@@ -49,7 +49,7 @@ export interface Site {
   put(path: string, held: Put['held'], make: Make, place: string): void;
 }
 
-export function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, wanted: Wanted): Site {
+export function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, desired: DesiredMachine): Site {
   const notes: Notes = { moves: [], originals: [], endedOriginals: [], oldPasswordHash: null };
   const moved = new Map<string, 'put' | 'drop'>();
 
@@ -74,5 +74,5 @@ export function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, 
     isDropped,
     replace: (path) => put(path, 'nothing', { kind: 'directory' }, posix.dirname(path)),
   });
-  return { files, accounts, wanted, notes, parents, drop, put, isDropped, hasMove: (path) => moved.has(path) };
+  return { files, accounts, desired, notes, parents, drop, put, isDropped, hasMove: (path) => moved.has(path) };
 }

@@ -3,34 +3,33 @@
 import { posix } from 'node:path';
 import type { UpdatePlan } from '@slipway/fleet';
 import { encodeStoredConfig } from '../current-config.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, ownOwners, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { systemErrorCode } from '../host/system-error.ts';
 import { CURRENT_CONFIG, STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node-paths.ts';
-import { ownOwners } from '../host/own-owners.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { createJournal, type Journal, type OpenJournal } from './journal.ts';
 import { asideOf, KEPT_DIRECTORY, keptOf, type Move, type Put, temporaryOf } from './move.ts';
 import { noOriginalPath, originalPath } from './originals.ts';
 import { markOf, osChangeOf } from './os-change.ts';
 import { forEachAtOnce } from './pool.ts';
+import type { PassedPreflight } from './preflight.ts';
 import type { Make, Survey, SurveyedMove } from './site.ts';
-import { SYNCS_AT_ONCE, syncDirectories } from './synced.ts';
+import { syncDirectories, SYNCS_AT_ONCE } from './synced.ts';
 import { unitSteps } from './units.ts';
-import type { Wanted } from './wanted.ts';
 
 export interface UpdateRequest {
   readonly from: StoredConfig;
   readonly to: StoredConfig;
   readonly plan: Pick<UpdatePlan, 'changes' | 'actions' | 'irreconcilable'>;
+  /** Of this very moment: what the machine has at a path must still be there. Left out: the machine is looked at now. */
+  readonly preflight?: PassedPreflight;
 }
 
 /** What is to be done, as it will stand in the journal: from here on the plan is not asked again. */
 export async function drawUp(
   host: Host,
   { from, to, plan: { changes, actions } }: UpdateRequest,
-  survey: Survey,
-  wanted: Wanted,
+  { survey, desired }: PassedPreflight,
 ): Promise<Journal> {
   const moves = survey.moves.map(({ move }) => move);
   const isOSChanged = osChangeOf(changes, from.spec, to.spec) !== null;
@@ -44,7 +43,7 @@ export async function drawUp(
     madeDirectories: survey.directories.map(({ path }) => path),
     madeOriginals: survey.originals.map(({ path, isThere }) => (isThere ? originalPath(path) : noOriginalPath(path))),
     endedOriginals: survey.endedOriginals,
-    units: await unitSteps(changes, wanted.entries.values(), (unit) => host.systemd.enablement(unit)),
+    units: await unitSteps(changes, desired.entries.values(), (unit) => host.systemd.enablement(unit)),
     oldPasswordHash: survey.oldPasswordHash,
     oldOS: isOSChanged ? markOf((await host.os.state()).booted) : null,
   };

@@ -12,19 +12,19 @@ export const NO_PASSWORD = '*';
 
 export async function surveySshKeys(site: Site, { user, after }: SshKeysChange): Promise<void> {
   const home = await site.accounts.home(user);
-  if (home !== undefined) return surveyKeysIn(site, home, after === null ? undefined : site.wanted.core?.sshKeys);
+  if (home !== undefined) return surveyKeysIn(site, home, after === null ? null : site.desired.core.sshKeys);
   if (after === null) return undefined;
   throw refusal(
     `expected the user ${user} on the machine, found none: install the machine anew, or take the keys back`,
   );
 }
 
-async function surveyKeysIn(site: Site, home: Home, keys: SshKeys | undefined): Promise<void> {
+async function surveyKeysIn(site: Site, home: Home, keys: SshKeys | null): Promise<void> {
   await mustBeDirectories(site, home.path);
   const path = posix.join(home.path, KEYS);
   const found = await site.files.lookAt(path);
   if (found?.kind === 'directory' || found?.kind === 'other') throw refusal(`expected ${path} to be a file: remove it`);
-  if (keys === undefined) {
+  if (keys === null) {
     if (found !== null) site.drop(path, 'entry');
     return;
   }

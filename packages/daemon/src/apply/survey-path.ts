@@ -1,13 +1,13 @@
 // One path of an update: what is there, what comes in its place, what goes back to the OS.
 import { posix } from 'node:path';
 import type { PathChange, PathState } from '@slipway/fleet';
+import type { DesiredEntry, DesiredFile } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
 import type { Found, Owners } from '../host/file-system.ts';
 import { CURRENT_CONFIG, NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../node-paths.ts';
 import type { Put } from './move.ts';
 import { findOriginal, noOriginalPath, originalPath } from './originals.ts';
 import type { Make, Site } from './site.ts';
-import type { WantedEntry, WantedFile } from './wanted.ts';
 
 /** Of what the OS has in a file that stays. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
@@ -16,7 +16,7 @@ const ROOT = { id: 0 };
 
 export async function surveyPath(site: Site, change: PathChange): Promise<void> {
   if (isOwn(change.path)) throw refusal('the path is the daemon’s own: choose another one');
-  const entry = site.wanted.entries.get(change.path);
+  const entry = site.desired.entries.get(change.path);
   if (change.after === null || entry === undefined) return leave(site, change);
   return come(site, change, entry);
 }
@@ -47,7 +47,7 @@ function isTheirs(original: 'nothing' | 'unknown', before: PathState | null): bo
   return original === 'unknown' && before?.kind === 'file' && before.keepsExisting;
 }
 
-async function come(site: Site, { path, before }: PathChange, entry: WantedEntry): Promise<void> {
+async function come(site: Site, { path, before }: PathChange, entry: DesiredEntry): Promise<void> {
   const parent = await placeIn(site, path);
   // In a directory that is not there yet nothing can be found.
   const found = parent === posix.dirname(path) ? await site.files.lookAt(path) : null;
@@ -75,7 +75,7 @@ function heldBy(found: Found | null): Put['held'] {
 }
 
 /** Null: what is there is right as it is. */
-async function makeOf(site: Site, entry: WantedEntry, found: Found | null): Promise<Make | null> {
+async function makeOf(site: Site, entry: DesiredEntry, found: Found | null): Promise<Make | null> {
   switch (entry.kind) {
     case 'file':
       if (entry.keepsExisting && found !== null) return keepExisting(site, entry, found);
@@ -92,24 +92,23 @@ async function makeOf(site: Site, entry: WantedEntry, found: Found | null): Prom
 }
 
 /** What is in the file stays, and so do mode and owners where the config does not name them. */
-async function keepExisting(site: Site, entry: WantedFile, found: Found): Promise<Make | null> {
+async function keepExisting(site: Site, entry: DesiredFile, found: Found): Promise<Make | null> {
   if (found.kind !== 'file')
     throw refusal(`expected a file, found a ${found.kind}: remove it, or give the file contents`);
-  const { says } = site.wanted;
+  const { leaves } = entry;
   const owners = await ownersOf(site, entry);
-  const mode = says(entry.path, 'mode') ? entry.mode : found.mode;
-  const uid = says(entry.path, 'user') ? owners.uid : found.uid;
-  const gid = says(entry.path, 'group') ? owners.gid : found.gid;
+  const mode = leaves.has('mode') ? found.mode : entry.mode;
+  const uid = leaves.has('user') ? found.uid : owners.uid;
+  const gid = leaves.has('group') ? found.gid : owners.gid;
   const isSame = mode === found.mode && uid === found.uid && gid === found.gid;
-  const added = await entry.bytes();
-  if (isSame && added.length === 0) return null;
-  const bytes = Buffer.concat([await site.files.read(entry.path, MAX_KEPT_BYTES), added]);
+  if (isSame && entry.contents.size === 0) return null;
+  const bytes = Buffer.concat([await site.files.read(entry.path, MAX_KEPT_BYTES), await entry.bytes()]);
   return { kind: 'file', mode, uid, gid, bytes: async () => bytes };
 }
 
 async function ownersOf(
   { accounts }: Site,
-  { user, group }: Exclude<WantedEntry, { kind: 'hard link' }>,
+  { user, group }: Exclude<DesiredEntry, { kind: 'hard link' }>,
 ): Promise<Owners> {
   return accounts.owners(user, group);
 }
@@ -136,7 +135,7 @@ const notEmpty = (what: string): DaemonError =>
 
 /** A second name of a file that is replaced would stay one of the old file. */
 export async function surveyHardLinks(site: Site): Promise<void> {
-  for (const entry of site.wanted.entries.values()) {
+  for (const entry of site.desired.entries.values()) {
     if (entry.kind !== 'hard link' || site.hasMove(entry.path) || !site.hasMove(entry.target)) continue;
     const held = heldBy(await site.files.lookAt(entry.path));
     await place(site, entry.path, held, { kind: 'hard link', target: entry.target });

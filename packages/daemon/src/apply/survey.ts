@@ -1,12 +1,12 @@
 // What an update comes to on this machine: looked at before anything is touched. Whatever is in the way is found here.
 import { type Change, UNIT_DIRECTORY } from '@slipway/fleet';
+import type { DesiredMachine } from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
 import { surveyPassword, surveySshKeys } from './survey-core-user.ts';
 import { surveyHardLinks, surveyPath } from './survey-path.ts';
 import { openSite, type Site, type Survey } from './site.ts';
 import { problemOf } from './problem.ts';
-import type { Wanted } from './wanted.ts';
 
 /** One file in the way tells enough; a hundred fill a condition. */
 const MAX_PROBLEMS = 10;
@@ -14,15 +14,15 @@ const MAX_PROBLEMS = 10;
 export async function surveyUpdate(
   host: Pick<Host, 'files' | 'accounts'>,
   changes: readonly Change[],
-  { config, wanted }: { readonly config: string; readonly wanted: Wanted },
+  desired: DesiredMachine,
 ): Promise<Survey> {
-  const site = openSite(host, wanted);
+  const site = openSite(host, desired);
   const problems: Problem[] = [];
   for (const change of changes) {
     try {
       await surveyChange(site, change);
     } catch (error) {
-      problems.push(problemOf(error, `MachineConfig ${config}, ${nameOf(change)}`));
+      problems.push(problemOf(error, `MachineConfig ${desired.config}, ${nameOf(change)}`));
       if (problems.length === MAX_PROBLEMS) break;
     }
   }
@@ -40,14 +40,17 @@ async function surveyChange(site: Site, change: Change): Promise<void> {
       return surveySshKeys(site, change);
     case 'password':
       return surveyPassword(site, change);
-    default:
+    case 'kernel arguments':
+    case 'extensions':
+    case 'setting':
+      // Of the OS: os-change.ts has them.
       return undefined;
   }
 }
 
 async function removeForeignMask(site: Site, unit: string): Promise<void> {
   const path = `${UNIT_DIRECTORY}/${unit}`;
-  if (site.wanted.entries.has(path) || site.hasMove(path)) return;
+  if (site.desired.entries.has(path) || site.hasMove(path)) return;
   const found = await site.files.lookAt(path);
   if (found?.kind === 'link' && found.target === '/dev/null') site.drop(path, 'entry');
 }
@@ -63,7 +66,8 @@ function nameOf(change: Change): string {
       return `${change.kind} of the user ${change.user}`;
     case 'setting':
       return change.setting;
-    default:
+    case 'kernel arguments':
+    case 'extensions':
       return change.kind;
   }
 }

@@ -1,6 +1,6 @@
 // Which units are enabled, disabled or preset, before files change and after, on the way there and on the way back.
 import { type Change, UNIT_DIRECTORY } from '@slipway/fleet';
-import type { WantedEntry } from './wanted.ts';
+import type { DesiredEntry } from '../desired-machine.ts';
 
 type Wanted = 'enabled' | 'disabled' | 'preset';
 
@@ -24,7 +24,7 @@ export interface UnitOrders {
 
 export async function unitSteps(
   changes: readonly Change[],
-  entries: Iterable<WantedEntry>,
+  entries: Iterable<DesiredEntry>,
   enablement: (unit: string) => Promise<string>,
 ): Promise<UnitStep[]> {
   const masks = new Set<string>();

@@ -45,10 +45,12 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
   const { files } = host;
 
   async function apply(request: UpdateRequest): Promise<UpdateResult> {
-    const { from, to } = request;
+    const { from, to, preflight, ...rest } = request;
     const before = await recover();
     if (!isAt(before, from.name)) return before;
-    const prepared = await prepare(host, request, programVersion);
+    // What was found before a recovery that changed something says nothing of the machine after it.
+    const found = before.outcome === 'none' && preflight !== undefined ? { preflight } : {};
+    const prepared = await prepare(host, { from, to, ...rest, ...found }, programVersion);
     if (prepared.ok) {
       await tell({ step: 'staged', text: `${prepared.journal.moves.length} changes of the disk are ready` });
       try {

@@ -1,7 +1,7 @@
+import { createSimulatedHost } from '@slipway/simulator';
 import { describe, expect, it } from 'vitest';
 import { verifyMachine } from '../drift/verify-machine.ts';
 import type { FileSystem } from '../host/file-system.ts';
-import { createSimulatedHost } from '../host/simulated/simulated-host.ts';
 import { copyImage } from '../host/testing/disk-image.ts';
 import { createFaultyDisk } from '../host/testing/faults.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';

@@ -1,10 +1,11 @@
 // What was on the machine when it reached its config: only what comes after that is drift.
+import { isRecord } from '@slipway/base/json';
+import { CORE, type DesiredMachine, desiredMachineOf } from '../desired-machine.ts';
 import type { FileSystem } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import { STATE_DIRECTORY } from '../node-paths.ts';
 import { writeStateFile } from '../state-file.ts';
 import type { StoredConfig } from '../stored-config.ts';
-import { CORE, type Expected, expectedOf } from './expected.ts';
 import { findUnitExtras, lookForExtra } from './unit-extras.ts';
 
 export interface Baseline {
@@ -24,14 +25,14 @@ const MOST_CHARACTERS = 64 * 1024;
 
 /** To be called when the machine has reached a config. `previous` is the one it had before; null: none. */
 export async function recordBaseline(host: Host, previous: StoredConfig | null, config: StoredConfig): Promise<void> {
-  const expected = await expectedOf(config);
+  const desired = await desiredMachineOf(config);
   const earlier = await readBaseline(host.files);
-  const left = previous === null ? [] : await pathsOf(host, await expectedOf(previous));
-  const kept = new Set(await pathsOf(host, expected));
+  const left = previous === null ? [] : await pathsOf(host, await desiredMachineOf(previous));
+  const kept = new Set(await pathsOf(host, desired));
   const gone = [...new Set([...left, ...(earlier?.absent ?? [])])].filter((path) => !kept.has(path));
   const baseline: Baseline = {
     config: config.name,
-    tolerated: within(await findUnitExtras(host.files, expected)),
+    tolerated: within(await findUnitExtras(host.files, desired)),
     absent: within(await absentAmong(host.files, gone)),
   };
   await writeStateFile(host.files, BASELINE, `${JSON.stringify({ format: FORMAT, ...baseline })}\n`);
@@ -45,10 +46,11 @@ export async function readBaseline(files: FileSystem): Promise<Baseline | null> 
 }
 
 /** All but directories: others put their things there too, and one that is made again harms nothing. */
-async function pathsOf(host: Host, { entries, sshKeys }: Expected): Promise<string[]> {
+async function pathsOf(host: Host, { entries, core: { sshKeys } }: DesiredMachine): Promise<string[]> {
   const home = sshKeys === null ? undefined : await host.accounts.home(CORE);
   const keys = home === undefined || sshKeys === null ? [] : [`${home.path}/${sshKeys.paths[0]}`];
-  return [...entries.filter(({ kind }) => kind !== 'directory').map(({ path }) => path), ...keys];
+  const paths = [...entries.values()].filter(({ kind }) => kind !== 'directory').map(({ path }) => path);
+  return [...paths, ...keys];
 }
 
 async function absentAmong(files: FileSystem, paths: readonly string[]): Promise<string[]> {
@@ -67,9 +69,9 @@ function within(paths: readonly string[]): string[] {
 
 function parse(text: string): Baseline | null {
   const json = parseJson(text);
-  if (typeof json !== 'object' || json === null || !('format' in json) || json.format !== FORMAT) return null;
-  const { config, tolerated, absent } = json as Record<string, unknown>;
-  if (typeof config !== 'string' || !isPaths(tolerated) || !isPaths(absent)) return null;
+  if (!isRecord(json)) return null;
+  const { format, config, tolerated, absent } = json;
+  if (format !== FORMAT || typeof config !== 'string' || !isPaths(tolerated) || !isPaths(absent)) return null;
   return { config, tolerated, absent };
 }
 

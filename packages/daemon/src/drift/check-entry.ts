@@ -1,11 +1,16 @@
 // One path of the config: looked at, and compared.
 import type { Owner } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
+import { systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { systemErrorCode } from '../host/system-error.ts';
-import { compareEntry, type Difference, type EntryFacts } from './compare-entry.ts';
+import {
+  compareEntry,
+  type ComparedEntry,
+  type ComparedFile,
+  type Difference,
+  type EntryFacts,
+} from './compare-entry.ts';
 import { shown } from './drift.ts';
-import type { ExpectedEntry } from './expected.ts';
 import type { VerifyMemory } from './verify-memory.ts';
 
 /** One round over the machine. */
@@ -16,7 +21,7 @@ export interface Check {
   readonly owners: Map<string, number>;
 }
 
-export async function checkEntry(check: Check, entry: ExpectedEntry): Promise<Difference[]> {
+export async function checkEntry(check: Check, entry: ComparedEntry): Promise<Difference[]> {
   try {
     return compareEntry(entry, await factsOf(check, entry));
   } catch (error) {
@@ -27,24 +32,21 @@ export async function checkEntry(check: Check, entry: ExpectedEntry): Promise<Di
   }
 }
 
-async function factsOf(check: Check, entry: ExpectedEntry): Promise<EntryFacts> {
+async function factsOf(check: Check, entry: ComparedEntry): Promise<EntryFacts> {
   const { files } = check.host;
   const found = await files.lookAt(entry.path);
   const target = entry.kind === 'hard link' ? await files.lookAt(entry.target) : null;
   return {
     found,
     hasContents: entry.kind === 'file' && found?.kind === 'file' && (await hasContents(check, entry, found)),
-    owners:
-      entry.kind === 'hard link'
-        ? { uid: null, gid: null }
-        : { uid: await numberOf(check, 'user', entry.user), gid: await numberOf(check, 'group', entry.group) },
+    owners: { uid: await numberOf(check, 'user', entry), gid: await numberOf(check, 'group', entry) },
     targetInode: target?.kind === 'file' ? target.inode : null,
   };
 }
 
 async function hasContents(
   { host, memory }: Check,
-  { path, contents, keepsExisting }: Extract<ExpectedEntry, { kind: 'file' }>,
+  { path, contents, keepsExisting }: ComparedFile,
   found: Extract<EntryFacts['found'], { kind: 'file' }>,
 ): Promise<boolean> {
   if (keepsExisting ? found.size < contents.size : found.size !== contents.size) return false;
@@ -54,9 +56,10 @@ async function hasContents(
 
 const ROOT: Owner = { id: 0 };
 
-/** Also numbers are asked for: a simulated machine may have other ones. */
-async function numberOf({ host, owners }: Check, kind: 'user' | 'group', owner: Owner | null): Promise<number | null> {
-  if (owner === null) return null;
+/** Null: the config leaves it. Also numbers are asked for: a simulated machine may have other ones. */
+async function numberOf({ host, owners }: Check, kind: 'user' | 'group', entry: ComparedEntry): Promise<number | null> {
+  if (entry.kind === 'hard link' || ('leaves' in entry && entry.leaves.has(kind))) return null;
+  const owner = entry[kind];
   const key = `${kind} ${JSON.stringify(owner)}`;
   const known = owners.get(key);
   if (known !== undefined) return known;
@@ -67,7 +70,7 @@ async function numberOf({ host, owners }: Check, kind: 'user' | 'group', owner: 
 }
 
 /** A path that leads elsewhere, an owner that is not there, a sector that cannot be read: the machine is not as it should be. */
-function unreadable(entry: ExpectedEntry, text: string): Difference {
+function unreadable(entry: ComparedEntry, text: string): Difference {
   return {
     kind: entry.kind === 'hard link' ? 'link' : entry.kind,
     name: entry.path,

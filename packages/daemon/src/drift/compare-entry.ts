@@ -1,7 +1,7 @@
 // A path of the config against what is there.
+import type { DesiredDirectory, DesiredEntry, DesiredFile } from '../desired-machine.ts';
 import type { Found, Owners } from '../host/file-system.ts';
 import { type Drift, type DriftKind, shown } from './drift.ts';
-import type { ExpectedEntry } from './expected.ts';
 
 /** What was found at the path of an entry. */
 export interface EntryFacts {
@@ -14,10 +14,14 @@ export interface EntryFacts {
   readonly targetInode: number | null;
 }
 
+/** As much of it as is compared. */
+export type ComparedEntry = Exclude<DesiredEntry, DesiredFile> | ComparedFile;
+export type ComparedFile = Omit<DesiredFile, 'bytes' | 'of'>;
+
 /** Without the diff, which costs a second look. */
 export type Difference = Omit<Drift, 'diff'>;
 
-export function compareEntry(entry: ExpectedEntry, facts: EntryFacts): Difference[] {
+export function compareEntry(entry: ComparedEntry, facts: EntryFacts): Difference[] {
   const { found } = facts;
   if (found === null) return [isMissing(entry)];
   switch (entry.kind) {
@@ -38,11 +42,7 @@ function octal(mode: number): string {
   return mode.toString(8).padStart(4, '0');
 }
 
-function compareFile(
-  entry: Extract<ExpectedEntry, { kind: 'file' }>,
-  found: Extract<Found, { kind: 'file' }>,
-  facts: EntryFacts,
-): Difference[] {
+function compareFile(entry: ComparedFile, found: Extract<Found, { kind: 'file' }>, facts: EntryFacts): Difference[] {
   const rights = [...compareMode(entry, found.mode), ...compareOwners(entry, found, facts)];
   if (facts.hasContents) return rights;
   const { size } = entry.contents;
@@ -52,8 +52,8 @@ function compareFile(
   return [differ('file', entry, text, !entry.keepsExisting), ...rights];
 }
 
-function compareMode(entry: { path: string; kind: string; mode: number | null }, found: number): Difference[] {
-  if (entry.mode === null || entry.mode === found) return [];
+function compareMode(entry: ComparedFile | DesiredDirectory, found: number): Difference[] {
+  if (entry.leaves.has('mode') || entry.mode === found) return [];
   return [differ('permission', entry, `expected mode ${octal(entry.mode)}, found ${octal(found)}`)];
 }
 
@@ -67,13 +67,13 @@ function compareOwners(
   return [differ('owner', entry, `expected owner ${user}:${group}, found ${uid}:${gid}`)];
 }
 
-function compareTarget(entry: Extract<ExpectedEntry, { kind: 'link' }>, found: string): Difference[] {
+function compareTarget(entry: Extract<ComparedEntry, { kind: 'link' }>, found: string): Difference[] {
   if (entry.target === found) return [];
   return [differ('link', entry, `expected it to lead to ${shown(entry.target)}, found ${shown(found)}`)];
 }
 
 function compareHardLink(
-  entry: Extract<ExpectedEntry, { kind: 'hard link' }>,
+  entry: Extract<ComparedEntry, { kind: 'hard link' }>,
   found: Found,
   { targetInode }: EntryFacts,
 ): Difference[] {
@@ -84,12 +84,12 @@ function compareHardLink(
 }
 
 /** The part before the config's own bytes came with the OS: nobody here knows it. */
-function isMissing(entry: ExpectedEntry): Difference {
+function isMissing(entry: ComparedEntry): Difference {
   const canHeal = entry.kind !== 'file' || !entry.keepsExisting;
   return differ('missing', entry, `expected a ${entry.kind}, found nothing`, canHeal);
 }
 
-function isOther(entry: ExpectedEntry, kind: DriftKind, found: Found): Difference {
+function isOther(entry: ComparedEntry, kind: DriftKind, found: Found): Difference {
   const canHeal = entry.kind !== 'file' || !entry.keepsExisting;
   return differ(kind, entry, `expected a ${entry.kind}, found ${describe(found)}`, canHeal);
 }

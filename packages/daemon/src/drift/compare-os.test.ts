@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { compareOS, type OSFacts } from './compare-os.ts';
-import type { ExpectedOS } from './expected.ts';
+import type { DesiredOS } from '../desired-machine.ts';
 
 const [A, B] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
-const expected: ExpectedOS = {
+const expected: DesiredOS = {
   image: `quay.example/os@${A}`,
   kernelArguments: ['quiet', 'x=1'],
   noKernelArguments: [],
@@ -22,7 +22,7 @@ const realtime = ['kernel-rt-core', 'kernel-rt-modules', 'kernel-rt-modules-extr
 
 interface Case {
   readonly name: string;
-  readonly wanted?: Partial<ExpectedOS>;
+  readonly wanted?: Partial<DesiredOS>;
   readonly found?: Partial<OSFacts['booted']>;
   readonly fips?: boolean | undefined;
   readonly kinds: readonly string[];

@@ -1,17 +1,16 @@
 // The running OS against the config. What the host does not know is not compared.
+import type { DesiredOS } from '../desired-machine.ts';
 import type { Deployment } from '../host/host.ts';
-import { digestOf } from '../host/os/image-name.ts';
-import { packagesOfExtensions, packagesOfKernel } from '../host/os/packages.ts';
+import { digestOf, packagesOfExtensions, packagesOfKernel } from '../host/os/deployment.ts';
 import type { Difference } from './compare-entry.ts';
 import type { DriftKind } from './drift.ts';
-import type { ExpectedOS } from './expected.ts';
 
 export interface OSFacts {
   readonly booted: Deployment;
   readonly fips: boolean | undefined;
 }
 
-export function compareOS(expected: ExpectedOS, { booted, fips }: OSFacts): Difference[] {
+export function compareOS(expected: DesiredOS, { booted, fips }: OSFacts): Difference[] {
   const wrong: Difference[] = [];
   if (!isImage(expected.image, booted)) {
     wrong.push(differ('os image', 'osImageURL', expected.image, booted.image));
@@ -32,7 +31,7 @@ function isImage(wanted: string, { image, digest }: Deployment): boolean {
 }
 
 /** No kernel starts without any argument: an empty list is one that is not known. */
-function compareArguments(expected: ExpectedOS, found: readonly string[]): Difference[] {
+function compareArguments(expected: DesiredOS, found: readonly string[]): Difference[] {
   if (found.length === 0) return [];
   const left = [...found];
   const lacking = expected.kernelArguments.filter((argument) => {
@@ -49,7 +48,7 @@ function compareArguments(expected: ExpectedOS, found: readonly string[]): Diffe
   return [differ('kernel arguments', 'kernelArguments', wanted, found.join(' '))];
 }
 
-function comparePackages(expected: ExpectedOS, found: readonly string[]): Difference[] {
+function comparePackages(expected: DesiredOS, found: readonly string[]): Difference[] {
   const wrong: Difference[] = [];
   const lacks = (packages: readonly string[]) => packages.some((name) => !found.includes(name));
   const extensions = expected.extensions.filter((name) => lacks(packagesOfExtensions([name])));

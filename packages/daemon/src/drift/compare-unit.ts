@@ -1,5 +1,5 @@
 // A unit of the config against what the service manager and its directory say.
-import type { ExpectedUnit } from './expected.ts';
+import type { DesiredUnit } from '../desired-machine.ts';
 import type { Difference } from './compare-entry.ts';
 
 export interface UnitFacts {
@@ -14,7 +14,7 @@ const NOT_DISABLED: ReadonlySet<string> = new Set(['enabled', 'enabled-runtime']
 /** What a link or its removal below /etc does not change. */
 const OUT_OF_REACH: ReadonlySet<string> = new Set(['masked-runtime', 'not-found', 'enabled-runtime']);
 
-export function compareUnit({ name, enabled, unmasked }: ExpectedUnit, facts: UnitFacts): Difference[] {
+export function compareUnit({ name, enabled, unmasked }: DesiredUnit, facts: UnitFacts): Difference[] {
   if (unmasked && facts.isMasked) return [differ(name, 'expected it not to be masked, found it masked', true)];
   if (enabled === null) return [];
   const refused = enabled ? NOT_ENABLED : NOT_DISABLED;

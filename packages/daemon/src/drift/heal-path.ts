@@ -1,11 +1,9 @@
 // What is at a path, put back in one step: after a crash it is as it was, or as the config has it.
 import { posix } from 'node:path';
-import type { DiskEntry, Owner } from '@slipway/fleet';
-import type { FileSystem, Owners } from '../host/file-system.ts';
-import type { Accounts, Host } from '../host/host.ts';
-import { makeDirectories } from '../host/make-directories.ts';
-import { replaceFile } from '../host/replace-file.ts';
-import type { ExpectedEntry } from './expected.ts';
+import type { DiskEntry } from '@slipway/fleet';
+import type { DesiredEntry, Right } from '../desired-machine.ts';
+import { type FileSystem, makeDirectories, type Owners, replaceFile } from '../host/file-system.ts';
+import type { Host } from '../host/host.ts';
 
 const ROOT = { id: 0 };
 
@@ -26,23 +24,19 @@ export async function healPath({ files, accounts }: Host, entry: DiskEntry): Pro
 }
 
 /** Mode and owner alone, and of these only what the config names: the rest is left to what is there. */
-export async function healRights({ files, accounts }: Host, entry: ExpectedEntry): Promise<void> {
+export async function healRights({ files, accounts }: Host, entry: DesiredEntry): Promise<void> {
   const found = await files.lookAt(entry.path);
   if (found === null || found.kind === 'other' || entry.kind === 'hard link') return;
-  await files.setOwners(entry.path, await ownersOf(accounts, entry, found));
+  const { uid, gid } = await accounts.owners(entry.user, entry.group);
+  const leaves = (right: Right) => entry.kind !== 'link' && entry.leaves.has(right);
+  await files.setOwners(entry.path, {
+    uid: leaves('user') ? found.uid : uid,
+    gid: leaves('group') ? found.gid : gid,
+  });
   // After the owner, whose change may take bits of the mode away.
-  if (entry.kind !== 'link' && entry.mode !== null) await files.setMode(entry.path, entry.mode);
+  if (entry.kind !== 'link' && !leaves('mode')) await files.setMode(entry.path, entry.mode);
   if (entry.kind === 'file') await files.syncFile(entry.path);
   await files.syncDirectory(entry.kind === 'directory' ? entry.path : posix.dirname(entry.path));
-}
-
-async function ownersOf(
-  accounts: Accounts,
-  { user, group }: { user: Owner | null; group: Owner | null },
-  found: Owners,
-): Promise<Owners> {
-  const { uid, gid } = await accounts.owners(user ?? ROOT, group ?? ROOT);
-  return { uid: user === null ? found.uid : uid, gid: group === null ? found.gid : gid };
 }
 
 export async function removeExtra(files: FileSystem, path: string): Promise<void> {

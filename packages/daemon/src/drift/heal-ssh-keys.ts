@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
 import type { SshKeys } from '@slipway/fleet';
+import { CORE } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
+import { replaceFile } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { replaceFile } from '../host/replace-file.ts';
-import { CORE } from './expected.ts';
 
 /** To the file that is the config's alone, and not to the one that people write to as well. */
 export async function healSshKeys(host: Host, { paths, mode, bytes }: SshKeys): Promise<void> {

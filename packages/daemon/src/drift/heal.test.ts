@@ -1,13 +1,7 @@
+import { createSimulatedHost, listDone, makeSimulatedMachine } from '@slipway/simulator';
 import { describe, expect, it } from 'vitest';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, makeDirectories, ownOwners, readText, replaceFile } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { makeDirectories } from '../host/make-directories.ts';
-import { readText } from '../host/read-text.ts';
-import { replaceFile } from '../host/replace-file.ts';
-import { listDone } from '../host/simulated/done.ts';
-import { ownOwners } from '../host/own-owners.ts';
-import { makeSimulatedMachine } from '../host/simulated/machine.ts';
-import { createSimulatedHost } from '../host/simulated/simulated-host.ts';
 import { copyImage, type DiskImage, emptyImage } from '../host/testing/disk-image.ts';
 import { createFaultyDisk, type Fault } from '../host/testing/faults.ts';
 import { createMemoryDisk, type Note } from '../host/testing/memory-disk.ts';

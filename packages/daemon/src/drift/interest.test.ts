@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectedOf } from './expected.ts';
+import { desiredMachineOf } from '../desired-machine.ts';
 import { interestOf, type Meaning, meaningOf } from './interest.ts';
 import { sampleConfig, sampleFile } from './sample-machine.ts';
 
@@ -9,7 +9,7 @@ const config = sampleConfig('rendered-worker-1', {
   units: [{ name: 'crio.service', enabled: true }],
 });
 const baseline = { config: config.name, tolerated: [], absent: ['/opt/gone'] };
-const interest = interestOf(await expectedOf(config), baseline, ['/etc/shadow']);
+const interest = interestOf(await desiredMachineOf(config), baseline, ['/etc/shadow']);
 
 const nothing: Meaning = { check: false, path: null, units: false, rewatch: null };
 const UNITS = '/etc/systemd/system';

@@ -1,8 +1,8 @@
 // Which paths of a machine matter for drift, and what it means when something happens to one.
 import { posix } from 'node:path';
 import { UNIT_DIRECTORY } from '@slipway/fleet';
+import type { DesiredMachine } from '../desired-machine.ts';
 import type { Baseline } from './baseline.ts';
-import type { Expected } from './expected.ts';
 
 export interface Interest {
   /** Whatever happens to these counts. */
@@ -41,11 +41,11 @@ export function isWantsDirectory(name: string): boolean {
 }
 
 /** `keys` are the files with ssh keys and passwords, which the config does not name by path. */
-export function interestOf(expected: Expected, baseline: Baseline | null, keys: readonly string[]): Interest {
-  const units = expected.units.map(({ name }) => name);
+export function interestOf(desired: DesiredMachine, baseline: Baseline | null, keys: readonly string[]): Interest {
+  const units = desired.units.map(({ name }) => name);
   const within = units.map((name) => `${UNIT_DIRECTORY}/${name}.d`);
   const paths = [
-    ...expected.entries.map(({ path }) => path),
+    ...desired.entries.keys(),
     ...(baseline?.absent ?? []),
     ...units.map((name) => `${UNIT_DIRECTORY}/${name}`),
     ...keys,

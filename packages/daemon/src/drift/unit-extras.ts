@@ -1,20 +1,18 @@
 // Files that change a unit of the config, and that the config does not have.
 import { UNIT_DIRECTORY } from '@slipway/fleet';
+import type { DesiredMachine } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem, Found } from '../host/file-system.ts';
-import { systemErrorCode } from '../host/system-error.ts';
-import type { Expected } from './expected.ts';
+import { type FileSystem, type Found, systemErrorCode } from '../host/file-system.ts';
 
 /** Paths, sorted. Only of units that the config names: others are not its business. */
-export async function findUnitExtras(files: FileSystem, { units, entries }: Expected): Promise<string[]> {
-  const own = new Set(entries.map(({ path }) => path));
+export async function findUnitExtras(files: FileSystem, { units, entries }: DesiredMachine): Promise<string[]> {
   const extras: string[] = [];
   for (const { name, unmasked } of units) {
     const path = `${UNIT_DIRECTORY}/${name}`;
     // A mask of a unit that must not be masked is told as such.
-    if (!own.has(path) && (await replacesUnit(files, path, unmasked))) extras.push(path);
+    if (!entries.has(path) && (await replacesUnit(files, path, unmasked))) extras.push(path);
     const dropIns = (await listExtras(files, `${path}.d`)).filter(isDropIn);
-    extras.push(...dropIns.map((each) => `${path}.d/${each}`).filter((each) => !own.has(each)));
+    extras.push(...dropIns.map((each) => `${path}.d/${each}`).filter((each) => !entries.has(each)));
   }
   return extras.sort();
 }

@@ -1,5 +1,12 @@
 // The machine against a config: reads what the pure comparisons ask for.
-import { type DiskEntry, UNIT_DIRECTORY } from '@slipway/fleet';
+import { UNIT_DIRECTORY } from '@slipway/fleet';
+import {
+  CORE,
+  type DesiredEntry,
+  type DesiredMachine,
+  desiredMachineOf,
+  type DesiredUser,
+} from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { readBaseline } from './baseline.ts';
@@ -7,9 +14,8 @@ import { type Check, checkEntry } from './check-entry.ts';
 import type { Difference } from './compare-entry.ts';
 import { compareOS } from './compare-os.ts';
 import { compareUnit } from './compare-unit.ts';
-import { diffContents, type Side } from './contents-diff.ts';
+import { diffContents } from './contents-diff.ts';
 import { type Drift, shown } from './drift.ts';
-import { CORE, diskPlanOf, type Expected, type ExpectedEntry } from './expected.ts';
 import { findUnitExtras, lookForExtra } from './unit-extras.ts';
 import { createVerifyMemory, type VerifyMemory } from './verify-memory.ts';
 
@@ -21,30 +27,30 @@ export interface VerifyOptions {
 /** Empty: the machine is exactly that. Rejects where the config cannot be read, or a part of the host gives no answer. */
 export async function verifyMachine(host: Host, config: StoredConfig, options: VerifyOptions = {}): Promise<Drift[]> {
   const { memory = createVerifyMemory() } = options;
-  const expected = await memory.expected(config);
+  const desired = await desiredMachineOf(config);
   const check: Check = { host, memory, owners: new Map() };
   const differences = [
-    ...(await checkAll(check, expected.entries)),
-    ...(await verifyExtras(check, expected)),
-    ...(await verifyUnits(check, expected)),
-    ...(await verifyCore(check, expected)),
-    ...compareOS(expected.os, await memory.os(() => askOS(host))),
+    ...(await checkAll(check, desired.entries.values())),
+    ...(await verifyExtras(check, desired)),
+    ...(await verifyUnits(check, desired)),
+    ...(await verifyCore(check, desired.core)),
+    ...compareOS(desired.os, await memory.os(() => askOS(host))),
   ];
-  return withDiffs(host, config, differences);
+  return withDiffs(host, desired, differences);
 }
 
-async function checkAll(check: Check, entries: readonly ExpectedEntry[]): Promise<Difference[]> {
+async function checkAll(check: Check, entries: Iterable<DesiredEntry>): Promise<Difference[]> {
   const differences: Difference[] = [];
   for (const entry of entries) differences.push(...(await checkEntry(check, entry)));
   return differences;
 }
 
 /** Only against a baseline of this very config: what was there when it was reached is not known otherwise. */
-async function verifyExtras({ host: { files } }: Check, expected: Expected): Promise<Difference[]> {
+async function verifyExtras({ host: { files } }: Check, desired: DesiredMachine): Promise<Difference[]> {
   const baseline = await readBaseline(files);
-  if (baseline?.config !== expected.config) return [];
+  if (baseline?.config !== desired.config) return [];
   const tolerated = new Set(baseline.tolerated);
-  const extras = (await findUnitExtras(files, expected)).filter((path) => !tolerated.has(path));
+  const extras = (await findUnitExtras(files, desired)).filter((path) => !tolerated.has(path));
   const back: string[] = [];
   for (const path of baseline.absent) {
     if ((await lookForExtra(files, path)) !== null) back.push(path);
@@ -63,7 +69,7 @@ function extra(path: string, text: string): Difference {
   return { kind: 'extra', name: path, message: `${shown(path)}: ${text}`, canHeal: true };
 }
 
-async function verifyUnits({ host, memory }: Check, { units }: Expected): Promise<Difference[]> {
+async function verifyUnits({ host, memory }: Check, { units }: DesiredMachine): Promise<Difference[]> {
   const differences: Difference[] = [];
   for (const unit of units) {
     const mask = unit.unmasked ? await lookForExtra(host.files, `${UNIT_DIRECTORY}/${unit.name}`) : null;
@@ -75,7 +81,7 @@ async function verifyUnits({ host, memory }: Check, { units }: Expected): Promis
   return differences;
 }
 
-async function verifyCore(check: Check, { sshKeys, passwordHash }: Expected): Promise<Difference[]> {
+async function verifyCore(check: Check, { sshKeys, passwordHash }: DesiredUser): Promise<Difference[]> {
   const differences: Difference[] = [];
   if (sshKeys !== null) differences.push(...(await verifyKeys(check, sshKeys)));
   if (passwordHash !== null && (await check.host.accounts.passwordHash(CORE)) !== passwordHash) {
@@ -85,7 +91,7 @@ async function verifyCore(check: Check, { sshKeys, passwordHash }: Expected): Pr
   return differences;
 }
 
-async function verifyKeys(check: Check, keys: NonNullable<Expected['sshKeys']>): Promise<Difference[]> {
+async function verifyKeys(check: Check, keys: NonNullable<DesiredUser['sshKeys']>): Promise<Difference[]> {
   const home = await check.host.accounts.home(CORE);
   if (home === undefined) {
     const message = `user ${CORE}: expected ssh keys in its home directory, found no such user`;
@@ -94,7 +100,15 @@ async function verifyKeys(check: Check, keys: NonNullable<Expected['sshKeys']>):
   const checkAt = (path: string) => {
     const { mode, contents } = keys;
     const owners = { user: { id: home.uid }, group: { id: home.gid } };
-    return checkEntry(check, { kind: 'file', path, mode, contents, keepsExisting: false, ...owners });
+    return checkEntry(check, {
+      kind: 'file',
+      path,
+      mode,
+      contents,
+      keepsExisting: false,
+      leaves: new Set(),
+      ...owners,
+    });
   };
   const [fragment, whole] = keys.paths.map((path) => `${home.path}/${path}`);
   const differences = await checkAt(fragment ?? '');
@@ -115,25 +129,27 @@ async function askOS({ os }: Host) {
 const MOST_DIFFS = 20;
 const MOST_SHOWN = 1024 * 1024;
 
-async function withDiffs(host: Host, config: StoredConfig, differences: readonly Difference[]): Promise<Drift[]> {
-  const shown = differences.filter(({ kind }) => kind === 'file' || kind === 'extra').slice(0, MOST_DIFFS);
-  const entries = shown.length === 0 ? [] : (await diskPlanOf(config)).entries;
+async function withDiffs(
+  host: Host,
+  { entries }: DesiredMachine,
+  differences: readonly Difference[],
+): Promise<Drift[]> {
+  const shown = new Set(differences.filter(({ kind }) => kind === 'file' || kind === 'extra').slice(0, MOST_DIFFS));
   const drifts: Drift[] = [];
   for (const difference of differences) {
-    const diff = shown.includes(difference) ? await diffAt(host, difference.name, entries) : '';
+    const diff = shown.has(difference) ? await diffAt(host, difference.name, entries.get(difference.name)) : '';
     drifts.push({ ...difference, diff });
   }
   return drifts;
 }
 
-async function diffAt({ files }: Host, path: string, entries: readonly DiskEntry[]): Promise<string> {
-  const entry = entries.find((each) => each.path === path);
-  const expected: Side | null = entry?.kind === 'file' ? entry : null;
+async function diffAt({ files }: Host, path: string, entry: DesiredEntry | undefined): Promise<string> {
   // What the OS has before the config's own bytes would stand there as if somebody had added it.
   if (entry?.kind === 'file' && entry.keepsExisting) return '';
   try {
     const found = await files.lookAt(path);
     if (found?.kind !== 'file' || found.size > MOST_SHOWN) return '';
+    const expected = entry?.kind === 'file' ? { bytes: await entry.bytes(), mode: entry.mode } : null;
     return await diffContents(path, expected, { bytes: await files.read(path, MOST_SHOWN), mode: found.mode });
   } catch {
     // It changed while it was being looked at: the next check has it.

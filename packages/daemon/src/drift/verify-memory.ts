@@ -1,13 +1,11 @@
 // What is known from earlier checks, so that a check of a machine that did not change reads no file and asks nobody.
+import { type Contents, contentsOf } from '../desired-machine.ts';
 import type { FileSystem, Found } from '../host/file-system.ts';
-import type { StoredConfig } from '../stored-config.ts';
 import type { OSFacts } from './compare-os.ts';
-import { type Contents, contentsOf, type Expected, expectedOf } from './expected.ts';
 
 type FoundFile = Extract<Found, { kind: 'file' }>;
 
 export interface VerifyMemory {
-  expected(config: StoredConfig): Promise<Expected>;
   /** Of the whole file, or of its last `tail` bytes. */
   contents(files: FileSystem, path: string, found: FoundFile, tail?: number): Promise<Contents>;
   enablement(unit: string, ask: (unit: string) => Promise<string>): Promise<string>;
@@ -29,14 +27,8 @@ const TICK_MS = 100;
 export function createVerifyMemory(now: () => number = Date.now): VerifyMemory {
   const files = new Map<string, { found: FoundFile; contents: Contents }>();
   const enablements = new Map<string, string>();
-  let latest: { config: StoredConfig; expected: Promise<Expected> } | null = null;
   let booted: OSFacts | null = null;
   return {
-    expected(config) {
-      if (latest?.config !== config) latest = { config, expected: expectedOf(config) };
-      return latest.expected;
-    },
-
     async contents(disk, path, found, tail) {
       const known = files.get(path);
       if (known !== undefined && known.contents.size === (tail ?? found.size) && isSameFile(known.found, found)) {

@@ -1,6 +1,7 @@
 // Keeps an eye on the machine: drift is told within two seconds, and put back where the policy says so.
 import { type Clock, systemClock } from '@slipway/base/clock';
 import type { Log } from '@slipway/kube';
+import { CORE, desiredMachineOf } from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { readBaseline } from './baseline.ts';
@@ -9,7 +10,6 @@ import type { DirectoryWatcher } from './directory-watcher.ts';
 import { type DriftReport, reportOf } from './drift-report.ts';
 import { type DriftPolicy, LEAVE } from './drift-policy.ts';
 import { type Drift, itemOf } from './drift.ts';
-import { CORE } from './expected.ts';
 import { heal } from './heal.ts';
 import { createHealingHistory } from './healing-history.ts';
 import { type Interest, interestOf, type Meaning } from './interest.ts';
@@ -126,7 +126,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
   async function prepare(current: StoredConfig): Promise<void> {
     if (clock.now() >= lookAtAllAt) {
       memory.forgetUnits();
-      interest = interestOf(await memory.expected(current), await readBaseline(host.files), await accountFiles(host));
+      interest = interestOf(await desiredMachineOf(current), await readBaseline(host.files), await accountFiles(host));
       rewatch = '/';
       lookAtAllAt = clock.now() + ALL_MS;
     }

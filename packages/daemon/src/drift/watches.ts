@@ -1,8 +1,7 @@
 // The watches on all directories that matter, kept in step with those that exist.
 import { posix } from 'node:path';
 import { UNIT_DIRECTORY } from '@slipway/fleet';
-import { systemErrorCode } from '../host/system-error.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, systemErrorCode } from '../host/file-system.ts';
 import type { DirectoryWatcher } from './directory-watcher.ts';
 import { type Interest, isWantsDirectory, type Meaning, meaningOf } from './interest.ts';
 

@@ -1,17 +1,20 @@
 import { PRESET_PATH } from '@slipway/fleet';
 import { silentLog } from '@slipway/kube';
+import {
+  bootSimulatedMachine,
+  createSimulatedHost,
+  makeSimulatedMachine,
+  type SimulatedMachineOptions,
+} from '@slipway/simulator';
 import { describe, expect, it } from 'vitest';
 import { readCurrentConfig } from '../current-config.ts';
-import type { FileSystem } from '../host/file-system.ts';
-import { makeSimulatedMachine, type SimulatedMachineOptions } from '../host/simulated/machine.ts';
-import { bootSimulatedMachine, createSimulatedHost } from '../host/simulated/simulated-host.ts';
+import { type FileSystem, ownOwners } from '../host/file-system.ts';
 import { copyImage, type DiskImage, emptyImage } from '../host/testing/disk-image.ts';
 import { createFaultyDisk } from '../host/testing/faults.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
 import { ENCAPSULATED } from '../node-paths.ts';
-import { ownOwners } from '../host/own-owners.ts';
 import type { StoredConfig } from '../stored-config.ts';
-import { type FirstBoot, finishFirstBoot } from './first-boot.ts';
+import { finishFirstBoot, type FirstBoot } from './first-boot.ts';
 
 const plain: StoredConfig = { name: 'rendered-worker-a', spec: { config: { ignition: { version: '3.5.0' } } } };
 const rich: StoredConfig = {

@@ -1,6 +1,7 @@
 // Finishes what Ignition began: kernel arguments, extensions and OS of the config that the machine was born with. It runs
 // before the kubelet, at every boot until it is done, and may be cut off at any point.
 import { posix } from 'node:path';
+import { isRecord } from '@slipway/base/json';
 import { PRESET_PATH } from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import { parseStoredConfig, readCurrentConfig, writeCurrentConfig } from '../current-config.ts';
@@ -120,9 +121,9 @@ async function countBoot(host: Host, { name }: StoredConfig): Promise<void> {
 async function readBoots({ files }: Host, config: string): Promise<readonly string[]> {
   if ((await files.lookAt(ATTEMPTS)) === null) return [];
   try {
-    const noted = JSON.parse(new TextDecoder().decode(await files.read(ATTEMPTS, 4096))) as Partial<Boots>;
-    if (noted.config !== config || !Array.isArray(noted.boots)) return [];
-    return noted.boots.filter((boot) => typeof boot === 'string');
+    const noted: unknown = JSON.parse(new TextDecoder().decode(await files.read(ATTEMPTS, 4096)));
+    if (!isRecord(noted) || noted['config'] !== config || !Array.isArray(noted['boots'])) return [];
+    return noted['boots'].filter((boot) => typeof boot === 'string');
   } catch {
     return [];
   }

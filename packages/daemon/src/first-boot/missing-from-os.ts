@@ -1,8 +1,7 @@
 // What a machine that was installed from a boot image still lacks of its config: Ignition writes files, not the OS.
 import { splitArguments } from '@slipway/fleet';
 import type { Deployment, OSChange } from '../host/host.ts';
-import { digestOf } from '../host/os/image-name.ts';
-import { packagesOfExtensions, packagesOfKernel } from '../host/os/packages.ts';
+import { digestOf, packagesOfExtensions, packagesOfKernel } from '../host/os/deployment.ts';
 import type { StoredConfig } from '../stored-config.ts';
 
 /** Null: nothing. */

@@ -1,9 +1,11 @@
 // The machine's disk itself. Calls that end in memory are synchronous: a hundredth of a millisecond each, where a trip
 // through Node's pool of threads takes ten times that. Only fsync, which waits for the disk, goes there.
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   fchownSync,
   fstatSync,
@@ -21,15 +23,14 @@ import {
   statfsSync,
   symlinkSync,
   unlinkSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { posix } from 'node:path';
-import { promisify } from 'node:util';
+import { getSystemErrorMessage, promisify } from 'node:util';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem, Found, NewFile, Space } from './file-system.ts';
+import { type FileSystem, type Found, type NewFile, type Space, systemErrorCode } from './file-system.ts';
 import { createMachinePaths, type MachinePaths, O_PATH } from './machine-path.ts';
-import { hasSelinux, makeWithLabel, readLabel } from './selinux-label.ts';
-import { ofMachine, systemErrorCode } from './system-error.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const PERMISSIONS = 0o777;
@@ -110,6 +111,16 @@ async function told<T>(operation: string, path: string, act: () => T | Promise<T
   } catch (error) {
     throw ofMachine(error, operation, path);
   }
+}
+
+/** The same error, but with the path that people know in place of that of an open handle. */
+function ofMachine(error: unknown, operation: string, path: string): unknown {
+  if (error instanceof DaemonError || !(error instanceof Error) || !('errno' in error)) return error;
+  const { errno } = error;
+  const code = systemErrorCode(error);
+  if (typeof errno !== 'number' || code === undefined) return error;
+  const text = `${code}: ${getSystemErrorMessage(errno)}, ${operation} ${path}`;
+  return Object.assign(new Error(text, { cause: error }), { code, errno, path });
 }
 
 function orNothing<T>(nothing: T, look: () => T): T {
@@ -205,4 +216,38 @@ function writeAt(handle: number, path: string, offset: number, bytes: Uint8Array
 function writeAll(handle: number, bytes: Uint8Array, offset: number | null): void {
   for (let done = 0; done < bytes.length;)
     done += writeSync(handle, bytes, done, bytes.length - done, offset === null ? null : offset + done);
+}
+
+// A file that takes the place of another gets its SELinux label, from the moment it is made. Everything else gets what the
+// policy has for new files in that directory, which is right for what a config brings: units, drop-ins, settings.
+//
+// Never run on a host with SELinux: there was none to try it on.
+
+/** Of this thread: only what it makes itself, by synchronous calls, gets the label. */
+const LABEL_OF_NEW_FILES = '/proc/thread-self/attr/fscreate';
+
+function hasSelinux(): boolean {
+  return existsSync('/sys/fs/selinux/enforce');
+}
+
+/** Node cannot read extended attributes. `place` is that of this process; undefined: nothing is there. */
+function readLabel(place: string): string | undefined {
+  const ours = place.replace('/proc/self/', `/proc/${process.pid}/`);
+  try {
+    const label = execFileSync('stat', ['--printf=%C', '--', ours], { stdio: ['ignore', 'pipe', 'ignore'] }).toString();
+    return label === '?' || label === '' ? undefined : label;
+  } catch {
+    return undefined;
+  }
+}
+
+function makeWithLabel<T>(label: string | undefined, make: () => T): T {
+  if (label === undefined) return make();
+  writeFileSync(LABEL_OF_NEW_FILES, label);
+  try {
+    return make();
+  } finally {
+    // An empty write: back to what the policy says.
+    writeFileSync(LABEL_OF_NEW_FILES, '\n');
+  }
 }

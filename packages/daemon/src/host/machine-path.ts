@@ -3,10 +3,9 @@
 // Every directory on the way is opened on its own and not through a link, and the next one through the handle of the one
 // before (/proc/self/fd/N/name: Node has no openat), so nobody can put a link in place of a directory between a check and
 // the use. Links among the parents are read and followed as the machine itself would: absolute ones from its root.
-import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readlinkSync, statSync } from 'node:fs';
 import { DaemonError } from '../errors.ts';
-import { createOpenDirectories } from './open-directories.ts';
-import { systemErrorCode } from './system-error.ts';
+import { systemErrorCode } from './file-system.ts';
 
 /** As many as the kernel follows. */
 const MOST_LINKS = 40;
@@ -140,4 +139,58 @@ function splitPath(path: string): string[] {
 
 function refusal(path: string, why: string, wayOut: string, cause?: unknown): DaemonError {
   return new DaemonError('SLW_DAEMON_PATH', `the path ${JSON.stringify(path)} ${why}: ${wayOut}`, { cause });
+}
+
+// Directories that are kept open while many paths in them are used in a row, which takes half the time of an update. Each use
+// asks again whether the path still leads there, and none stays open when the program has come to rest.
+
+interface Kept {
+  readonly handle: number;
+  readonly dev: number;
+  readonly ino: number;
+}
+
+/** More are opened and closed each time. */
+const MOST = 64;
+
+export interface OpenDirectories {
+  /** undefined: not open, or the path leads elsewhere by now. */
+  find(path: string): number | undefined;
+  /** False: it is the caller's to close. */
+  keep(path: string, handle: number): boolean;
+}
+
+function createOpenDirectories(root: string): OpenDirectories {
+  const kept = new Map<string, Kept>();
+
+  function closeAll(): void {
+    for (const { handle } of kept.values()) closeSync(handle);
+    kept.clear();
+  }
+
+  return {
+    find(path) {
+      const known = kept.get(path);
+      return known !== undefined && leadsTo(`${root}/${path}`, known) ? known.handle : undefined;
+    },
+    keep(path, handle) {
+      // One that leads elsewhere by now may be in use this moment, so it stays until all are closed.
+      if (kept.size >= MOST || kept.has(path)) return false;
+      if (kept.size === 0) setImmediate(closeAll);
+      const { dev, ino } = fstatSync(handle);
+      kept.set(path, { handle, dev, ino });
+      return true;
+    },
+  };
+}
+
+/** Links are followed from this machine's root here: where that is not the root of the other, the answer is no. */
+function leadsTo(place: string, { dev, ino }: Kept): boolean {
+  try {
+    const found = statSync(place, { throwIfNoEntry: false });
+    return found !== undefined && found.dev === dev && found.ino === ino;
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return false;
+  }
 }

@@ -173,15 +173,15 @@ describe('a password', () => {
 describe('the container runtime', () => {
   const { signal } = new AbortController();
 
-  it('reads its configuration again by systemd', async () => {
-    await (await open()).containers.reload(signal);
+  it('reads its configuration again by systemd when it is to pin something else', async () => {
+    await expect((await open()).containers.pin([], signal)).rejects.toMatchObject({ code: 'SLW_PINNING_RUNTIME' });
     expect(lines().at(-1)).toBe('systemctl reload -- crio.service');
   });
 
   it('that does not run is one that does not answer', async () => {
     const { containers } = await open();
     answers.push(['systemctl reload', { status: 1, stderr: 'crio.service is not active, cannot reload.' }]);
-    await expect(containers.reload(signal)).rejects.toMatchObject({
+    await expect(containers.pin([], signal)).rejects.toMatchObject({
       code: 'SLW_PINNING_RUNTIME',
       message: expect.stringMatching(/configuration again.*crio.service is not active/),
     });
@@ -194,7 +194,7 @@ describe('the container runtime', () => {
 
   it('is not blamed where it is systemd that does not answer', async () => {
     answers.push(['systemctl reload', { status: 1, stderr: 'Failed to connect to bus: Connection refused' }]);
-    await expect((await open()).containers.reload(signal)).rejects.toMatchObject({ code: 'SLW_DAEMON_SYSTEMD' });
+    await expect((await open()).containers.pin([], signal)).rejects.toMatchObject({ code: 'SLW_DAEMON_SYSTEMD' });
   });
 });
 

@@ -1,17 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { DaemonError } from '../errors.ts';
-import { noSuchUser, readAccounts, SHADOW } from './account-files.ts';
-import { type CrioOptions, createCrio } from './cri/cri-o.ts';
+import { createRealAccounts } from './accounts.ts';
+import type { ContainerRuntime, RuntimeDriver, RuntimeOptions } from './container-runtime.ts';
+import { crioDriver } from './cri/cri-o.ts';
 import { createDisk } from './disk.ts';
-import type { FileSystem } from './file-system.ts';
-import type { Accounts, Host } from './host.ts';
+import type { Host } from './host.ts';
 import { openOS, type OSOptions } from './os/open-os.ts';
 import { createRealSystemd, type RealSystemdOptions } from './real-systemd.ts';
 import { createRunner, type Run, shorten } from './run-command.ts';
 
 const SHORT_MS = 60_000;
 const REBOOT_UNIT = 'slipway-reboot';
-const CRIO_UNIT = 'crio.service';
 /** The kernel's, whatever directory the machine's root is mounted at. */
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
@@ -23,7 +22,7 @@ export interface RealHostOptions {
   readonly os?: OSOptions;
   readonly settle?: NonNullable<RealSystemdOptions['settle']>;
   /** A container runtime elsewhere than where machines have it. */
-  readonly containers?: Partial<Pick<CrioOptions, 'socket' | 'reload'>>;
+  readonly containers?: Partial<Pick<RuntimeOptions, 'socket' | 'reload'>>;
 }
 
 export async function createRealHost(options: RealHostOptions): Promise<Host> {
@@ -37,11 +36,19 @@ export async function createRealHost(options: RealHostOptions): Promise<Host> {
     files,
     os,
     systemd,
-    accounts: realAccounts(files, run),
-    containers: createCrio({ root, files, reload: () => systemd.reload(CRIO_UNIT), ...options.containers }),
+    accounts: createRealAccounts(files, run),
+    containers: await openRuntime({ root, files, reload: (unit) => systemd.reload(unit), ...options.containers }),
     bootId: async () => (await readFile(BOOT_ID, 'utf8')).trim(),
     reboot: (why) => reboot(run, why, finalizes),
   };
+}
+
+/** The first of them that the machine has; where it has none, calls to the first one say what was expected. */
+const RUNTIMES: readonly [RuntimeDriver, ...RuntimeDriver[]] = [crioDriver];
+
+async function openRuntime(options: RuntimeOptions): Promise<ContainerRuntime> {
+  for (const driver of RUNTIMES) if (await driver.isOn(options.files)) return driver.open(options);
+  return RUNTIMES[0].open(options);
 }
 
 /** By a unit with a name: a second request finds it there. It outlives this process, which the shutdown ends. */
@@ -70,27 +77,4 @@ async function reboot(run: Run, why: string, finalizes: boolean): Promise<void> 
     `The machine does not reboot: ${shorten(plain.stderr, 1000) || 'systemd said nothing'}. Reboot it by hand; the update ` +
       'then goes on by itself.',
   );
-}
-
-function realAccounts(files: FileSystem, run: Run): Accounts {
-  const accounts = readAccounts(files);
-  return {
-    ...accounts,
-    async setPasswordHash(user, hash) {
-      const before = await accounts.passwordHash(user);
-      if (before === undefined) throw noSuchUser(user);
-      if (before === hash) return;
-      if (/[:\s]/.test(hash))
-        throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password hash of ${user} has a colon or a space in it.`);
-      // Not as an argument: those of every process can be seen by all users.
-      const set = await run({ program: 'chpasswd', args: ['-e'], input: `${user}:${hash}\n`, timeoutMs: SHORT_MS });
-      if (set.status !== 0) {
-        const said =
-          set.status === null ? 'there is no chpasswd on this machine' : shorten(set.stderr.replaceAll(hash, '…'), 500);
-        throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password of ${user} could not be set: ${said}.`);
-      }
-      await files.syncFile(SHADOW);
-      await files.syncDirectory('/etc');
-    },
-  };
 }

@@ -1,6 +1,7 @@
 // The one way to run a program of the machine: no shell, a bound on time and output, texts in English whatever the machine speaks.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { truncateStart } from '@slipway/base/text';
 import { DaemonError } from '../errors.ts';
 
 export interface Command {
@@ -124,7 +125,4 @@ function isMissing({ status, stderr }: CommandResult, program: string): boolean 
 }
 
 /** The end of it, where the reason stands. */
-export function shorten(text: string, most: number): string {
-  const trimmed = text.trim();
-  return trimmed.length <= most ? trimmed : `…${trimmed.slice(-most)}`;
-}
+export const shorten = (text: string, maxChars: number): string => truncateStart(text.trim(), maxChars);

@@ -1,12 +1,11 @@
 // The sets that a node is assigned, as the cluster has them. Each is got once for every change of it, and not watched.
 import type { PinnedImageSet } from '@slipway/api';
+import { forEachLimit } from '@slipway/base/concurrency';
+import { quote } from '@slipway/base/text';
 import type { AssignedSet } from '@slipway/fleet';
 import { isKubeError } from '@slipway/kube';
 import type { Problem } from '../problem.ts';
-import { addAttempt, type Attempts, isFailed } from './attempts.ts';
-import { soonest } from './next-work.ts';
-import type { PinCluster } from './pin-cluster.ts';
-import { readSet, type WantedSet } from './wanted-set.ts';
+import { addAttempt, type Attempts, isFailed, soonest } from './retry.ts';
 
 export interface AssignedSets {
   /** By name, those that are known. */
@@ -18,20 +17,26 @@ export interface AssignedSets {
   readonly retryAt: number | null;
 }
 
+/** Rejects as the client does. */
+export interface SetSource {
+  /** undefined: there is none. */
+  findSet(name: string, signal: AbortSignal): Promise<PinnedImageSet | undefined>;
+}
+
 export interface SetReader {
   read(assigned: readonly AssignedSet[], signal: AbortSignal): Promise<AssignedSets>;
+}
+
+export interface SetReaderOptions {
+  readonly cluster: SetSource;
+  readonly now: () => number;
+  readonly random: () => number;
 }
 
 interface Known {
   /** What the assignment said when it was asked for. */
   readonly asked: string;
   readonly set: WantedSet;
-}
-
-export interface SetReaderOptions {
-  readonly cluster: Pick<PinCluster, 'findSet'>;
-  readonly now: () => number;
-  readonly random: () => number;
 }
 
 const AT_ONCE = 5;
@@ -75,9 +80,7 @@ export function createSetReader({ cluster, now, random }: SetReaderOptions): Set
       forgetOthers(known, assigned);
       forgetOthers(attempts, assigned);
       const due = assigned.filter((set) => isNews(set) && (attempts.get(set.name)?.notBefore ?? 0) <= now());
-      for (let at = 0; at < due.length; at += AT_ONCE) {
-        await Promise.all(due.slice(at, at + AT_ONCE).map((set) => get(set, signal)));
-      }
+      await forEachLimit(due, AT_ONCE, (set) => get(set, signal));
       const names = assigned.map(({ name }) => name);
       return {
         wanted: names.flatMap((name) => known.get(name)?.set ?? []),
@@ -95,3 +98,50 @@ function forgetOthers(map: Map<string, unknown>, assigned: readonly AssignedSet[
   const names = new Set(assigned.map(({ name }) => name));
   for (const name of map.keys()) if (!names.has(name)) map.delete(name);
 }
+
+// A PinnedImageSet as the node needs it.
+
+export interface WantedSet {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  /** By digest, sorted, each once. */
+  readonly images: readonly string[];
+}
+
+export type ReadSet =
+  | { readonly ok: true; readonly set: WantedSet }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** As the API has it. */
+const MOST_IMAGES = 500;
+/** The name goes into a file of the container runtime and back into its requests: nothing else is let through. */
+const BY_DIGEST = /^[\w.:-]+(?:\/[\w.-]*)+@sha256:[a-f0-9]{64}$/;
+const MOST_LETTERS = 447;
+
+/** undefined: the API has no such set. */
+export function readSet(name: string, found: PinnedImageSet | undefined): ReadSet {
+  if (found === undefined) {
+    return bad(
+      `PinnedImageSet ${name}, which this node is to pin, does not exist: it was just deleted, and the node is told so soon; ` +
+        'if that does not happen, see whether the controller runs. What the node holds of it stays',
+    );
+  }
+  const { uid = '', generation = 1 } = found.metadata;
+  const images = found.spec.pinnedImages.map((image) => image.name);
+  if (images.length > MOST_IMAGES) {
+    return bad(
+      `PinnedImageSet ${name}, spec.pinnedImages: expected at most ${MOST_IMAGES} images, found ${images.length}: make several sets of them`,
+    );
+  }
+  const wrong = images.findIndex((image) => image.length > MOST_LETTERS || !BY_DIGEST.test(image));
+  if (wrong !== -1) {
+    return bad(
+      `PinnedImageSet ${name}, spec.pinnedImages[${wrong}].name: expected an image by digest, host/name@sha256:…, found ` +
+        `${quote(images[wrong] ?? '')}: correct it in the set`,
+    );
+  }
+  return { ok: true, set: { name, uid, generation, images: [...new Set(images)].toSorted() } };
+}
+
+const bad = (message: string): ReadSet => ({ ok: false, problem: { code: 'SLW_PINNING_SET', message } });

@@ -1,20 +1,16 @@
+import { bootSimulatedMachine, makeSimulatedMachine, readImages } from '@slipway/simulator';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import type { FileSystem } from '../host/file-system.ts';
-import { ownOwners } from '../host/own-owners.ts';
-import { readText } from '../host/read-text.ts';
-import { makeSimulatedMachine } from '../host/simulated/machine.ts';
-import { bootSimulatedMachine } from '../host/simulated/simulated-host.ts';
-import { readImages } from '../host/simulated/runtime-state.ts';
+import { DROP_IN } from '../host/cri/cri-o.ts';
+import { type FileSystem, ownOwners, readText } from '../host/file-system.ts';
 import { copyImage, type DiskImage, emptyImage } from '../host/testing/disk-image.ts';
 import { createFaultyDisk, type Fault } from '../host/testing/faults.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
-import { DROP_IN, dropInOf } from './drop-in.ts';
-import { readPinMemory } from './pin-memory.ts';
-import { isComplete } from './pins.ts';
+import type { WantedSet } from './assigned-sets.ts';
+import { isComplete } from './decisions.ts';
+import { readPinMemory } from './pinned-state.ts';
 import { assign, conditionOf, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
-import { setOf } from './testing/sample-sets.ts';
-import type { WantedSet } from './wanted-set.ts';
+import { dropInOf, setOf } from './testing/sample-sets.ts';
 
 const before = [setOf('s', ['a', 'b'], 1), setOf('u', ['f'])];
 const after = [setOf('s', ['b', 'c', 'd'], 2), setOf('t', ['d', 'e'])];

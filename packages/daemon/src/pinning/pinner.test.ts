@@ -1,15 +1,12 @@
 import { KubeError } from '@slipway/kube';
+import { makeSimulatedMachine, readImages, setRuntimeBehaviour, writeImages } from '@slipway/simulator';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FileSystem } from '../host/file-system.ts';
-import { ownOwners } from '../host/own-owners.ts';
-import { readText } from '../host/read-text.ts';
-import { makeSimulatedMachine } from '../host/simulated/machine.ts';
-import { readImages, setRuntimeBehaviour, writeImages } from '../host/simulated/runtime-state.ts';
+import { DROP_IN } from '../host/cri/cri-o.ts';
+import { type FileSystem, ownOwners, readText } from '../host/file-system.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
-import { DROP_IN, dropInOf } from './drop-in.ts';
 import { assign, conditionOf, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
-import { imageOf, setOf } from './testing/sample-sets.ts';
+import { dropInOf, imageOf, setOf } from './testing/sample-sets.ts';
 
 const never = new AbortController().signal;
 let files: FileSystem;
@@ -36,7 +33,7 @@ describe('a node that is to hold nothing, and never was', () => {
       message: expect.stringContaining('free'),
     });
     expect(conditionOf(world, 'Degraded')).toMatchObject({ status: 'False' });
-    expect({ writes: world.writes, reloads: machine.reloads() }).toEqual({ writes: 1, reloads: 0 });
+    expect({ writes: world.writes, pins: machine.pins() }).toEqual({ writes: 1, pins: 0 });
 
     world.assignment = null;
     await machine.settle();
@@ -55,7 +52,7 @@ describe('a node that is to hold images', () => {
     expect((await machine.host.containers.images(never)).every(({ isPinned }) => isPinned)).toBe(true);
     expect(conditionOf(world, 'Progressing')).toMatchObject({ status: 'False', reason: 'AsExpected' });
     expect(world.status.pinnedImageSets).toEqual([{ name: 's', desiredGeneration: 1, currentGeneration: 1 }]);
-    expect(machine.reloads()).toBe(1);
+    expect(machine.pins()).toBe(1);
     expect(world.writes).toBe(2);
     expect(world.gets).toBe(1);
   });
@@ -69,9 +66,9 @@ describe('a node that is to hold images', () => {
       await machine.settle();
       world.now += 60_000;
     }
-    expect({ writes: world.writes, reloads: machine.reloads(), pulls: machine.pulls() }).toEqual({
+    expect({ writes: world.writes, pins: machine.pins(), pulls: machine.pulls() }).toEqual({
       writes,
-      reloads: 0,
+      pins: 0,
       pulls: [],
     });
   });
@@ -151,7 +148,7 @@ describe('a node that is to hold images', () => {
     world.now += 60_000;
     await machine.settle();
     expect(await dropIn()).toBe(dropInOf([set]));
-    expect(machine.reloads()).toBe(2);
+    expect(machine.pins()).toBe(2);
   });
 
   it('has no file left when nothing is wanted', async () => {
@@ -170,7 +167,7 @@ describe('a node of which nothing is asked', () => {
   it('does nothing at all', async () => {
     const machine = startPinMachine(files, world);
     expect(await machine.step()).toBeNull();
-    expect([world.writes, world.gets, machine.reloads()]).toEqual([0, 0, 0]);
+    expect([world.writes, world.gets, machine.pins()]).toEqual([0, 0, 0]);
     expect(await files.lookAt('/etc/machine-config-daemon/pinned-images.json')).toBeNull();
   });
 
@@ -192,7 +189,7 @@ describe('a node of which nothing is asked', () => {
     expect(await dropIn()).toBeDefined();
     world.assignment = assignment;
     await machine.settle();
-    expect(machine.reloads()).toBe(1);
+    expect(machine.pins()).toBe(1);
 
     world.assignment = null;
     await machine.settle();

@@ -2,29 +2,30 @@
 // be begun; pulls go on between steps, so that news is heard at once and an update of the machine waits for nothing here.
 import type { MachineConfigNode } from '@slipway/api';
 import { pinAssignmentAnnotation } from '@slipway/api/names';
+import { machineConfigNodes, type Node, nodes } from '@slipway/api/resources';
 import { decodeAssignment, type PinAssignment } from '@slipway/fleet';
-import { again, done, type Log, type Next } from '@slipway/kube';
+import { again, type ControllerDef, done, type Log, type Next, type Read, type Stored } from '@slipway/kube';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
 import { type AssignedSets, createSetReader } from './assigned-sets.ts';
-import { asForeseen, isOutage } from './failure.ts';
-import { openImageSizes } from './image-sizes.ts';
+import { isWell, missingImages, type NodeCondition, nodeConditionOf, startDelayMs } from './decisions.ts';
 import { createLocalImages, LOOK_EVERY_MS, MEASURE_EVERY_MS } from './local-images.ts';
-import { createNews } from './news.ts';
-import { missingImages, soonest } from './next-work.ts';
-import { isWell, type NodeCondition } from './node-condition.ts';
-import type { PinCluster } from './pin-cluster.ts';
-import { createPinKeeper } from './pin-keeper.ts';
 import type { PinMetrics } from './pin-metrics.ts';
-import { type PinProblem, problemOfAll } from './pin-problem.ts';
-import { emptySnapshot, type PinSnapshot, snapshotOf } from './pin-snapshot.ts';
-import { createPinTeller } from './pin-teller.ts';
-import { openPinsInForce } from './pins-in-force.ts';
-import { createPulling, type Pulled } from './pulling.ts';
-import { addSample, rateOf, type Sample } from './rate.ts';
-import { isLong, watchRuntime } from './runtime-outage.ts';
-import { openSizeSource } from './size-source.ts';
-import { startDelayMs } from './start-delay.ts';
+import { createPinKeeper, openPinsInForce } from './pinned-state.ts';
+import { createNews, createPulling, type Pulled } from './pull.ts';
+import {
+  addSample,
+  emptySnapshot,
+  type PinProblem,
+  type PinSnapshot,
+  problemOfAll,
+  rateOf,
+  type Sample,
+  snapshotOf,
+} from './report.ts';
+import { createPinTeller, type PinCluster } from './reporter.ts';
+import { asForeseen, isLong, isOutage, soonest, watchRuntime } from './retry.ts';
+import { openImageSizes, openSizeSource } from './sizes.ts';
 
 export interface PinnerOptions {
   readonly host: Pick<Host, 'files' | 'containers'> & { readonly os: Pick<Host['os'], 'store'> };
@@ -254,3 +255,33 @@ export function createPinner(options: PinnerOptions): Pinner {
     },
   };
 }
+
+// What the pinning part of a daemon watches of the cluster: its own record, and its own Node, as little of it as it needs.
+
+/** Of one node, or of all that there are. */
+export function pinningSources(of: { readonly node: string } | 'all'): Pick<ControllerDef, 'reads' | 'owns'> {
+  const one = of === 'all' ? { expect: 'many' as const } : { fieldSelector: `metadata.name=${of.node}` };
+  return {
+    reads: [
+      { resource: nodes, project: keepConditions, ...one },
+      { resource: machineConfigNodes, as: 'metadata', ...one },
+    ],
+    owns: [{ resource: machineConfigNodes, subresource: 'status' }],
+  };
+}
+
+const NEEDED: ReadonlySet<string> = new Set(['Ready', 'DiskPressure']);
+
+/** A Node changes every few minutes with nothing that matters here: what is kept is the same then, and wakes nobody. */
+function keepConditions({ metadata, status }: Stored<Node>): Stored<Node> {
+  const { name, uid, resourceVersion } = metadata;
+  const conditions = (status?.conditions ?? [])
+    .filter(({ type }) => NEEDED.has(type))
+    .map((condition) => ({ type: condition.type, status: condition.status }));
+  return { metadata: { name, uid, resourceVersion }, status: { conditions } };
+}
+
+export const pinsSeenBy = (read: Read, nodeName: string): PinSeen => ({
+  machineConfigNode: read(machineConfigNodes, { as: 'metadata' }).get(nodeName),
+  node: nodeConditionOf(read(nodes).get(nodeName)),
+});

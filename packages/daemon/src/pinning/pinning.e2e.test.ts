@@ -26,14 +26,12 @@ import {
   type Resource,
   silentLog,
 } from '@slipway/kube';
+import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { type Daemon, startDaemon } from '../daemon.ts';
+import { DROP_IN } from '../host/cri/cri-o.ts';
 import { createDisk } from '../host/disk.ts';
-import type { FileSystem } from '../host/file-system.ts';
-import { readText } from '../host/read-text.ts';
-import { makeSimulatedMachine } from '../host/simulated/machine.ts';
-import { createSimulatedHost } from '../host/simulated/simulated-host.ts';
-import { DROP_IN } from './drop-in.ts';
+import { type FileSystem, readText } from '../host/file-system.ts';
 import { imageOf } from './testing/sample-sets.ts';
 
 const crds: Resource = {

@@ -77,12 +77,32 @@ export function scopeOf(plan: UpdatePlan): UpdateScope {
 }
 
 /** Another image for extensions changes nothing by itself. */
-const isOfOs = (change: Change): boolean =>
-  change.kind === 'setting'
-    ? change.setting !== 'baseOSExtensionsContainerImage'
-    : change.kind === 'kernel arguments' || change.kind === 'extensions';
+function isOfOs(change: Change): boolean {
+  switch (change.kind) {
+    case 'setting':
+      return change.setting !== 'baseOSExtensionsContainerImage';
+    case 'kernel arguments':
+    case 'extensions':
+      return true;
+    case 'path':
+    case 'unit':
+    case 'ssh keys':
+    case 'password':
+      return false;
+  }
+}
 
 function inWords(action: NodeAction): string[] {
-  if ('unit' in action) return [`${action.type.toLowerCase()} ${action.unit}`];
-  return action.type === 'DaemonReload' ? ['daemon-reload'] : [];
+  switch (action.type) {
+    case 'DaemonReload':
+      return ['daemon-reload'];
+    case 'Reload':
+      return [`reload ${action.unit}`];
+    case 'Restart':
+      return [`restart ${action.unit}`];
+    case 'Drain':
+    case 'Reboot':
+      // Phases of their own.
+      return [];
+  }
 }

@@ -4,7 +4,7 @@ import { poolOf } from '../pool-of.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 import { distributionOf } from './default-stream.ts';
 import type { StreamImages, Streams } from './facts.ts';
-import type { RunningOs } from './os-images-of-pool.ts';
+import type { RunningOs } from './pool-os-images.ts';
 import { runsOf } from './runs.ts';
 import { trackedOf } from './tracked.ts';
 

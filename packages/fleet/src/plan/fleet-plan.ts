@@ -1,9 +1,9 @@
 // What applying some manifests would lead to, as plain data. `-o json` gives exactly this; docs/plan.md explains it.
 import type { MachineConfig, MachineConfiguration, Node } from '@slipway/api';
 import type { ItemDiff } from '@slipway/ignition';
-import type { PlatformImages } from '../os-streams/os-images-of-pool.ts';
+import type { PlatformImages } from '../os-streams/pool-os-images.ts';
 import type { CodedProblem } from '../problems.ts';
-import type { RenderInput } from '../render/input.ts';
+import type { ReadInput } from '../render/prepare-render.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 import type { Cause, Irreconcilable, NodeAction, UpdatePlan } from '../update/update-plan.ts';
 
@@ -155,8 +155,4 @@ export interface Machines {
   readonly controllerNode: string | null;
 }
 
-/** A MachineConfig made ready to merge, or why it cannot be. */
-export type ReadResult = { ok: true; input: RenderInput } | { ok: false; problems: readonly CodedProblem[] };
-
-/** Each MachineConfig made ready to merge, with its remote content in it, or why it cannot be. */
-export type ReadConfigs = ReadonlyMap<MachineConfig, ReadResult>;
+export type ReadConfigs = ReadonlyMap<MachineConfig, ReadInput>;

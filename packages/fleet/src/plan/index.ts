@@ -9,7 +9,6 @@ export {
   type PlannedUpdate,
   type PoolPlan,
   type ReadConfigs,
-  type ReadResult,
 } from './fleet-plan.ts';
 export { type Applied, type AppliedManifests, applyManifests, replaceManifests } from './apply-manifests.ts';
 export { type EvictedPod, evictedPod, withEvictions } from './evictions.ts';

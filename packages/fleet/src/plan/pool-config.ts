@@ -1,11 +1,12 @@
 // What render makes of a pool's MachineConfigs, before and after manifests are applied.
 import { type MachineConfigPool, type Node, targetConfigAnnotation } from '@slipway/api';
-import { osImagesOfPool } from '../os-streams/os-images-of-pool.ts';
+import { osImagesOfPool } from '../os-streams/pool-os-images.ts';
 import { type ChosenPool, poolOf } from '../pool-of.ts';
 import type { CodedProblem } from '../problems.ts';
 import { canonicalJson } from '../render/canonical-json.ts';
+import { prepareRender } from '../render/prepare-render.ts';
 import { renderPool } from '../render/render-pool.ts';
-import { selectMachineConfigs, selectorProblems } from '../render/select.ts';
+import { selectMachineConfigs } from '../render/select.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
 import { nodeFactsOf } from '../rollout/read-facts.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
@@ -74,21 +75,14 @@ function imagesFor(pool: MachineConfigPool, state: FleetState): unknown {
 }
 
 async function renderConfig(pool: MachineConfigPool, state: FleetState, read: ReadConfigs): Promise<PoolConfig> {
-  const results = selectMachineConfigs(pool, state.machineConfigs).map((each) => read.get(each));
-  const { osImages, osStream, problems: streamProblems } = osImagesOfPool(pool, state);
-  const problems = [
-    ...selectorProblems(pool),
-    ...streamProblems,
-    ...results.flatMap((result) => (result === undefined || result.ok ? [] : result.problems)),
-  ];
-  if (problems.length > 0 || results.includes(undefined)) return { ...noConfig, problems };
-  const result = await renderPool({
-    pool: pool.metadata.name,
-    inputs: results.flatMap((each) => (each?.ok === true ? [each.input] : [])),
-    osImages,
-    osStream,
+  const { request, problems } = await prepareRender(pool, {
+    machineConfigs: state.machineConfigs,
+    read: (each) => read.get(each) ?? 'waiting',
+    images: osImagesOfPool(pool, state),
     controllerVersion: state.controllerVersion,
   });
+  if (request === null) return { ...noConfig, problems };
+  const result = await renderPool(request);
   if (!result.ok) return { ...noConfig, problems: result.problems };
   const { rendered, provenance, warnings } = result;
   return {

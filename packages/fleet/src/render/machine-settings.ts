@@ -16,6 +16,13 @@ export interface OSStream {
   readonly isAsked: boolean;
 }
 
+/** What the OS of a pool is rendered from. */
+export interface RenderImages {
+  readonly osImages: OSImages;
+  /** The stream that they are of; null: of none. */
+  readonly osStream: OSStream | null;
+}
+
 export const OS_IMAGE_FIELDS = ['osImageURL', 'baseOSExtensionsContainerImage'] as const;
 
 type OSImageField = (typeof OS_IMAGE_FIELDS)[number];

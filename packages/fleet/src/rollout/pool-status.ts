@@ -10,15 +10,26 @@ import { blockedDrains, namesOf } from './summary.ts';
 
 type Configuration = NonNullable<NonNullable<MachineConfigPool['status']>['configuration']>;
 
+/** Every condition of a pool: reported always, or only while a feature is in use. */
+const poolConditions = {
+  Updated: 'always',
+  Updating: 'always',
+  NodeDegraded: 'always',
+  RenderDegraded: 'always',
+  Degraded: 'always',
+  OSStreamDeprecated: 'while in use',
+  PinnedImageSetsDegraded: 'while in use',
+} as const;
+
+/** Whether a condition that the status no longer reports must go. Those of other controllers stay. */
+export const goesWhenUnused = (type: string): boolean =>
+  new Map<string, string>(Object.entries(poolConditions)).get(type) === 'while in use';
+
+/** Fields of the status that must go when they are no longer reported. */
+export const fieldsWhileInUse = ['osImageStream', 'poolSynchronizersStatus'] as const;
+
 export interface PoolCondition {
-  readonly type:
-    | 'Updated'
-    | 'Updating'
-    | 'NodeDegraded'
-    | 'RenderDegraded'
-    | 'Degraded'
-    | 'OSStreamDeprecated'
-    | 'PinnedImageSetsDegraded';
+  readonly type: keyof typeof poolConditions;
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;

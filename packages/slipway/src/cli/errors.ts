@@ -16,7 +16,6 @@ export const commandErrors = {
   SLW_CLI_PLAN_KIND: 'slipway plan was given an object that it cannot plan for',
   SLW_CLI_PLAN_SOURCE: 'slipway plan does not know which fleet to plan for',
   SLW_CLI_OUT: 'the directory to write to cannot be used',
-  SLW_CLI_BIRTH: 'a simulated machine of slipway start could not be born',
   SLW_CLI_BOOTSTRAP_INPUT: 'a file or address that slipway bootstrap was given cannot be used',
   SLW_CLI_NO_POOL: 'the cluster has no MachineConfigPool of that name',
   SLW_CLI_NO_NODE: 'the cluster has no Node of that name',

@@ -1,6 +1,5 @@
 // The node that the controllers run on: it is the last to have its turn.
 import {
-  type ConfigMap,
   configMaps,
   generatedByAnnotation,
   type MachineConfig,
@@ -19,8 +18,9 @@ import {
 } from '@slipway/api';
 import {
   builtInMachineConfigs,
+  clusterImages,
+  namedImages,
   nodeFactsOf,
-  type OSImages,
   type PlannedConfig,
   runningIn,
   type Streams,
@@ -101,7 +101,7 @@ export async function readCluster(client: Client, options: RenderOptions, progre
       pools,
       machineConfigs: [...machineConfigsGiven, ...missing],
       settings,
-      osImages: osImagesOf(images, options),
+      osImages: clusterImages(images?.data, namedImages(options)),
       streams: streams.found,
       running: runningIn({ pools, nodes: members, rendered, streams: streams.found }),
       controllerVersion,
@@ -138,16 +138,6 @@ async function readStreams(client: Client): Promise<{ found: Streams | null; not
 function versionIn(given: readonly MachineConfig[]): string {
   const versions = given.map(({ metadata }) => metadata.annotations?.[generatedByAnnotation]);
   return versions.find((each) => each !== undefined) ?? version;
-}
-
-function osImagesOf(configMap: ConfigMap | undefined, { osImage, osExtensionsImage }: RenderOptions): OSImages {
-  const { baseOSContainerImage, baseOSExtensionsContainerImage } = configMap?.data ?? {};
-  const os = osImage ?? baseOSContainerImage;
-  const extensions = osExtensionsImage ?? baseOSExtensionsContainerImage;
-  return {
-    ...(os !== undefined && { osImageURL: os }),
-    ...(extensions !== undefined && { baseOSExtensionsContainerImage: extensions }),
-  };
 }
 
 /** Those that pools are at and machines have: a few, where the cluster may hold many. One that is gone is left out. */

@@ -2,8 +2,8 @@
 import { type MachineConfig, type Secret, secrets } from '@slipway/api';
 import { remoteContentLabel } from '@slipway/controllers/remote-content-index';
 import { loadSnapshot, snapshotStateOf } from '@slipway/controllers/snapshot';
-import { needsRemoteContent, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
-import type { FleetState, ReadConfigs, ReadResult } from '@slipway/fleet/plan';
+import { needsRemoteContent, type ReadInput, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
+import type { FleetState, ReadConfigs } from '@slipway/fleet/plan';
 import { type Client, isKubeError } from '@slipway/kube';
 import type { Progress } from '../cli/io.ts';
 import type { ReadMachineConfig } from '../render/remote-content.ts';
@@ -17,7 +17,7 @@ export async function readConfigs(
   const selected = new Set(
     states.flatMap(({ pools, machineConfigs }) => pools.flatMap((pool) => selectMachineConfigs(pool, machineConfigs))),
   );
-  const results = new Map<MachineConfig, ReadResult>();
+  const results = new Map<MachineConfig, ReadInput>();
   // One after the other: each may fetch, with a limit of its own on what it holds.
   for (const machineConfig of selected) {
     progress(`reads MachineConfigs: ${results.size} of ${selected.size}`);
@@ -36,7 +36,7 @@ export interface SnapshotReader {
 export function snapshotReader(client: Client, namespace: string, fetching: ReadMachineConfig): SnapshotReader {
   const notes: string[] = [];
   let indexes: Promise<readonly Secret[]> | undefined;
-  async function stored(machineConfig: MachineConfig): Promise<ReadResult | null> {
+  async function stored(machineConfig: MachineConfig): Promise<ReadInput | null> {
     const { name, uid } = machineConfig.metadata;
     if (uid === undefined) return null;
     indexes ??= listIndexes(client, namespace, notes);

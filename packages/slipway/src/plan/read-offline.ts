@@ -15,7 +15,7 @@ import {
   validate,
 } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
-import { type CodedProblem, type PlannedConfig, ProblemList, runningIn } from '@slipway/fleet';
+import { type CodedProblem, namedImages, type PlannedConfig, ProblemList, runningIn } from '@slipway/fleet';
 import type { AppliedManifests, FleetState, Machines } from '@slipway/fleet/plan';
 import type { Stored } from '@slipway/kube';
 import type { RenderOptions } from '../cli/options.ts';
@@ -217,10 +217,7 @@ export async function readOffline(
   ]);
   const controllerVersion = options.controllerVersion ?? version;
   const fleet = completeFleet(manifests, {
-    osImages: {
-      ...(options.osImage !== undefined && { osImageURL: options.osImage }),
-      ...(options.osExtensionsImage !== undefined && { baseOSExtensionsContainerImage: options.osExtensionsImage }),
-    },
+    osImages: namedImages(options),
     controllerVersion,
     daemonImage: options.daemonImage,
   });

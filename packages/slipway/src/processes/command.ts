@@ -15,7 +15,7 @@ import {
   withIronicOptions,
   withRegistryAccessOptions,
 } from '../cli/options.ts';
-import { MOST_MACHINES, USUAL_MACHINES } from '../fleet/shares.ts';
+import { MOST_MACHINES, USUAL_MACHINES } from '@slipway/simulator/shares';
 import type { ControllerOptions } from './controller.ts';
 import type { ControllerSettings } from './controllers.ts';
 import type { InstallOptions } from './install.ts';

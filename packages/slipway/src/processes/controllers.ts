@@ -22,7 +22,7 @@ import {
   type WatchedFeatureGates,
   watchFeatureGates,
 } from '@slipway/controllers';
-import type { FeatureGateSettings } from '@slipway/fleet';
+import { type FeatureGateSettings, namedImages } from '@slipway/fleet';
 import type { Ironic } from '@slipway/fleet/hosts';
 import {
   type ControllerDef,
@@ -126,10 +126,7 @@ export function controllersOf(
     ...(allowHost !== undefined && { allowHosts: allowHost }),
     ...(allowAddress !== undefined && { allowAddresses: allowAddress }),
   };
-  const osImages = {
-    ...(osImage !== undefined && { osImageURL: osImage }),
-    ...(osExtensionsImage !== undefined && { baseOSExtensionsContainerImage: osExtensionsImage }),
-  };
+  const osImages = namedImages({ osImage, osExtensionsImage });
   const firstBoot = { ...settings, namespace, serverHosts: settings.serverHost, tokens: settings.stubTokens };
   const { machineApiNamespace, clusterApiNamespace } = firstBootOptions(firstBoot);
   return [

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   createRealHost,
-  createSimulatedHost,
   type Daemon,
   DaemonError,
   ENCAPSULATED,
@@ -38,29 +37,27 @@ export interface DaemonCommandOptions extends ClusterOptions, MachineOptions {
 
 export type FirstBootCommandOptions = MachineOptions;
 
+/** A directory as a machine, for `--simulate`. The program that machines run has none: nothing simulated is shipped to them. */
+export type OpenSimulatedHost = (options: { readonly root: string; readonly onReboot: () => void }) => Promise<Host>;
+
 /** The file with the credentials may come later than the daemon: the kubelet writes it when it has joined. */
 const CONNECT_RETRY_MS = 5000;
 /** A machine that was told to go down and has not: better that the unit fails, and says so, than that it waits for ever. */
 const DOWN_WITHIN_MS = 15 * 60_000;
 
-export async function runDaemon(options: DaemonCommandOptions): Promise<void> {
+export async function runDaemon(options: DaemonCommandOptions, openSimulated?: OpenSimulatedHost): Promise<void> {
   const log = createLog({ name: 'slipway', level: options.logLevel });
   const stop = stopSignal();
   while (!stop.aborted) {
     // A simulated machine that boots again takes the daemon with it, and this is where it comes up.
     const boot = new AbortController();
-    await runBoot(options, log, AbortSignal.any([stop, boot.signal]), () => boot.abort('reboot'));
+    const host = await openHost(options, () => boot.abort('reboot'), openSimulated);
+    await runBoot(options, host, log, AbortSignal.any([stop, boot.signal]));
   }
   log.info({ signal: stop.reason as unknown }, 'stopped');
 }
 
-async function runBoot(
-  options: DaemonCommandOptions,
-  log: Log,
-  signal: AbortSignal,
-  onReboot: () => void,
-): Promise<void> {
-  const host = await hostOf(options, onReboot);
+async function runBoot(options: DaemonCommandOptions, host: Host, log: Log, signal: AbortSignal): Promise<void> {
   await checkFirstBoot(host);
   const metrics = createMetrics();
   const daemon = await startDaemon({
@@ -124,10 +121,10 @@ async function connectPatiently(
   return undefined;
 }
 
-export async function runFirstBoot(options: FirstBootCommandOptions): Promise<void> {
+export async function runFirstBoot(options: FirstBootCommandOptions, openSimulated?: OpenSimulatedHost): Promise<void> {
   const log = createLog({ name: 'slipway', level: options.logLevel });
   const signal = stopSignal();
-  const host = await hostOf(options, () => {});
+  const host = await openHost(options, () => {}, openSimulated);
   const onProgress = (progress: object) => log.info({ progress }, 'downloading');
   const result = await finishFirstBoot({ host, log, signal, onProgress });
   log.info({ result }, 'first boot');
@@ -137,10 +134,12 @@ export async function runFirstBoot(options: FirstBootCommandOptions): Promise<vo
   process.exitCode = 1;
 }
 
-const hostOf = (options: MachineOptions, onReboot: () => void): Promise<Host> | Host =>
-  options.simulate === true
-    ? createSimulatedHost({ root: options.root, onReboot })
-    : createRealHost({ root: options.root });
+const openHost = (
+  { root, simulate }: MachineOptions,
+  onReboot: () => void,
+  openSimulated: OpenSimulatedHost | undefined,
+): Promise<Host> =>
+  simulate === true && openSimulated !== undefined ? openSimulated({ root, onReboot }) : createRealHost({ root });
 
 async function checkFirstBoot({ files }: Host): Promise<void> {
   if ((await files.lookAt(ENCAPSULATED)) === null) return;

@@ -4,8 +4,10 @@ import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createFetcher } from '@slipway/controllers';
 import type { FeatureGateSettings, ResolvedGates } from '@slipway/fleet';
 import { createClient, createLog } from '@slipway/kube';
+import { type SimulatedFleet, startLocalFleet } from '@slipway/simulator';
 import {
   type ControlPlane,
   pickFreePort,
@@ -16,8 +18,8 @@ import {
   ToolsError,
 } from '@slipway/tools/controlplane';
 import { defaultNamespace, usualPort, usualServerPort } from '../cli/options.ts';
-import { connect, stopSignal, whereIs } from '../cli/program.ts';
-import { fleetDirectory, startLocalFleet } from '../fleet/start-fleet.ts';
+import { connect, stopSignal, version, whereIs } from '../cli/program.ts';
+import { progressBar } from '../cli/terminal.ts';
 import { defaultSettings } from './command.ts';
 import { preflight } from './controller.ts';
 import { runControllers, type RunningControllers } from './controllers.ts';
@@ -127,7 +129,7 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
   const controlPlane = await startOnPort(options, progress);
   let controllers: RunningControllers | undefined;
   let server: LocalServer | undefined;
-  let fleet: Awaited<ReturnType<typeof startLocalFleet>> | undefined;
+  let fleet: Pick<SimulatedFleet, 'names' | 'stop'> | undefined;
   try {
     // Machines of a cluster that is gone.
     if (options.fresh) await rm(fleetDirectory(options.dataDir), { recursive: true, force: true });
@@ -152,16 +154,7 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
     server = await startLocalServer(operator, defaultNamespace, serverPort, fileLog(options.dataDir, 'server'));
     progress.update('waiting for the controllers');
     await untilReady(controllers);
-    if (options.nodes > 0) {
-      fleet = await startLocalFleet({
-        kubeconfig: controlPlane.kubeconfig,
-        dataDir: options.dataDir,
-        machines: options.nodes,
-        log: fileLog(options.dataDir, 'fleet'),
-        signal: stop,
-        onProgress: (line) => progress.update(line),
-      });
-    }
+    if (options.nodes > 0) fleet = await startMachines(options, controlPlane.kubeconfig, progress, stop);
     progress.clear();
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
     const gates = controllers.gates.current();
@@ -177,6 +170,42 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
     await server?.stop();
     await controllers?.stop();
     await controlPlane.stop();
+  }
+}
+
+const fleetDirectory = (dataDir: string): string => join(dataDir, 'fleet');
+
+/** `kubeconfig` is the administrator's. */
+async function startMachines(
+  { dataDir, nodes }: StartOptions,
+  kubeconfig: string,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Pick<SimulatedFleet, 'names' | 'stop'>> {
+  const transport = await connect({ kubeconfig });
+  try {
+    progress.update('simulated machines: the first ones are being born');
+    const fleet = await startLocalFleet({
+      transport,
+      directory: fleetDirectory(dataDir),
+      machines: nodes,
+      // The server answers 503 until the pool is rendered, and when many come at once; the real client asks again as well.
+      fetch: createFetcher({ attempts: 60, backoffMs: 250 }),
+      programVersion: version,
+      log: fileLog(dataDir, 'fleet'),
+      signal,
+      onBirth: (born, of) => progress.update(`simulated machines ${progressBar(born, of)} ${born}/${of} born`),
+    });
+    return {
+      names: () => fleet.names(),
+      async stop() {
+        await fleet.stop();
+        await transport.close();
+      },
+    };
+  } catch (error) {
+    await transport.close();
+    throw error;
   }
 }
 

@@ -1,19 +1,18 @@
 // Remote content as the controller takes it: whole, into the MachineConfig that names it, before anything is merged.
 import type { MachineConfig } from '@slipway/api';
-import { needsRemoteContent, readMachineConfig } from '@slipway/fleet';
-import type { ReadResult } from '@slipway/fleet/plan';
+import { needsRemoteContent, type ReadInput, readMachineConfig } from '@slipway/fleet';
 import { isAddressRange, parse, resolve, type ResolveOptions } from '@slipway/ignition';
 import { CommandError } from '../cli/errors.ts';
 import type { RemoteOptions } from '../cli/options.ts';
 
-export type ReadMachineConfig = (machineConfig: MachineConfig) => Promise<ReadResult>;
+export type ReadMachineConfig = (machineConfig: MachineConfig) => Promise<ReadInput>;
 
 /** Reads MachineConfigs, each with its remote content in it, which is fetched once however many pools select it. */
 export function machineConfigReader(options: RemoteOptions): ReadMachineConfig {
   checkAddresses(options);
   let fetching: Promise<Fetching> | undefined;
   const fetchingOnce = (): Promise<Fetching> => (fetching ??= fetchOptions(options));
-  const read = new Map<MachineConfig, Promise<ReadResult>>();
+  const read = new Map<MachineConfig, Promise<ReadInput>>();
   return (machineConfig) => {
     const known = read.get(machineConfig) ?? readOne(machineConfig, options.fetch ? fetchingOnce : undefined);
     read.set(machineConfig, known);
@@ -49,7 +48,7 @@ async function fetchOptions({ allowHost, allowAddress = [], fetchTimeout }: Remo
 async function readOne(
   machineConfig: MachineConfig,
   fetching: (() => Promise<Fetching>) | undefined,
-): Promise<ReadResult> {
+): Promise<ReadInput> {
   if (fetching === undefined || !needsRemoteContent(machineConfig)) return readMachineConfig(machineConfig);
   const { config } = parse(machineConfig.spec?.config ?? {});
   // Then reading says what is wrong, in its own words.

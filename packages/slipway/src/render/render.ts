@@ -13,17 +13,16 @@ import {
   builtInMachineConfigs,
   type CodedProblem,
   missingPools,
+  namedImages,
   osImagesOfPool,
   type PoolStream,
+  prepareRender,
   ProblemList,
   renderPool,
   type RenderResult,
-  selectMachineConfigs,
-  selectorProblems,
   type Streams,
   streamsOf,
 } from '@slipway/fleet';
-import type { ReadResult } from '@slipway/fleet/plan';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, toJson, write } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
@@ -186,10 +185,7 @@ export function offlineFleetOf(manifests: FleetManifests, options: RenderOptions
   const read = machineConfigReader(options);
   const controllerVersion = options.controllerVersion ?? version;
   const fleet = completeFleet(manifests, {
-    osImages: {
-      ...(options.osImage === undefined ? {} : { osImageURL: options.osImage }),
-      ...(options.osExtensionsImage === undefined ? {} : { baseOSExtensionsContainerImage: options.osExtensionsImage }),
-    },
+    osImages: namedImages(options),
     controllerVersion,
     daemonImage: options.daemonImage,
     streams,
@@ -207,26 +203,18 @@ async function renderOffline(
   read: ReadMachineConfig,
   controllerVersion: string,
 ): Promise<Rendering> {
-  const machineConfigs = selectMachineConfigs(pool, fleet.machineConfigs);
-  const results: ReadResult[] = [];
-  // One after the other: each may fetch, with a limit of its own on what it holds.
-  for (const each of machineConfigs) results.push(await read(each));
   const images = osImagesOfPool(pool, fleet);
-  const problems = [
-    ...selectorProblems(pool),
-    ...images.problems,
-    ...results.flatMap((result) => (result.ok ? [] : result.problems)),
-  ];
-  if (problems.length > 0) throw new ProblemList(problems);
-  const result = await renderPool({
-    pool: pool.metadata.name,
-    inputs: results.flatMap((each) => (each.ok ? [each.input] : [])),
-    osImages: images.osImages,
-    osStream: images.osStream,
+  const { machineConfigs } = fleet;
+  const { selected, problems, request } = await prepareRender(pool, {
+    machineConfigs,
+    read,
+    images,
     controllerVersion,
   });
+  if (request === null) throw new ProblemList(problems);
+  const result = await renderPool(request);
   if (!result.ok) throw new ProblemList(result.problems.map(withFlag));
-  return { ...result, pool, machineConfigs, stream: images.decided };
+  return { ...result, pool, machineConfigs: selected, stream: images.decided };
 }
 
 /** Here a flag is one more way out: manifests of another version's cluster are rendered as that version. */

@@ -1,9 +1,9 @@
 // An update during which the power goes, at every moment and with every disk that may leave, and what becomes of the machine.
+import { bootSimulatedMachine } from '@slipway/simulator';
 import type { FileSystem } from '../../host/file-system.ts';
-import { bootSimulatedMachine } from '../../host/simulated/simulated-host.ts';
 import { copyImage, type DiskImage } from '../../host/testing/disk-image.ts';
 import { createMemoryDisk, type Note } from '../../host/testing/memory-disk.ts';
-import { disksAfterCuts, type CutOptions } from '../../host/testing/power-cut.ts';
+import { type CutOptions, disksAfterCuts } from '../../host/testing/power-cut.ts';
 import { recoverToEnd, updateToEnd } from './sample-machine.ts';
 import { judge, type Sample } from './sample.ts';
 

@@ -1,7 +1,7 @@
 // An update that has everything an update can have: 20 files, 3 units, a directory that goes, keys, a password, kernel
 // arguments. It is tried with all that can end it half way.
 import { type NodeDisruptionPolicy, planUpdate, type UpdatePlan } from '@slipway/fleet';
-import type { SimulatedMachineOptions } from '../../host/simulated/machine.ts';
+import type { SimulatedMachineOptions } from '@slipway/simulator';
 import type { StoredConfig } from '../../stored-config.ts';
 
 export interface SampleUpdate {

@@ -1,14 +1,13 @@
 // A sample update with the machine before it and what it must be after it, and the judgement of a machine that was disturbed.
 import { readCurrentConfig } from '../../current-config.ts';
-import type { FileSystem } from '../../host/file-system.ts';
-import { ownOwners } from '../../host/own-owners.ts';
-import { copyImage, emptyImage, type DiskImage } from '../../host/testing/disk-image.ts';
+import { type FileSystem, ownOwners } from '../../host/file-system.ts';
+import { copyImage, type DiskImage, emptyImage } from '../../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../../host/testing/memory-disk.ts';
 import { UPDATE_DIRECTORY } from '../../node-paths.ts';
 import type { UpdateResult } from '../updater.ts';
 import { makeSampleMachine, updateToEnd } from './sample-machine.ts';
-import { sampleUpdate, type SampleName, type SampleUpdate } from './sample-update.ts';
-import { differences, takeSnapshot, type Snapshot } from './snapshot.ts';
+import { type SampleName, sampleUpdate, type SampleUpdate } from './sample-update.ts';
+import { differences, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 /** What the machine may be. */
 export interface Ends {

@@ -1,14 +1,12 @@
 // A simulated machine in memory, brought from config to config by the updater, with all reboots on the way.
 import { type NodeDisruptionPolicy, planUpdate } from '@slipway/fleet';
+import { createSimulatedHost, makeSimulatedMachine, type SimulatedMachineOptions } from '@slipway/simulator';
 import { writeCurrentConfig } from '../../current-config.ts';
 import { verifyMachine } from '../../drift/verify-machine.ts';
-import type { FileSystem } from '../../host/file-system.ts';
-import { ownOwners } from '../../host/own-owners.ts';
-import { makeSimulatedMachine, type SimulatedMachineOptions } from '../../host/simulated/machine.ts';
-import { createSimulatedHost } from '../../host/simulated/simulated-host.ts';
+import { type FileSystem, ownOwners } from '../../host/file-system.ts';
+import type { Host } from '../../host/host.ts';
 import { emptyImage } from '../../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../../host/testing/memory-disk.ts';
-import type { Host } from '../../host/host.ts';
 import type { StoredConfig } from '../../stored-config.ts';
 import { createUpdater, type UpdateResult, type UpdateStep } from '../updater.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { pullFailure, runtimeFailure } from './call-failure.ts';
 
-const SOCKET = '/run/crio/crio.sock';
+const CRIO = { name: 'CRI-O', unit: 'crio', socket: '/run/crio/crio.sock' };
 const IMAGE = `quay.example/team/app@sha256:${'a'.repeat(64)}`;
 const failure = (code: number, said: string, credential = { username: 'me', password: 'hunter2' }) =>
-  pullFailure(IMAGE, { code, said }, credential, SOCKET);
+  pullFailure(IMAGE, { code, said }, credential, CRIO);
 
 describe('a pull that failed', () => {
   it.each([
@@ -69,7 +69,7 @@ describe('a pull that failed', () => {
   ])('since nobody answers (code %i) is not the fault of the image', (code, said) => {
     const error = failure(code, said);
     expect(error.code).toBe('SLW_PINNING_RUNTIME');
-    expect(error.message).toContain(SOCKET);
+    expect(error.message).toContain(CRIO.socket);
     expect(error.message).toContain(said);
   });
 
@@ -100,14 +100,14 @@ describe('a pull that failed', () => {
 describe('another call that failed', () => {
   it('is always the fault of the runtime', () => {
     const codes = [1, 2, 4, 8, 12, 13, 14].map(
-      (code) => runtimeFailure('list its images', { code, said: 'no' }, SOCKET).code,
+      (code) => runtimeFailure('list its images', { code, said: 'no' }, CRIO).code,
     );
     expect(new Set(codes)).toEqual(new Set(['SLW_PINNING_RUNTIME']));
   });
 
   it('says whether there was an answer', () => {
     const said = (code: number, words: string) =>
-      runtimeFailure('list its images', { code, said: words }, SOCKET).message;
+      runtimeFailure('list its images', { code, said: words }, CRIO).message;
     expect(said(4, 'Deadline exceeded after 10.013s')).toMatch(
       /does not answer at \/run\/crio\/crio\.sock, to list its images: it took too long\./,
     );

@@ -43,6 +43,14 @@ const WAYS_OUT: readonly (readonly [said: RegExp, wayOut: string])[] = [
   ],
 ];
 
+/** For messages: who was called, and how it is looked after on the machine. */
+export interface CalledRuntime {
+  readonly name: string;
+  /** For systemctl and journalctl. */
+  readonly unit: string;
+  readonly socket: string;
+}
+
 export interface CallFailure {
   readonly code: number;
   readonly said: string;
@@ -52,7 +60,7 @@ export function pullFailure(
   image: string,
   { code, said }: CallFailure,
   credential: RegistryCredential | null,
-  socket: string,
+  runtime: CalledRuntime,
 ): DaemonError {
   const words = wordsOf(said, credential);
   if (FULL.test(said)) {
@@ -61,31 +69,31 @@ export function pullFailure(
       `The disk got full while ${image} was pulled: ${words}. Free space on the machine, or take images out of its sets.`,
     );
   }
-  if (NO_ANSWER.has(code) && !CALLED_OFF.test(said)) return noAnswer(`pull ${image}`, words, socket);
+  if (NO_ANSWER.has(code) && !CALLED_OFF.test(said)) return noAnswer(`pull ${image}`, words, runtime);
   const [, wayOut] = WAYS_OUT.find(([pattern]) => pattern.test(said)) ?? [];
   return new DaemonError(
     'SLW_PINNING_PULL',
-    `${image} could not be pulled: ${words}. ${wayOut ?? 'The log of the container runtime on the machine says more: `journalctl -u crio`.'}`,
+    `${image} could not be pulled: ${words}. ${wayOut ?? `The log of the container runtime on the machine says more: \`journalctl -u ${runtime.unit}\`.`}`,
   );
 }
 
 /** Of a call that has nothing to do with a registry: whatever comes back, the runtime does not do its work. */
-export function runtimeFailure(what: string, { code, said }: CallFailure, socket: string): DaemonError {
-  if (code === DEADLINE_EXCEEDED) return noAnswer(what, 'it took too long', socket);
+export function runtimeFailure(what: string, { code, said }: CallFailure, runtime: CalledRuntime): DaemonError {
+  if (code === DEADLINE_EXCEEDED) return noAnswer(what, 'it took too long', runtime);
   const words = wordsOf(said, null);
-  if (NO_ANSWER.has(code)) return noAnswer(what, words, socket);
+  if (NO_ANSWER.has(code)) return noAnswer(what, words, runtime);
   return new DaemonError(
     'SLW_PINNING_RUNTIME',
-    `The container runtime did not ${what}: ${words}. \`journalctl -u crio\` on the machine says more.`,
+    `The container runtime did not ${what}: ${words}. \`journalctl -u ${runtime.unit}\` on the machine says more.`,
   );
 }
 
 const DEADLINE_EXCEEDED = 4;
 
-function noAnswer(what: string, words: string, socket: string): DaemonError {
+function noAnswer(what: string, words: string, { name, unit, socket }: CalledRuntime): DaemonError {
   return new DaemonError(
     'SLW_PINNING_RUNTIME',
-    `The container runtime does not answer at ${socket}, to ${what}: ${words}. Expected CRI-O there; \`systemctl status crio\` on the ` +
+    `The container runtime does not answer at ${socket}, to ${what}: ${words}. Expected ${name} there; \`systemctl status ${unit}\` on the ` +
       'machine says how it is.',
   );
 }

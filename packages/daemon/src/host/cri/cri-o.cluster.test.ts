@@ -1,6 +1,4 @@
 // The client on CRI-O itself, with a registry behind a door that can be held shut.
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type RunningCrio, startCrio } from '@slipway/tools/crio';
 import { type Door, openDoor, pushImage, type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
@@ -9,7 +7,6 @@ import { createCrio, type Crio } from './cri-o.ts';
 
 const { parts } = inject('crio');
 const { signal } = new AbortController();
-const DROP_IN = '/etc/crio/crio.conf.d/50-pinned-images';
 const MEGABYTE = 2 ** 20;
 
 const layerOf = (bytes: number) => ({ files: [{ path: 'data', randomBytes: bytes }] });
@@ -99,14 +96,14 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     });
   });
 
-  it('pins what its configuration names from the next reload on, and lets it go again', async () => {
-    await writeFile(join(machine.root, DROP_IN), `[crio.image]\npinned_images = [${JSON.stringify(image)}]\n`);
+  it('pins what it is told to, says so, and lets it go again', async () => {
     expect(await listed()).toContainEqual({ image, isPinned: false });
-    await crio.reload(signal);
-    await expect.poll(listed).toContainEqual({ image, isPinned: true });
-    await rm(join(machine.root, DROP_IN));
-    await crio.reload(signal);
+    await crio.pin([image], signal);
+    expect(await listed()).toContainEqual({ image, isPinned: true });
+    expect(await crio.isSetToPin([image])).toBe(true);
+    await crio.pin([], signal);
     await expect.poll(listed).toContainEqual({ image, isPinned: false });
+    expect(await crio.isSetToPin([])).toBe(true);
   });
 
   it('stops a pull that is called off, gives the line free, and pulls the same image later', async () => {

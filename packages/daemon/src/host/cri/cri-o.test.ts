@@ -1,18 +1,21 @@
 // The client on a real gRPC server, whose answers are bytes written by the numbers of the interface. That CRI-O means the same by
 // them is tested on CRI-O itself.
 import { status } from '@grpc/grpc-js';
+import * as fc from 'fast-check';
 import protobuf from 'protobufjs/light.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'smol-toml';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DaemonError } from '../../errors.ts';
-import { ownOwners } from '../own-owners.ts';
+import type { RuntimeImage } from '../container-runtime.ts';
+import { type FileSystem, ownOwners, readText } from '../file-system.ts';
 import { emptyImage } from '../testing/disk-image.ts';
 import { createMemoryDisk } from '../testing/memory-disk.ts';
-import { connect } from './connection.ts';
-import { createCrio, type Crio } from './cri-o.ts';
-import { methods } from './messages.ts';
+import { connect, methods } from './connection.ts';
+import { createCrio, createCrioPins, type Crio, DROP_IN, formatDropIn } from './cri-o.ts';
 import { type GrpcServer, startGrpcServer } from './testing/grpc-server.ts';
 
-const IMAGE = `quay.example/team/app@sha256:${'a'.repeat(64)}`;
+const imageOf = (letter: string): string => `quay.example/team/app@sha256:${letter.repeat(64)}`;
+const IMAGE = imageOf('a');
 const { Reader, Writer } = protobuf;
 const { signal } = new AbortController();
 
@@ -134,6 +137,106 @@ describe('the runtime', () => {
     });
     await server.start();
     await expect.poll(images).toEqual([]);
+  });
+});
+
+describe('pins', () => {
+  const disk = (): FileSystem => createMemoryDisk(emptyImage(ownOwners()));
+  const dropIn = (files: FileSystem) => readText(files, DROP_IN, 100_000);
+  const found = (name: string, isPinned: boolean): RuntimeImage => ({
+    id: name,
+    digests: [name],
+    tags: [],
+    isPinned,
+    size: 1,
+  });
+  const OTHER = `quay.example/team/other@sha256:${'b'.repeat(64)}`;
+
+  it('are in a file that the runtime is told to read, and it is waited for that it goes by it', async () => {
+    const files = disk();
+    const steps: string[] = [];
+    const pins = createCrioPins({
+      files,
+      async reload() {
+        steps.push(`reload ${(await dropIn(files)) === formatDropIn([IMAGE])}`);
+      },
+      async images() {
+        steps.push('images');
+        return [found(IMAGE, steps.length > 3), found(OTHER, false)];
+      },
+    });
+    await pins.pin([IMAGE], signal);
+    expect(steps).toEqual(['reload true', 'images', 'images', 'images']);
+    expect(await pins.isSetToPin([IMAGE])).toBe(true);
+    expect(await pins.isSetToPin([IMAGE, OTHER])).toBe(false);
+    expect(await pins.isSetToPin([])).toBe(false);
+  });
+
+  it('of images that are not there are waited for by nobody', async () => {
+    const pins = createCrioPins({ files: disk(), reload: async () => {}, images: async () => [] });
+    await pins.pin([IMAGE], signal);
+    expect(await pins.isSetToPin([IMAGE])).toBe(true);
+  });
+
+  it('that are taken away leave no file, and the runtime is told', async () => {
+    const files = disk();
+    let reloads = 0;
+    const pins = createCrioPins({ files, reload: async () => void (reloads += 1), images: async () => [] });
+    await pins.pin([IMAGE], signal);
+    await pins.pin([], signal);
+    expect(await dropIn(files)).toBeUndefined();
+    expect(await pins.isSetToPin([])).toBe(true);
+    expect(reloads).toBe(2);
+  });
+
+  it('that the runtime does not go by are a failure that names the first of them', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
+    try {
+      const images = async () => [found(OTHER, false), found(IMAGE, false)];
+      const pins = createCrioPins({ files: disk(), reload: async () => {}, images });
+      const pinned = pins.pin([OTHER, IMAGE], signal).catch((error: unknown) => error);
+      await vi.advanceTimersByTimeAsync(11_000);
+      expect(await pinned).toMatchObject({
+        code: 'SLW_PINNING_NOT_PINNED',
+        message: expect.stringContaining(`50-pinned-images names ${IMAGE} and 1 more, and the container runtime`),
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('what CRI-O is told', () => {
+  it('is nothing where nothing is pinned', () => {
+    expect(formatDropIn([])).toBeNull();
+  });
+
+  it('is every image once, sorted, in one table', () => {
+    expect(
+      formatDropIn([imageOf('b'), imageOf('a'), imageOf('b'), imageOf('c')])
+        ?.split('\n')
+        .slice(1),
+    ).toEqual([
+      '[crio.image]',
+      'pinned_images = [',
+      `  "${imageOf('a')}",`,
+      `  "${imageOf('b')}",`,
+      `  "${imageOf('c')}",`,
+      ']',
+      '',
+    ]);
+  });
+
+  it('is TOML that reads back as the images, and does not depend on their order', () => {
+    const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1 });
+    fc.assert(
+      fc.property(words, (some) => {
+        const images = some.map(imageOf);
+        const text = formatDropIn(images) ?? '';
+        expect(parse(text)).toEqual({ crio: { image: { pinned_images: [...new Set(images)].toSorted() } } });
+        expect(formatDropIn(images.toReversed())).toBe(text);
+      }),
+    );
   });
 });
 

@@ -1,28 +1,34 @@
 // CRI-O by its socket. What speaks gRPC takes some 4 MB: it is loaded with the first call, so that a machine that pins nothing
 // never has it.
 import { posix } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Backoff, backoffMs } from '@slipway/base/backoff';
+import { listNames } from '@slipway/base/text';
 import { DaemonError } from '../../errors.ts';
-import type { ContainerRuntime, RuntimeImage } from '../container-runtime.ts';
-import type { FileSystem } from '../file-system.ts';
+import {
+  type ContainerRuntime,
+  findUnpinned,
+  type RuntimeDriver,
+  type RuntimeImage,
+  type RuntimeOptions,
+} from '../container-runtime.ts';
+import {
+  type FileSystem,
+  makeDirectories,
+  ownOwners,
+  readText,
+  removeUnfinished,
+  replaceFile,
+} from '../file-system.ts';
 import { shorten } from '../run-command.ts';
-import { type CallFailure, pullFailure, runtimeFailure } from './call-failure.ts';
+import { type CalledRuntime, type CallFailure, pullFailure, runtimeFailure } from './call-failure.ts';
 
 /** Also known as /var/run/crio/crio.sock, but that goes through a link which may be absolute, and so lead out of a root. */
 const SOCKET = '/run/crio/crio.sock';
+const UNIT = 'crio';
 const VERSION_MS = 10_000;
 /** CRI-O looks at every image of the store, and may be pulling ten others. */
 const STORE_MS = 60_000;
-
-export interface CrioOptions {
-  /** Where the machine's root is mounted. */
-  readonly root: string;
-  /** The same machine's. */
-  readonly files: FileSystem;
-  /** Another socket than that below the root. */
-  readonly socket?: string;
-  /** As `systemctl reload crio` does it. */
-  readonly reload: () => Promise<void>;
-}
 
 export interface Crio extends ContainerRuntime {
   /** The connection; the next call makes another one. */
@@ -31,37 +37,52 @@ export interface Crio extends ContainerRuntime {
 
 type Speaking = Awaited<ReturnType<typeof speak>>;
 
-export function createCrio({ root, files, reload, ...options }: CrioOptions): Crio {
-  const socket = options.socket ?? posix.join(root, SOCKET);
+export const crioDriver: RuntimeDriver = {
+  isOn: async (files) => (await files.lookAt('/etc/crio')) !== null,
+  open: createCrio,
+};
+
+export function createCrio({ root, files, reload, socket = posix.join(root, SOCKET) }: RuntimeOptions): Crio {
+  const called: CalledRuntime = { name: 'CRI-O', unit: UNIT, socket };
   let speaking: Promise<Speaking> | undefined;
   const open = () => (speaking ??= speak(socket));
 
   async function ask<T>(what: string, act: (crio: Speaking) => Promise<T>): Promise<T> {
     const crio = await open();
     return act(crio).catch((error: unknown) => {
-      throw error instanceof crio.CallError ? runtimeFailure(what, error, socket) : error;
+      throw error instanceof crio.CallError ? runtimeFailure(what, error, called) : error;
+    });
+  }
+
+  async function listImages(signal: AbortSignal): Promise<readonly RuntimeImage[]> {
+    const { images } = await ask('list its images', ({ connection, methods }) =>
+      connection.call(methods.listImages, {}, { withinMs: STORE_MS, signal }),
+    );
+    return images.map(({ id, repoDigests, repoTags, pinned, size }): RuntimeImage => ({
+      id,
+      digests: repoDigests,
+      tags: repoTags,
+      isPinned: pinned,
+      size,
+    }));
+  }
+
+  async function readConfiguration(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await reload(`${UNIT}.service`).catch((error: unknown) => {
+      throw notReloaded(error);
     });
   }
 
   return {
+    ...createCrioPins({ files, images: listImages, reload: readConfiguration }),
+    images: listImages,
+
     async describe(signal) {
       const { runtimeName, runtimeVersion } = await ask('tell its version', ({ connection, methods }) =>
         connection.call(methods.version, {}, { withinMs: VERSION_MS, signal }),
       );
       return `${runtimeName} ${runtimeVersion}`;
-    },
-
-    async images(signal) {
-      const { images } = await ask('list its images', ({ connection, methods }) =>
-        connection.call(methods.listImages, {}, { withinMs: STORE_MS, signal }),
-      );
-      return images.map(({ id, repoDigests, repoTags, pinned, size }): RuntimeImage => ({
-        id,
-        digests: repoDigests,
-        tags: repoTags,
-        isPinned: pinned,
-        size,
-      }));
     },
 
     async store(signal) {
@@ -70,7 +91,7 @@ export function createCrio({ root, files, reload, ...options }: CrioOptions): Cr
         connection.call(methods.imageFsInfo, {}, { withinMs: STORE_MS, signal }),
       );
       const path = imageFilesystems[0]?.fsId?.mountpoint ?? '';
-      if (path === '') throw runtimeFailure(what, NO_PLACE, socket);
+      if (path === '') throw runtimeFailure(what, NO_PLACE, called);
       // Its own figures are of what is used, and not of what is free.
       return { path, ...(await files.space(path)) };
     },
@@ -81,15 +102,8 @@ export function createCrio({ root, files, reload, ...options }: CrioOptions): Cr
       try {
         await connection.call(methods.pullImage, request, { withinMs: null, signal });
       } catch (error) {
-        throw error instanceof CallError ? pullFailure(image, error, credential, socket) : error;
+        throw error instanceof CallError ? pullFailure(image, error, credential, called) : error;
       }
-    },
-
-    async reload(signal) {
-      signal.throwIfAborted();
-      await reload().catch((error: unknown) => {
-        throw notReloaded(error);
-      });
     },
 
     async close() {
@@ -103,7 +117,7 @@ export function createCrio({ root, files, reload, ...options }: CrioOptions): Cr
 const NO_PLACE: CallFailure = { code: 2, said: 'it named no file system' };
 
 async function speak(socket: string) {
-  const [{ CallError, connect }, { methods }] = await Promise.all([import('./connection.ts'), import('./messages.ts')]);
+  const { CallError, connect, methods } = await import('./connection.ts');
   return { CallError, connection: connect(socket), methods };
 }
 
@@ -114,5 +128,81 @@ function notReloaded(error: unknown): unknown {
     'SLW_PINNING_RUNTIME',
     `The container runtime did not read its configuration again. ${shorten(error.message, 1000)}`,
     { cause: error },
+  );
+}
+
+// Pins. A file of its configuration tells CRI-O which images to keep; it reads that again when its unit is reloaded.
+
+export const DROP_IN = '/etc/crio/crio.conf.d/50-pinned-images';
+/** A hundred sets of 500 images with long names. */
+const MAX_DROP_IN_BYTES = 32 * 1024 * 1024;
+const PINNED_WITHIN_MS = 10_000;
+/** It reads its files a moment after it was told to. */
+const LOOK: Backoff = { firstMs: 10, maxMs: 200 };
+
+export interface CrioPinsOptions extends Pick<ContainerRuntime, 'images'> {
+  readonly files: FileSystem;
+  /** Makes CRI-O read its configuration again. */
+  readonly reload: (signal: AbortSignal) => Promise<void>;
+}
+
+export function createCrioPins({
+  files,
+  images,
+  reload,
+}: CrioPinsOptions): Pick<ContainerRuntime, 'pin' | 'isSetToPin'> {
+  const read = async (): Promise<string | null> => (await readText(files, DROP_IN, MAX_DROP_IN_BYTES)) ?? null;
+
+  async function write(text: string | null): Promise<void> {
+    if ((await read()) === text) return removeUnfinished(files, DROP_IN);
+    const directory = posix.dirname(DROP_IN);
+    if (text === null) {
+      await removeUnfinished(files, DROP_IN);
+      await files.remove(DROP_IN);
+      return files.syncDirectory(directory);
+    }
+    await makeDirectories(files, directory, ownOwners());
+    await replaceFile(files, DROP_IN, { ...ownOwners(), mode: 0o644, bytes: Buffer.from(text) });
+  }
+
+  async function waitUntilPinned(wanted: readonly string[], signal: AbortSignal): Promise<void> {
+    const until = performance.now() + PINNED_WITHIN_MS;
+    for (let looks = 1; ; looks += 1) {
+      const unpinned = findUnpinned(wanted, await images(signal));
+      if (unpinned.length === 0) return;
+      if (performance.now() > until) throw stillNotPinned(unpinned);
+      await wait(backoffMs(LOOK, looks), undefined, { signal });
+    }
+  }
+
+  return {
+    async pin(wanted, signal) {
+      await write(formatDropIn(wanted));
+      await reload(signal);
+      await waitUntilPinned(sortNames(wanted), signal);
+    },
+    isSetToPin: async (wanted) => (await read()) === formatDropIn(wanted),
+  };
+}
+
+/** The same images always give the same text. Null: nothing is pinned, and there is no file. */
+export function formatDropIn(images: readonly string[]): string | null {
+  if (images.length === 0) return null;
+  const lines = sortNames(images).map((image) => `  ${JSON.stringify(image)},`);
+  return [HEAD, '[crio.image]', 'pinned_images = [', ...lines, ']', ''].join('\n');
+}
+
+/** Each once. */
+const sortNames = (images: readonly string[]): string[] => [...new Set(images)].toSorted();
+
+const HEAD =
+  '# Written by the machine config daemon from the PinnedImageSets of this node: changes made here are lost.';
+
+function stillNotPinned(unpinned: readonly string[]): DaemonError {
+  return new DaemonError(
+    'SLW_PINNING_NOT_PINNED',
+    `${DROP_IN} names ${listNames(unpinned, { max: 1 })}, and the container runtime was told to read it, but does not report it as pinned. ` +
+      'Another file in that directory may set pinned_images as well: the last one counts, alone. `journalctl -u crio` on the ' +
+      'machine says whether it could read them',
   );
 }

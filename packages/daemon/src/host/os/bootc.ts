@@ -1,23 +1,18 @@
 // A machine that only bootc can change: without rpm-ostree, or not kept by ostree at all.
 import { posix } from 'node:path';
-import type { FileSystem } from '../file-system.ts';
+import { anything, decodeValue, type Decoder, map, object, refine, string, withFallback } from '@slipway/base/codec';
+import { isRecord, parseJson } from '@slipway/base/json';
+import { DaemonError } from '../../errors.ts';
+import { type FileSystem, makeDirectories, ownOwners, readText, replaceFile } from '../file-system.ts';
 import type { Deployment, OSChange, OSState } from '../host.ts';
-import { makeDirectories } from '../make-directories.ts';
-import { ownOwners } from '../own-owners.ts';
-import { readText } from '../read-text.ts';
-import { replaceFile } from '../replace-file.ts';
-import { type BootcEntry, type BootcStatus, parseBootcStatus } from './bootc-status.ts';
-import { checkStaged } from './check-staged.ts';
-import { readCommandLine } from './kernel-arguments.ts';
-import type { ChangingOS } from './changing-os.ts';
-import type { OSRun } from './os-commands.ts';
-import { OSFailure } from './os-failure.ts';
+import type { ChangingOS } from './deployment.ts';
+import { checkStaged, digestOf, readCommandLine } from './deployment.ts';
+import { OSFailure, type OSRun } from './os-commands.ts';
 import type { Podman } from './podman.ts';
 
 const SHORT_MS = 2 * 60_000;
 /** Whose arguments those are, in the entry of the boot loader. */
 const SOURCE = 'slipway';
-
 /** Those of the booted deployment, once others are staged. As bootc's own record of that, it is gone with the next boot. */
 const BOOTED_ARGUMENTS = '/run/slipway/booted-kernel-arguments';
 const MOST_BYTES = 64 * 1024;
@@ -122,4 +117,64 @@ function refusePackages({ extensions, kernelType }: OSChange): void {
 function asDeployment(entry: BootcEntry | null, kernelArguments: readonly string[]): Deployment {
   const { image = '', digest = '', version = '' } = entry?.image ?? {};
   return { image, digest, version, kernelArguments, packages: [] };
+}
+
+// `bootc status --format json`. What is absent may be null or left out.
+
+export interface BootcImage {
+  readonly image: string;
+  readonly transport: string;
+  readonly digest: string;
+  readonly version: string;
+}
+
+export interface BootcEntry {
+  /** null: packages were changed by rpm-ostree, so bootc says nothing of the image. */
+  readonly image: BootcImage | null;
+  /** bootc cannot change what rpm-ostree has changed. */
+  readonly incompatible: boolean;
+  /** Only what is kept by ostree can be seen and changed by rpm-ostree as well. */
+  readonly ostree: boolean;
+}
+
+export interface BootcStatus {
+  /** null: this machine was not booted from an image. */
+  readonly booted: BootcEntry | null;
+  readonly staged: BootcEntry | null;
+}
+
+const text = withFallback(string(), '');
+const image: Decoder<BootcImage> = map(
+  object({
+    image: object({ image: refine(string(), (name) => name !== '', 'an image'), transport: text }),
+    imageDigest: text,
+    version: text,
+  }),
+  ({ image: { image, transport }, imageDigest, version }) => ({
+    image,
+    transport: transport || 'registry',
+    digest: imageDigest || digestOf(image),
+    version,
+  }),
+);
+const entry: Decoder<BootcEntry> = object({
+  image: withFallback(image, null),
+  incompatible: map(anything, (value) => value === true),
+  ostree: map(anything, isRecord),
+});
+const bootcStatus: Decoder<BootcStatus> = object({
+  booted: withFallback(entry, null),
+  staged: withFallback(entry, null),
+});
+
+export function parseBootcStatus(text: string): BootcStatus {
+  const found = parseJson(text);
+  if (!found.ok) {
+    throw new DaemonError(
+      'SLW_DAEMON_HOST',
+      'What `bootc status --format json` printed is no JSON. Is there a newer version of it?',
+    );
+  }
+  const said = decodeValue(object({ status: bootcStatus }), found.value);
+  return said.ok ? said.value.status : { booted: null, staged: null };
 }

@@ -9,7 +9,7 @@ import {
   kernelOfPackages,
   packagesOfExtensions,
   packagesOfKernel,
-} from './packages.ts';
+} from './deployment.ts';
 import type { RpmOstreeDeployment } from './rpm-ostree-status.ts';
 
 export interface OSStep {

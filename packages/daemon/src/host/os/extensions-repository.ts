@@ -1,9 +1,5 @@
 // Packages of extensions and kernels, taken out of their image, as a repository that rpm-ostree finds. There only while it looks.
-import { emptyDirectory } from '../empty-directory.ts';
-import type { FileSystem } from '../file-system.ts';
-import { makeDirectories } from '../make-directories.ts';
-import { ownOwners } from '../own-owners.ts';
-import { replaceFile } from '../replace-file.ts';
+import { emptyDirectory, type FileSystem, makeDirectories, ownOwners, replaceFile } from '../file-system.ts';
 import type { Run } from '../run-command.ts';
 import type { Podman } from './podman.ts';
 

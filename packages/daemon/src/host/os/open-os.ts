@@ -1,11 +1,9 @@
 // Finds out what is in charge of the machine's OS, and opens that.
 import { readFile } from 'node:fs/promises';
-import type { FileSystem } from '../file-system.ts';
+import { type FileSystem, ownOwners } from '../file-system.ts';
 import type { OperatingSystem } from '../host.ts';
-import { ownOwners } from '../own-owners.ts';
 import type { Run } from '../run-command.ts';
-import { parseBootcStatus } from './bootc-status.ts';
-import { createBootc } from './bootc.ts';
+import { createBootc, parseBootcStatus } from './bootc.ts';
 import { createExtensionsRepository } from './extensions-repository.ts';
 import { createOSRun, DEFAULT_PATIENCE, type Patience } from './os-commands.ts';
 import { describeOS, readOSRelease } from './os-release.ts';

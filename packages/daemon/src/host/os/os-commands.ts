@@ -1,7 +1,7 @@
 // Runs rpm-ostree, bootc and podman, and tries again what may pass: for a bound time, and only then fails.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Command, Run } from '../run-command.ts';
-import { classifyFailure, OSFailure } from './os-failure.ts';
+import { DaemonError } from '../../errors.ts';
+import { type Command, type Run, shorten } from '../run-command.ts';
 
 export interface Patience {
   /** How long somebody else's change of the OS is waited for, and how often it is asked. */
@@ -51,4 +51,98 @@ function busyPause(patience: Patience, giveUpAt: number): number | undefined {
 
 function networkPause(failure: string, waits: number[]): number | undefined {
   return failure === 'network' ? waits.shift() : undefined;
+}
+
+// None of them tells its failures apart by exit status: only the text does.
+
+export type OSFailureClass =
+  | 'busy'
+  | 'network'
+  | 'unauthorized'
+  | 'not found'
+  | 'no space'
+  | 'bad image'
+  | 'policy'
+  | 'packages'
+  | 'locked'
+  | 'unsupported'
+  | 'unknown';
+
+interface FailureRule {
+  readonly is: OSFailureClass;
+  readonly text: RegExp;
+}
+
+/** The first that fits counts: a message often holds the whole chain of causes, so the particular stand before the general. */
+const RULES: readonly FailureRule[] = [
+  { is: 'busy', text: /transaction in progress|reboot initiated, cannot start new transaction/i },
+  { is: 'locked', text: /LockLayering=true|updates and deployments are driven by|not allowed for user/i },
+  { is: 'locked', text: /must be executed as the root user/i },
+  { is: 'no space', text: /min-free-space-(percent|size)|no space left on device|insufficient free space/i },
+  { is: 'policy', text: /refusing usage|policy\.json|signature .*(required|missing)|rejected by policy/i },
+  {
+    is: 'unauthorized',
+    text: /unauthorized|authentication required|invalid username\/password|resource is denied|denied: |403 forbidden/i,
+  },
+  { is: 'not found', text: /manifest unknown|name unknown|not found: manifest|image not known|no such image/i },
+  {
+    is: 'bad image',
+    text: /does not have ostree\.bootable label|invalid (manifest|reference)|digest (mismatch|did not match)/i,
+  },
+  { is: 'bad image', text: /unsupported (media type|manifest)|no image found in (manifest|image index)/i },
+  {
+    is: 'network',
+    text: /dial (tcp|udp)|lookup .* (no such host|server misbehaving)|i\/o timeout|TLS handshake timeout|connection (refused|reset)/i,
+  },
+  {
+    is: 'network',
+    text: /network is unreachable|no route to host|unexpected EOF|temporary failure|too many requests|50[0234] /,
+  },
+  { is: 'packages', text: /packages not found|package\/capability|is already provided by|override already exists/i },
+  {
+    is: 'packages',
+    text: /no overrides for package|package "[^"]*" not found|cannot be installed|could not depsolve/i,
+  },
+  {
+    is: 'unsupported',
+    text: /not booted via libostree|requires a booted host system|unknown option|unrecognized subcommand/i,
+  },
+  { is: 'unsupported', text: /local rpm-ostree modifications|unexpected argument/i },
+];
+
+const WAY_OUT: Readonly<Record<OSFailureClass, string>> = {
+  busy: 'Another change of the OS is under way on this machine; it is tried again when that is done. Who does that: `rpm-ostree status`.',
+  network: 'The registry cannot be reached. It is tried again; check network, proxy and mirrors of this machine.',
+  unauthorized: 'The registry does not let this machine in. Check the pull secret in /var/lib/kubelet/config.json.',
+  'not found': 'There is no such image in the registry. Check osImageURL, and that the mirror has it.',
+  'no space': 'Make room on the disk of this machine: it is tried again.',
+  'bad image': 'This image is no OS image that this machine can boot. Check osImageURL.',
+  policy: 'The policy of this machine does not let the image in. Check /etc/containers/policy.json.',
+  packages: 'Check spec.extensions and spec.kernelType, and that the extensions image belongs to the OS image.',
+  locked: 'Something on this machine keeps the OS from being changed; it has to be removed there.',
+  unsupported:
+    'This machine’s OS tool cannot do that. Its OS has to be another one, or the config must not ask for it.',
+  unknown: 'This failure is not known to Slipway; what the program said stands here whole.',
+};
+
+const MAY_PASS: ReadonlySet<OSFailureClass> = new Set(['busy', 'network', 'no space']);
+const MOST_TEXT = 4096;
+
+export class OSFailure extends DaemonError {
+  readonly failure: OSFailureClass;
+  /** Trying again, with nothing changed, may help. */
+  readonly retry: boolean;
+
+  constructor(failure: OSFailureClass, what: string, said: string) {
+    super(
+      'SLW_DAEMON_OS',
+      `${what} (${failure}). ${WAY_OUT[failure]} It said: ${shorten(said, MOST_TEXT) || 'nothing'}`,
+    );
+    this.failure = failure;
+    this.retry = MAY_PASS.has(failure);
+  }
+}
+
+export function classifyFailure(text: string): OSFailureClass {
+  return RULES.find((rule) => rule.text.test(text))?.is ?? 'unknown';
 }

@@ -1,5 +1,4 @@
-import type { FileSystem } from '../file-system.ts';
-import { readText } from '../read-text.ts';
+import { type FileSystem, readText } from '../file-system.ts';
 
 const PATHS = ['/etc/os-release', '/usr/lib/os-release'];
 const MOST_BYTES = 64 * 1024;

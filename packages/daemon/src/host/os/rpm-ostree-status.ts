@@ -1,6 +1,18 @@
 // `rpm-ostree status --json`. Fields come and go with its versions: what is absent is taken as empty.
+import {
+  anything,
+  array,
+  decodeValue,
+  type Decoder,
+  map,
+  object,
+  readableItems,
+  string,
+  withFallback,
+} from '@slipway/base/codec';
+import { parseJson } from '@slipway/base/json';
 import { DaemonError } from '../../errors.ts';
-import { digestOf, imageOfReference } from './image-name.ts';
+import { digestOf, imageOfReference } from './deployment.ts';
 
 export interface RpmOstreeDeployment {
   readonly booted: boolean;
@@ -20,9 +32,56 @@ export interface RpmOstreeStatus {
   readonly staged: RpmOstreeDeployment | null;
 }
 
+const text = withFallback(string(), '');
+const texts = withFallback(readableItems(string()), []);
+const flag = map(anything, (value) => value === true);
+
+const deployment: Decoder<RpmOstreeDeployment> = map(
+  object({
+    booted: flag,
+    staged: flag,
+    'container-image-reference': text,
+    'container-image-reference-digest': text,
+    'custom-origin': withFallback(array(anything), []),
+    'base-version': text,
+    version: text,
+    checksum: text,
+    'requested-packages': texts,
+    'requested-base-removals': texts,
+  }),
+  (found) => {
+    const image = imageOf(found['container-image-reference'], found['custom-origin'][0]);
+    return {
+      booted: found.booted,
+      staged: found.staged,
+      image,
+      digest: found['container-image-reference-digest'] || digestOf(image),
+      version: found['base-version'] || found.version,
+      checksum: found.checksum,
+      packages: found['requested-packages'],
+      removals: found['requested-base-removals'],
+    };
+  },
+);
+
+/** Hosts of old have the image in the text of a custom origin. */
+function imageOf(reference: string, origin: unknown): string {
+  if (reference !== '') return imageOfReference(reference);
+  return typeof origin === 'string' && origin.startsWith('pivot://') ? origin.slice('pivot://'.length) : '';
+}
+
 export function parseRpmOstreeStatus(text: string): RpmOstreeStatus {
-  const deployments = asList(asRecord(parseJson(text))['deployments']).map((value) => readDeployment(asRecord(value)));
-  const booted = deployments.find((deployment) => deployment.booted);
+  const found = parseJson(text);
+  if (!found.ok) {
+    // Not shown: it holds whole manifests.
+    throw new DaemonError(
+      'SLW_DAEMON_HOST',
+      'What `rpm-ostree status --json` printed is no JSON. Is there a newer version of it?',
+    );
+  }
+  const said = decodeValue(object({ deployments: readableItems(deployment) }), found.value);
+  const deployments = said.ok ? said.value.deployments : [];
+  const booted = deployments.find((each) => each.booted);
   if (booted === undefined) {
     throw new DaemonError(
       'SLW_DAEMON_HOST',
@@ -30,55 +89,5 @@ export function parseRpmOstreeStatus(text: string): RpmOstreeStatus {
         '`booted: true`.',
     );
   }
-  return { booted, staged: deployments.find((deployment) => deployment.staged) ?? null };
-}
-
-function readDeployment(value: Record<string, unknown>): RpmOstreeDeployment {
-  const image = imageOf(value);
-  return {
-    booted: value['booted'] === true,
-    staged: value['staged'] === true,
-    image,
-    digest: asText(value['container-image-reference-digest']) || digestOf(image),
-    version: asText(value['base-version']) || asText(value['version']),
-    checksum: asText(value['checksum']),
-    packages: asTexts(value['requested-packages']),
-    removals: asTexts(value['requested-base-removals']),
-  };
-}
-
-/** Hosts of old have the image in the text of a custom origin. */
-function imageOf(value: Record<string, unknown>): string {
-  const reference = asText(value['container-image-reference']);
-  if (reference !== '') return imageOfReference(reference);
-  const origin = asText(asList(value['custom-origin'])[0]);
-  return origin.startsWith('pivot://') ? origin.slice('pivot://'.length) : '';
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not shown: it holds whole manifests.
-    throw new DaemonError(
-      'SLW_DAEMON_HOST',
-      'What `rpm-ostree status --json` printed is no JSON. Is there a newer version of it?',
-    );
-  }
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function asTexts(value: unknown): string[] {
-  return asList(value).filter((item): item is string => typeof item === 'string');
+  return { booted, staged: deployments.find((each) => each.staged) ?? null };
 }

@@ -1,12 +1,9 @@
 // An OS that ostree keeps. rpm-ostree sees and changes all of it; where the machine is one for bootc, that brings the image.
 import type { Deployment, OSChange, OSState } from '../host.ts';
 import { needsPackages, type OSStep, stepsOfChange, type StepsRequest } from './change-steps.ts';
-import { checkStaged } from './check-staged.ts';
+import { type ChangingOS, checkStaged, readCommandLine } from './deployment.ts';
 import type { ExtensionsRepository } from './extensions-repository.ts';
-import { readCommandLine } from './kernel-arguments.ts';
-import type { OSRun } from './os-commands.ts';
-import { OSFailure } from './os-failure.ts';
-import type { ChangingOS } from './changing-os.ts';
+import { OSFailure, type OSRun } from './os-commands.ts';
 import type { Podman } from './podman.ts';
 import { parseRpmOstreeStatus, type RpmOstreeDeployment, type RpmOstreeStatus } from './rpm-ostree-status.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseBootcStatus } from './bootc-status.ts';
-import { imageOfReference } from './image-name.ts';
-import { readCommandLine } from './kernel-arguments.ts';
+import { parseBootcStatus } from './bootc.ts';
+import { imageOfReference, readCommandLine } from './deployment.ts';
 import { parseRpmOstreeStatus } from './rpm-ostree-status.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;

@@ -1,5 +1,5 @@
 // What rpm-ostree, bootc and podman say when they fail, and of which class that is.
-import type { OSFailureClass } from '../os/os-failure.ts';
+import type { OSFailureClass } from '../os/os-commands.ts';
 
 export const FAILURE_TEXTS: readonly { readonly is: OSFailureClass; readonly text: string }[] = [
   {

@@ -1,9 +1,8 @@
 // A disk that fails, or a program that ends, at one call.
 import { constants } from 'node:os';
 import { getSystemErrorMessage } from 'node:util';
-import type { FileSystem, Owners } from '../file-system.ts';
-import { ownOwners } from '../own-owners.ts';
-import { aroundCalls, carryOut, isChange, type Call, type Change } from './calls.ts';
+import { type FileSystem, type Owners, ownOwners } from '../file-system.ts';
+import { aroundCalls, type Call, carryOut, type Change, isChange } from './calls.ts';
 
 export type Fault =
   /** The program ends: no call after it is carried out, and none returns. */

@@ -4,14 +4,14 @@ import type { MachineConfigNode, PinnedImageSet } from '@slipway/api';
 import { pinAssignmentAnnotation } from '@slipway/api/names';
 import { encodeAssignment, type PinAssignment } from '@slipway/fleet';
 import { silentLog } from '@slipway/kube';
+import { createSimulatedHost } from '@slipway/simulator';
 import type { FileSystem } from '../../host/file-system.ts';
 import type { Host } from '../../host/host.ts';
-import { createSimulatedHost } from '../../host/simulated/simulated-host.ts';
-import type { PinCluster } from '../pin-cluster.ts';
+import type { WantedSet } from '../assigned-sets.ts';
 import type { PinMetrics } from '../pin-metrics.ts';
-import { pinStatusOf } from '../pin-status.ts';
 import { createPinner, type Pinner } from '../pinner.ts';
-import type { WantedSet } from '../wanted-set.ts';
+import { pinStatusOf } from '../report.ts';
+import type { PinCluster } from '../reporter.ts';
 
 type Status = NonNullable<MachineConfigNode['status']>;
 
@@ -68,7 +68,8 @@ export interface PinMachine {
   readonly pinner: Pinner;
   /** Pulls that were begun. */
   pulls(): readonly string[];
-  reloads(): number;
+  /** How often the runtime was told what to keep. */
+  pins(): number;
   /** One step, and what it has begun. Returns when the next one is due without any news; null: never. */
   step(): Promise<number | null>;
   /** Steps and sets the clock on until there is nothing to do for a minute. */
@@ -84,7 +85,7 @@ const IDLE_MS = 60_000;
 export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine {
   const host = createSimulatedHost({ root: '/', files });
   const pulls: string[] = [];
-  const state = { underWay: 0, reloads: 0, isWoken: false };
+  const state = { underWay: 0, pins: 0, isWoken: false };
   const containers: Host['containers'] = {
     ...host.containers,
     async pull(image, credential, signal) {
@@ -96,9 +97,9 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
         state.underWay -= 1;
       }
     },
-    async reload(signal) {
-      state.reloads += 1;
-      await host.containers.reload(signal);
+    async pin(images, signal) {
+      state.pins += 1;
+      await host.containers.pin(images, signal);
     },
   };
   const pinner = createPinner({
@@ -143,7 +144,7 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
     host,
     pinner,
     pulls: () => pulls,
-    reloads: () => state.reloads,
+    pins: () => state.pins,
     step,
     settle: () => until((due) => due === null || due >= IDLE_MS - 1),
     until,

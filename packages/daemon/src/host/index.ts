@@ -1,0 +1,20 @@
+// What another kind of host is built of, such as a simulated one: the contracts, and what does not depend on the machine.
+export { noSuchUser, readAccounts, SHADOW, withPasswordHash } from './accounts.ts';
+export type { ContainerRuntime, ImageStore, RuntimeImage } from './container-runtime.ts';
+export { type CalledRuntime, pullFailure, runtimeFailure } from './cri/call-failure.ts';
+export { createCrioPins } from './cri/cri-o.ts';
+export { createDisk } from './disk.ts';
+export {
+  emptyDirectory,
+  type FileSystem,
+  followLinks,
+  makeDirectories,
+  type Owners,
+  ownOwners,
+  readText,
+  removeUnfinished,
+  replaceFile,
+} from './file-system.ts';
+export type { Accounts, Deployment, Host, OperatingSystem, OSChange, OSState, Systemd } from './host.ts';
+export { changeKernelArguments, changePackages, digestOf } from './os/deployment.ts';
+export { describeOS } from './os/os-release.ts';

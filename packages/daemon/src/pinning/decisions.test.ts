@@ -1,0 +1,230 @@
+import type { SizedImage } from '@slipway/fleet';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { WantedSet } from './assigned-sets.ts';
+import {
+  decidePins,
+  isComplete,
+  nextWork,
+  nodeConditionOf,
+  type PinsInput,
+  startDelayMs,
+  whyItWouldNotFit,
+  type Work,
+  type WorkInput,
+} from './decisions.ts';
+import type { Attempts } from './retry.ts';
+import { imageOf, presentOf, setOf } from './testing/sample-sets.ts';
+
+const input = (more: Partial<PinsInput>): PinsInput => ({
+  wanted: [],
+  unknown: new Set(),
+  pinned: [],
+  present: new Set(),
+  isWell: true,
+  ...more,
+});
+
+describe('what is pinned next', () => {
+  const old = setOf('s', ['a', 'b'], 1);
+  const grown = setOf('s', ['a', 'b', 'c'], 2);
+  const shrunk = setOf('s', ['a'], 3);
+  const other = setOf('t', ['d']);
+  it.each<[string, Partial<PinsInput>, readonly WantedSet[]]>([
+    ['nothing of a set that is not all there', { wanted: [old], present: presentOf('a') }, []],
+    ['a set that is all there', { wanted: [old], present: presentOf('a', 'b') }, [old]],
+    [
+      'the earlier generation until the new one is there',
+      { wanted: [grown], pinned: [old], present: presentOf('a', 'b') },
+      [old],
+    ],
+    ['then the new one', { wanted: [grown], pinned: [old], present: presentOf('a', 'b', 'c') }, [grown]],
+    [
+      'a set of which an image has disappeared, as before',
+      { wanted: [old], pinned: [old], present: presentOf('a') },
+      [old],
+    ],
+    ['no set that nobody wants any more', { pinned: [old], present: presentOf('a', 'b') }, []],
+    ['a set that cannot be read now, as before', { unknown: new Set(['s']), pinned: [old] }, [old]],
+    ['each set for itself', { wanted: [grown, other], pinned: [old], present: presentOf('a', 'd') }, [old, other]],
+    [
+      'nothing new on a node that is not well',
+      { wanted: [grown], pinned: [old], present: presentOf('a', 'b', 'c'), isWell: false },
+      [old],
+    ],
+    [
+      'less on a node that is not well',
+      { wanted: [shrunk], pinned: [old], present: presentOf('a'), isWell: false },
+      [shrunk],
+    ],
+    ['not what is gone, well or not', { pinned: [old], isWell: false }, []],
+    [
+      'one that was made anew, when that is there',
+      { wanted: [setOf('s', ['c'], 1, 'other')], pinned: [old], present: presentOf('a', 'b') },
+      [old],
+    ],
+  ])('%s', (_, more, expected) => {
+    expect(decidePins(input(more))).toEqual(expected);
+  });
+
+  const letters = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const set = fc.record({
+    name: fc.constantFrom('s', 't', 'u'),
+    words: fc.uniqueArray(fc.constantFrom(...letters), { minLength: 1 }),
+    generation: fc.integer({ min: 1, max: 3 }),
+  });
+  const sets = fc
+    .uniqueArray(set, { selector: ({ name }) => name })
+    .map((list) => list.map(({ name, words, generation }) => setOf(name, words, generation)));
+
+  it('never pins a set that was not pinned and is not all there, and gives up none that is wanted', () => {
+    fc.assert(
+      fc.property(sets, sets, fc.subarray(letters), fc.boolean(), (wanted, pinned, there, isWell) => {
+        const present = presentOf(...there);
+        const next = decidePins(input({ wanted, pinned, present, isWell }));
+        for (const each of next) expect(pinned.includes(each) || isComplete(each, present)).toBe(true);
+        const names = new Set(next.map(({ name }) => name));
+        for (const { name } of pinned) expect(names.has(name)).toBe(wanted.some((each) => each.name === name));
+        expect(decidePins(input({ wanted, pinned: next, present, isWell }))).toEqual(next);
+      }),
+    );
+  });
+});
+
+const sized: SizedImage = { layers: [{ digest: 'sha256:1', size: 10 }] };
+const sizesOf = (...words: string[]): ReadonlyMap<string, SizedImage> =>
+  new Map(words.map((word) => [imageOf(word), sized]));
+const problem = { code: 'SLW_PINNING_PULL', message: 'no' };
+const tried = (tries: number, notBefore: number): Attempts => ({
+  tries,
+  firstAt: 0,
+  lastAt: 50_000,
+  notBefore,
+  problem,
+});
+const attemptsOf = (entries: Record<string, Attempts>): ReadonlyMap<string, Attempts> =>
+  new Map(Object.entries(entries).map(([word, attempts]) => [imageOf(word), attempts]));
+
+const well = { isReady: true, hasDiskPressure: false };
+const workInput: WorkInput = {
+  wanted: [setOf('s', ['a', 'b']), setOf('t', ['b', 'c'])],
+  present: presentOf('a'),
+  sizes: new Map(),
+  attempts: new Map(),
+  node: well,
+  mayPull: true,
+  startsAt: 0,
+  now: 60_000,
+};
+const idle: Work = { learn: [], pull: [], stop: false, waitsFor: '', wakeAt: null };
+const images = (...words: string[]): string[] => words.map(imageOf);
+
+describe('what is done about missing images', () => {
+  it.each<[string, Partial<WorkInput>, Work]>([
+    ['nothing where all are there', { present: presentOf('a', 'b', 'c') }, idle],
+    ['first their sizes', {}, { ...idle, learn: images('b', 'c') }],
+    ['nothing is pulled until all sizes are known', { sizes: sizesOf('b') }, { ...idle, learn: images('c') }],
+    ['then they are pulled, shared ones once', { sizes: sizesOf('b', 'c') }, { ...idle, pull: images('b', 'c') }],
+    [
+      'one that cannot be sized holds the others up while it may only be a hiccup',
+      { sizes: sizesOf('b'), attempts: attemptsOf({ c: tried(2, 61_000) }) },
+      { ...idle, wakeAt: 61_000, waitsFor: 'the registry to say how large 1 image will be' },
+    ],
+    [
+      'and no longer once it counts as failed',
+      { sizes: sizesOf('b'), attempts: attemptsOf({ c: tried(3, 61_000) }) },
+      { ...idle, pull: images('b'), wakeAt: 61_000 },
+    ],
+    [
+      'one that failed waits, the others go on',
+      { sizes: sizesOf('b', 'c'), attempts: attemptsOf({ b: tried(1, 61_000) }) },
+      { ...idle, pull: images('c'), wakeAt: 61_000 },
+    ],
+    [
+      'and is tried again when it is time',
+      { sizes: sizesOf('b', 'c'), attempts: attemptsOf({ b: tried(5, 60_000) }) },
+      { ...idle, pull: images('b', 'c') },
+    ],
+    [
+      'a node that is not Ready waits',
+      { node: { ...well, isReady: false } },
+      { ...idle, waitsFor: 'the node to be Ready' },
+    ],
+    [
+      'with disk pressure all stops',
+      { node: { ...well, hasDiskPressure: true } },
+      { ...idle, stop: true, waitsFor: 'the disk pressure of the node to end' },
+    ],
+    ['machines begin one after another', { startsAt: 65_000 }, { ...idle, wakeAt: 65_000 }],
+  ])('%s', (_, more, expected) => {
+    expect(nextWork({ ...workInput, ...more })).toEqual(expected);
+  });
+
+  it('a machine whose turn has not come asks the registry for nothing', () => {
+    const work = nextWork({ ...workInput, mayPull: false, sizes: sizesOf('b') });
+    expect(work).toMatchObject({ learn: [], pull: [], waitsFor: expect.stringContaining('its turn') });
+  });
+});
+
+const GB = 1000 ** 3;
+const image = (...layers: [string, number][]): SizedImage => ({
+  layers: layers.map(([digest, size]) => ({ digest, size })),
+});
+const sizes = new Map([
+  ['base', image(['l1', GB])],
+  ['app', image(['l1', GB], ['l2', 2 * GB])],
+  ['tool', image(['l1', GB], ['l2', 2 * GB], ['l3', GB])],
+]);
+const store = (freeBytes: number) => ({ path: '/var/lib/containers', freeBytes, sizeBytes: 20 * GB });
+/** Of 20 GB a tenth stays free. */
+const RESERVE = 2 * GB;
+
+describe('whether what is missing fits', () => {
+  it.each<[string, string[], string[], number]>([
+    ['one image', ['app'], [], 6 * GB],
+    ['shared layers count once', ['app', 'tool'], [], 8 * GB],
+    ['layers of images that are there count for nothing', ['app', 'tool'], ['base'], 6 * GB],
+    ['nor do images that nobody knows the size of', ['app', 'riddle'], ['other'], 6 * GB],
+  ])('%s', (_, missing, present, needed) => {
+    const why = (free: number) => whyItWouldNotFit({ missing, present, sizes, store: store(free) });
+    expect(why(needed + RESERVE)).toBeNull();
+    expect(why(needed + RESERVE - 1)).toMatchObject({ code: 'SLW_PINNING_WOULD_NOT_FIT' });
+  });
+
+  it('both figures are told, and where', () => {
+    const why = whyItWouldNotFit({ missing: ['app'], present: [], sizes, store: store(5 * GB) });
+    expect(why?.message).toMatch(
+      /1 image, needs 6 GB in \/var\/lib\/containers.*only 3 GB of it can be used: 5 GB are free/,
+    );
+  });
+});
+
+const node = (...conditions: { type: string; status: string }[]) => ({ status: { conditions } });
+const ready = { type: 'Ready', status: 'True' };
+
+describe('what a Node says of itself', () => {
+  it.each([
+    ['Ready', node(ready), { isReady: true, hasDiskPressure: false }],
+    ['not Ready', node({ ...ready, status: 'False' }), { isReady: false, hasDiskPressure: false }],
+    ['not heard of for long', node({ ...ready, status: 'Unknown' }), { isReady: false, hasDiskPressure: false }],
+    ['full', node(ready, { type: 'DiskPressure', status: 'True' }), { isReady: true, hasDiskPressure: true }],
+    ['nothing', {}, { isReady: false, hasDiskPressure: false }],
+    ['no Node', undefined, { isReady: false, hasDiskPressure: false }],
+  ])('%s', (_, object, expected) => {
+    expect(nodeConditionOf(object)).toEqual(expected);
+  });
+});
+
+describe('when a machine begins', () => {
+  it('is the same moment each time, and spread over all of the time for many machines', () => {
+    const delays = Array.from({ length: 200 }, (_, index) => startDelayMs(`worker-${index}`, 10_000));
+    expect(delays).toEqual(Array.from({ length: 200 }, (_, index) => startDelayMs(`worker-${index}`, 10_000)));
+    const seconds = new Set(delays.map((delay) => Math.floor(delay / 1000)));
+    expect(seconds.size).toBe(10);
+    expect(Math.max(...delays)).toBeLessThan(10_000);
+  });
+
+  it('is at once where nothing is spread', () => {
+    expect(startDelayMs('worker-1', 0)).toBe(0);
+  });
+});

@@ -1,0 +1,162 @@
+// What is decided about pinned images, from what is known at one moment: which sets are pinned, what is pulled next, and whether it
+// fits on the disk.
+import { createHash } from 'node:crypto';
+import type { Node } from '@slipway/api';
+import { count, formatBytes } from '@slipway/base/text';
+import { amountOf, type SizedImage, spaceFor } from '@slipway/fleet';
+import type { ImageStore } from '../host/container-runtime.ts';
+import type { Problem } from '../problem.ts';
+import type { WantedSet } from './assigned-sets.ts';
+import { type Attempts, isFailed, soonest } from './retry.ts';
+import type { KnownSizes } from './sizes.ts';
+
+// Which sets are pinned next. Nothing of a set is pinned before all of it is there, and what was pinned stays until then, so that
+// space can be freed at any time by taking a set away, and no image that is needed is given up for one that is not there yet.
+
+export interface PinsInput {
+  readonly wanted: readonly WantedSet[];
+  /** Sets that are wanted, but are not known now: what is pinned of them stays. */
+  readonly unknown: ReadonlySet<string>;
+  /** By name, of whatever generation. */
+  readonly pinned: readonly WantedSet[];
+  readonly present: ReadonlySet<string>;
+  /** The node is Ready and has no disk pressure. If not, pins can only become fewer. */
+  readonly isWell: boolean;
+}
+
+/** By name. */
+export function decidePins({ wanted, unknown, pinned, present, isWell }: PinsInput): WantedSet[] {
+  const before = new Map(pinned.map((set) => [set.name, set]));
+  const protectedNow = new Set(pinned.flatMap(({ images }) => images));
+  const next = wanted.flatMap((set) => {
+    const mayChange = isWell || set.images.every((image) => protectedNow.has(image));
+    if (mayChange && isComplete(set, present)) return [set];
+    return before.get(set.name) ?? [];
+  });
+  const held = pinned.filter(({ name }) => unknown.has(name));
+  return [...next, ...held].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export const isComplete = ({ images }: WantedSet, present: ReadonlySet<string>): boolean =>
+  images.every((image) => present.has(image));
+
+/** Whether the same images are pinned for the same sets. */
+export function isSamePins(a: readonly WantedSet[], b: readonly WantedSet[]): boolean {
+  return JSON.stringify(a.map(shape)) === JSON.stringify(b.map(shape));
+}
+
+const shape = ({ name, uid, generation, images }: WantedSet): unknown => [name, uid, generation, images];
+
+// What is done next about the images that are not there: whose sizes are asked for, which are pulled, or what is waited for.
+
+export interface WorkInput {
+  readonly wanted: readonly WantedSet[];
+  readonly present: ReadonlySet<string>;
+  /** By image: those that are known. */
+  readonly sizes: KnownSizes;
+  readonly attempts: ReadonlyMap<string, Attempts>;
+  readonly node: NodeCondition;
+  readonly mayPull: boolean;
+  /** Not before this moment: machines do not all begin at once. */
+  readonly startsAt: number;
+  readonly now: number;
+}
+
+export interface Work {
+  /** In their order; those that are under way already are among them. */
+  readonly learn: readonly string[];
+  readonly pull: readonly string[];
+  /** What is under way goes on, unless this says that it has to end. */
+  readonly stop: boolean;
+  /** For people; '' for nothing. */
+  readonly waitsFor: string;
+  /** When something more can be done without any news. Null: only news can change it. */
+  readonly wakeAt: number | null;
+}
+
+const NOTHING: Work = { learn: [], pull: [], stop: false, waitsFor: '', wakeAt: null };
+
+export function nextWork(input: WorkInput): Work {
+  const { sizes, attempts, startsAt, now } = input;
+  const missing = missingImages(input.wanted, input.present);
+  if (missing.length === 0) return NOTHING;
+  const waiting = whyNotNow(input);
+  if (waiting !== null) return waiting;
+  if (now < startsAt) return { ...NOTHING, wakeAt: startsAt };
+
+  const isDue = (image: string): boolean => (attempts.get(image)?.notBefore ?? 0) <= now;
+  const unsized = missing.filter((image) => !sizes.has(image));
+  // One that cannot be sized holds the others up until it counts as failed: what all of them need has to fit.
+  const isHeldUp = unsized.some((image) => !hasFailed(attempts.get(image)));
+  const pull = isHeldUp ? [] : missing.filter((image) => sizes.has(image) && isDue(image));
+  const waits = unsized.filter((image) => attempts.has(image)).length;
+  return {
+    ...NOTHING,
+    learn: unsized.filter(isDue),
+    pull,
+    waitsFor: isHeldUp && waits > 0 ? `the registry to say how large ${count(waits, 'image')} will be` : '',
+    wakeAt: soonest(missing.flatMap((image) => attempts.get(image)?.notBefore ?? []).filter((at) => at > now)),
+  };
+}
+
+function whyNotNow({ node, mayPull }: WorkInput): Work | null {
+  // The kubelet is deleting images to free space: every byte that still comes works against it.
+  if (node.hasDiskPressure) return { ...NOTHING, stop: true, waitsFor: 'the disk pressure of the node to end' };
+  if (!node.isReady) return { ...NOTHING, waitsFor: 'the node to be Ready' };
+  if (!mayPull) return { ...NOTHING, waitsFor: 'its turn: the pool lets only so many machines pull at once' };
+  return null;
+}
+
+const hasFailed = (attempts: Attempts | undefined): boolean => attempts !== undefined && isFailed(attempts);
+
+/** In the order of the sets, each once. */
+export function missingImages(wanted: readonly WantedSet[], present: ReadonlySet<string>): string[] {
+  return [...new Set(wanted.flatMap(({ images }) => images))].filter((image) => !present.has(image));
+}
+
+/** What of a Node decides whether images are pulled to it. */
+export interface NodeCondition {
+  readonly isReady: boolean;
+  readonly hasDiskPressure: boolean;
+}
+
+/** A node that says nothing of it is not Ready, as for the scheduler. */
+export function nodeConditionOf(node: Pick<Node, 'status'> | undefined): NodeCondition {
+  const conditions = node?.status?.conditions ?? [];
+  const isTrue = (type: string): boolean =>
+    conditions.some((condition) => condition.type === type && condition.status === 'True');
+  return { isReady: isTrue('Ready'), hasDiskPressure: isTrue('DiskPressure') };
+}
+
+export const isWell = ({ isReady, hasDiskPressure }: NodeCondition): boolean => isReady && !hasDiskPressure;
+
+/** Machines hear of a set at the same moment: each begins a little later than the others, and always by the same time. */
+export function startDelayMs(nodeName: string, mostMs: number): number {
+  const share = createHash('sha256').update(nodeName).digest().readUInt32BE() / 2 ** 32;
+  return Math.floor(share * mostMs);
+}
+
+// Whether all that is still missing fits on the disk, before any of it is pulled.
+
+export interface SpaceInput {
+  readonly missing: readonly string[];
+  readonly present: Iterable<string>;
+  readonly sizes: KnownSizes;
+  readonly store: ImageStore;
+}
+
+/** Null: it fits. Images whose size is not known count for nothing: they are not pulled. */
+export function whyItWouldNotFit({ missing, present, sizes, store }: SpaceInput): Problem | null {
+  const known = (images: Iterable<string>): SizedImage[] => [...images].flatMap((image) => sizes.get(image) ?? []);
+  const { done, total } = amountOf(known(missing), known(present));
+  const { fits, needed, usable } = spaceFor(total - done, { free: store.freeBytes, size: store.sizeBytes });
+  if (fits) return null;
+  return {
+    code: 'SLW_PINNING_WOULD_NOT_FIT',
+    message:
+      `what is still missing, ${count(missing.length, 'image')}, needs ${formatBytes(needed, 'up')} in ${store.path}, twice what is ` +
+      `transferred, and only ${formatBytes(usable)} of it can be used: ${formatBytes(store.freeBytes)} are free, and a tenth of the ` +
+      'file system, at most 2 GiB, stays so. Nothing is pulled. Free space there, make the file system larger, or take images ' +
+      'or sets away',
+  };
+}

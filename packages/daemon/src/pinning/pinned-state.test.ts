@@ -1,0 +1,56 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type FileSystem, makeDirectories, ownOwners } from '../host/file-system.ts';
+import { emptyImage } from '../host/testing/disk-image.ts';
+import { createMemoryDisk } from '../host/testing/memory-disk.ts';
+import { openPinsInForce, readPinMemory } from './pinned-state.ts';
+import { setOf } from './testing/sample-sets.ts';
+
+const PATH = '/etc/machine-config-daemon/pinned-images.json';
+const set = setOf('s', ['a', 'b'], 3);
+let files: FileSystem;
+
+beforeEach(async () => {
+  files = createMemoryDisk(emptyImage(ownOwners()));
+  await makeDirectories(files, '/etc/machine-config-daemon', ownOwners());
+});
+
+const write = (text: string): Promise<void> =>
+  files.createFile(PATH, { ...ownOwners(), mode: 0o600, bytes: Buffer.from(text) });
+
+describe('what a machine remembers of its pins', () => {
+  it('is nothing where it never pinned anything', async () => {
+    expect(await readPinMemory(files)).toBeNull();
+  });
+
+  it('is what it pinned last, and what it was about to pin', async () => {
+    await write(JSON.stringify({ pinned: [set], next: [] }));
+    expect(await readPinMemory(files)).toEqual({ pinned: [set], next: [] });
+  });
+
+  it('is read as an earlier version wrote it, and written so that it can read it', async () => {
+    const containers = { pin: async () => {}, isSetToPin: async () => true };
+    const inForce = await openPinsInForce({ files, containers });
+    await inForce.put([set], new AbortController().signal);
+    const text = Buffer.from(await files.read(PATH, 10_000)).toString();
+    expect(text).toBe(JSON.stringify({ pinned: [set] }));
+    expect(await readPinMemory(files)).toEqual({ pinned: [set], next: null });
+  });
+
+  it.each([
+    ['no JSON', '{"pinned":'],
+    ['a list', '[]'],
+    ['a text', '"pinned"'],
+    ['null', 'null'],
+    ['sets that are no list', '{"pinned":{}}'],
+    ['a set that is a list', '{"pinned":[[]]}'],
+    ['a set that is null', '{"pinned":[null]}'],
+    ['a set without images', '{"pinned":[{"name":"s","uid":"u","generation":1}]}'],
+    ['images that are an object', '{"pinned":[{"name":"s","uid":"u","generation":1,"images":{}}]}'],
+    ['an image that is no text', '{"pinned":[{"name":"s","uid":"u","generation":1,"images":[1]}]}'],
+    ['a generation that is a text', '{"pinned":[{"name":"s","uid":"u","generation":"1","images":[]}]}'],
+    ['next sets that are wrong', '{"pinned":[],"next":[[]]}'],
+  ])('is nothing that can be used where the file has %s', async (_, text) => {
+    await write(text);
+    expect(await readPinMemory(files)).toBeNull();
+  });
+});

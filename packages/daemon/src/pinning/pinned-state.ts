@@ -1,0 +1,180 @@
+// Which images this machine keeps: sees that the sets that can be pinned are, that the container runtime goes by it, and that a
+// machine which goes down at any moment knows it afterwards.
+import { array, type Decoder, number, object, orNull, stateFileCodec, string } from '@slipway/base/codec';
+import type { Log } from '@slipway/kube';
+import { type ContainerRuntime, findUnpinned, type RuntimeImage } from '../host/container-runtime.ts';
+import { type FileSystem, removeUnfinished } from '../host/file-system.ts';
+import type { Host } from '../host/host.ts';
+import { STATE_DIRECTORY } from '../node-paths.ts';
+import type { Problem } from '../problem.ts';
+import { writeStateFile } from '../state-file.ts';
+import type { WantedSet } from './assigned-sets.ts';
+import { decidePins, isSamePins, type PinsInput } from './decisions.ts';
+import type { LocalImages } from './local-images.ts';
+import { addAttempt, type Attempts, LONG_MS, problemIn } from './retry.ts';
+
+export interface PinKeeper {
+  /** Rejects where the container runtime does not say which images it has. */
+  keep(wanted: Pick<PinsInput, 'wanted' | 'unknown' | 'isWell'>, signal: AbortSignal): Promise<void>;
+  /** Null: the last try did not fail, or the runtime may only be on its way up. */
+  problem(): Problem | null;
+  retryAt(): number | null;
+}
+
+export interface PinKeeperOptions {
+  readonly inForce: PinsInForce;
+  readonly images: LocalImages;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** A set is pinned by what the runtime has said just now, not by what it must have. */
+const FRESH_MS = 5000;
+
+export function createPinKeeper({ inForce, images, log, now, random }: PinKeeperOptions): PinKeeper {
+  let failure: Attempts | null = null;
+  /** What the runtime said when its pins were last found to be in force. */
+  let settledBy: unknown = null;
+
+  async function isInForce(next: readonly WantedSet[]): Promise<boolean> {
+    if (!isSamePins(next, inForce.pinned())) return false;
+    const seen = images.seen() ?? [];
+    if (settledBy !== seen && !(await inForce.isSettled(seen))) return false;
+    settledBy = seen;
+    return true;
+  }
+
+  async function put(next: readonly WantedSet[], signal: AbortSignal): Promise<void> {
+    try {
+      await inForce.put(next, signal);
+    } catch (error) {
+      const problem = problemIn(error);
+      if (signal.aborted || problem === null) throw error;
+      log.warn({ problem }, 'images could not be pinned');
+      failure = addAttempt(failure, problem, now(), random());
+      return;
+    }
+    failure = null;
+    log.info({ sets: next.map(({ name, generation }) => `${name} ${generation}`) }, 'pinned');
+    await images.look(signal);
+  }
+
+  return {
+    async keep(wanted, signal) {
+      const decide = () => decidePins({ ...wanted, pinned: inForce.pinned(), present: images.present() });
+      if (!isSamePins(decide(), inForce.pinned()) && !images.isFresh(FRESH_MS)) await images.look(signal);
+      const next = decide();
+      if (await isInForce(next)) failure = null;
+      else if (failure === null || failure.notBefore <= now()) await put(next, signal);
+    },
+    problem() {
+      if (failure === null || (isPassing(failure) && failure.lastAt - failure.firstAt < LONG_MS)) return null;
+      return failure.problem;
+    },
+    retryAt: () => failure?.notBefore ?? null,
+  };
+}
+
+const isPassing = ({ problem }: Attempts): boolean => problem.code === 'SLW_PINNING_RUNTIME';
+
+// Puts pins in force, and knows which are. Killed at any moment, the container runtime is set to the sets from before or to those
+// after, and the next run knows which.
+
+export interface PinsInForce {
+  /** By name. */
+  pinned(): readonly WantedSet[];
+  /** False: this machine was never asked to pin anything, and what its runtime pins is not ours. */
+  isOurs(): boolean;
+  /** Whether the runtime goes by what is pinned, as these images of it say, or has to be told again. */
+  isSettled(images: readonly RuntimeImage[]): Promise<boolean>;
+  /** Resolves when the container runtime says that it keeps these. Rejects with a DaemonError; doing it again goes on. */
+  put(next: readonly WantedSet[], signal: AbortSignal): Promise<void>;
+  /** From now on pins are for this daemon to put, and to take away when nobody asks for them any more. */
+  claim(): Promise<void>;
+  /** Nothing is pinned, and this machine has never pinned anything. */
+  forget(): Promise<void>;
+}
+
+export async function openPinsInForce({
+  files,
+  containers,
+}: Pick<Host, 'files'> & { readonly containers: Pick<ContainerRuntime, 'pin' | 'isSetToPin'> }): Promise<PinsInForce> {
+  const memory = await readPinMemory(files);
+  let isOurs = memory !== null;
+  /** The runtime may be set to the next ones and not go by it yet. */
+  let isUnsure = memory !== null && memory.next !== null;
+  let pinned = memory?.pinned ?? [];
+  if (memory !== null && memory.next !== null && (await containers.isSetToPin(imagesOf(memory.next))))
+    pinned = memory.next;
+
+  async function put(next: readonly WantedSet[], signal: AbortSignal): Promise<void> {
+    isUnsure = true;
+    await writePinMemory(files, { pinned, next });
+    await containers.pin(imagesOf(next), signal);
+    await writePinMemory(files, { pinned: next, next: null });
+    pinned = next;
+    isUnsure = false;
+  }
+
+  return {
+    pinned: () => pinned,
+    isOurs: () => isOurs,
+    async isSettled(images) {
+      const wanted = imagesOf(pinned);
+      return !isUnsure && findUnpinned(wanted, images).length === 0 && containers.isSetToPin(wanted);
+    },
+    put,
+    async claim() {
+      if (isOurs) return;
+      await writePinMemory(files, { pinned, next: null });
+      isOurs = true;
+    },
+    async forget() {
+      await removePinMemory(files);
+      isOurs = false;
+    },
+  };
+}
+
+const imagesOf = (sets: readonly WantedSet[]): string[] => sets.flatMap(({ images }) => images);
+
+// What is pinned, whatever the cluster says: on the machine's disk, whole after any crash.
+
+export interface PinMemory {
+  /** The container runtime has been seen to keep them. */
+  readonly pinned: readonly WantedSet[];
+  /** Being put in place of those; null: nothing is under way. */
+  readonly next: readonly WantedSet[] | null;
+}
+
+const PATH = `${STATE_DIRECTORY}/pinned-images.json`;
+/** A hundred sets of 500 images with long names. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+const wantedSets: Decoder<WantedSet[]> = array(
+  object({ name: string(), uid: string(), generation: number(), images: array(string()) }),
+);
+const memoryFile = stateFileCodec<PinMemory>({
+  decoder: object({ pinned: wantedSets, next: orNull(wantedSets) }),
+  maxChars: MOST_BYTES,
+  toJson: ({ pinned, next }) => ({ pinned, ...(next !== null && { next }) }),
+});
+
+/** Null: this machine has never pinned anything, or nobody knows any more. */
+export async function readPinMemory(files: FileSystem): Promise<PinMemory | null> {
+  if ((await files.lookAt(PATH)) === null) return null;
+  const contents = await files.read(PATH, MOST_BYTES).catch(() => '');
+  const memory = memoryFile.decode(contents);
+  return memory.ok ? memory.value : null;
+}
+
+const writePinMemory = (files: FileSystem, memory: PinMemory): Promise<void> =>
+  writeStateFile(files, PATH, memoryFile.encode(memory));
+
+async function removePinMemory(files: FileSystem): Promise<void> {
+  await removeUnfinished(files, PATH);
+  if ((await files.lookAt(PATH)) === null) return;
+  await files.remove(PATH);
+  await files.syncDirectory(STATE_DIRECTORY);
+}

@@ -1,0 +1,261 @@
+// Brings images to the machine: asks how large they are, sees that they fit, and pulls them, so many at once. Steps only say what
+// is wanted now; what is under way goes on between them.
+import type { PinAssignment } from '@slipway/fleet';
+import type { Log } from '@slipway/kube';
+import type { Host } from '../host/host.ts';
+import type { Problem } from '../problem.ts';
+import type { WantedSet } from './assigned-sets.ts';
+import {
+  isComplete,
+  missingImages,
+  nextWork,
+  type NodeCondition,
+  whyItWouldNotFit,
+  type WorkInput,
+} from './decisions.ts';
+import type { LocalImages } from './local-images.ts';
+import type { PinMetrics } from './pin-metrics.ts';
+import { imageProblems, type PinProblem, problemOfAll } from './report.ts';
+import { addAttempt, type Attempts, problemIn, type RuntimeWatch, soonest } from './retry.ts';
+import { credentialFor, type Credentials, type ImageSizes, readCredentials, type SizeSource } from './sizes.ts';
+import { createWorkers, type Outcome } from './workers.ts';
+
+export interface PullingOptions {
+  readonly host: Pick<Host, 'files' | 'containers'>;
+  readonly images: LocalImages;
+  readonly sizes: ImageSizes;
+  readonly source: SizeSource;
+  readonly runtime: RuntimeWatch;
+  readonly metrics: PinMetrics;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly random: () => number;
+  /** Something has ended. `isUrgent`: the next step has something to do about it. */
+  readonly onNews: (isUrgent: boolean) => void;
+}
+
+export interface PullRequest extends Pick<PinAssignment, 'mayPull' | 'parallel'> {
+  readonly wanted: readonly WantedSet[];
+  readonly node: NodeCondition;
+  readonly startsAt: number;
+}
+
+export interface Pulled {
+  readonly waitsFor: string;
+  /** Null: only news can change anything. */
+  readonly wakeAt: number | null;
+  readonly problems: readonly PinProblem[];
+  /** With its code; '' for nothing. */
+  readonly lastError: string;
+}
+
+export interface Pulling {
+  /** Begins what can be begun. Rejects where the container runtime does not answer. */
+  advance(request: PullRequest, signal: AbortSignal): Promise<Pulled>;
+  /** Something else is wanted: what failed is tried again at once, and counts as failed until it succeeds. */
+  startAnew(): void;
+  isPulling(): boolean;
+  /** Resolves when nothing is under way any more. */
+  stop(): Promise<void>;
+}
+
+const SIZES_AT_ONCE = 8;
+/** After that it is looked again whether there is room. */
+const FITS_AGAIN_MS = 60_000;
+const CREDENTIALS_MS = 120_000;
+
+export function createPulling(options: PullingOptions): Pulling {
+  const { host, images, sizes, source, runtime, metrics, log, now, random, onNews } = options;
+  const attempts = new Map<string, Attempts>();
+  /** The disk got full: nothing is pulled before its time. */
+  let full: Attempts | null = null;
+  let misfit: { readonly problem: Problem; readonly until: number } | null = null;
+  let isChecked = false;
+  let lastError = '';
+  let login: { readonly credentials: Credentials; readonly until: number } | null = null;
+
+  const pulls = createWorkers({
+    async work(image, signal) {
+      const credential = await credentialFor(image, await credentials());
+      await host.containers.pull(image, credential, signal);
+    },
+    onEnd(image, outcome) {
+      metrics.pulled(outcome.ok ? 'ok' : 'error');
+      if (outcome.ok) {
+        images.add(image);
+        attempts.delete(image);
+        full = null;
+        runtime.answered();
+      } else failed(image, outcome);
+      onNews(!outcome.ok || !pulls.busy());
+    },
+  });
+  const askers = createWorkers({
+    async work(image, signal) {
+      sizes.add(image, await source.sizeOf(image, signal));
+    },
+    onEnd(image, outcome) {
+      if (outcome.ok) attempts.delete(image);
+      else failed(image, outcome);
+      if (!askers.busy()) onNews(true);
+    },
+  });
+
+  async function credentials(): Promise<Credentials> {
+    if (login === null || login.until <= now()) {
+      login = { credentials: await readCredentials(host.files), until: now() + CREDENTIALS_MS };
+    }
+    return login.credentials;
+  }
+
+  function failed(image: string, { error }: Extract<Outcome, { ok: false }>): void {
+    const problem = problemIn(error) ?? unforeseen(image, error);
+    log.warn({ image, code: problem.code, problem: problem.message }, 'an image could not be had');
+    login = null;
+    if (problem.code === 'SLW_PINNING_RUNTIME') return runtime.note(problem);
+    lastError = `${problem.code}: ${problem.message}`;
+    if (problem.code !== 'SLW_PINNING_NO_SPACE') {
+      attempts.set(image, addAttempt(attempts.get(image) ?? null, problem, now(), random()));
+      return;
+    }
+    full = addFull(full, problem);
+    pulls.give([], 0);
+    pulls.endAllBut(NONE);
+  }
+
+  /** Those that were under way fail for the same reason: they count once. It counts as failed from the first time on. */
+  function addFull(before: Attempts | null, problem: Problem): Attempts {
+    if (before !== null && now() < before.notBefore) return before;
+    const since = before ?? { tries: 4, firstAt: now() - FITS_AGAIN_MS, lastAt: now(), notBefore: 0, problem };
+    return addAttempt(since, problem, now(), random());
+  }
+
+  function unforeseen(image: string, error: unknown): Problem {
+    log.error({ err: error, image }, 'a pull broke; this is a bug');
+    return { code: 'SLW_PINNING_PULL', message: String(error) };
+  }
+
+  /** What may be pulled now, of what is due. */
+  async function admit(due: readonly string[], request: PullRequest, signal: AbortSignal): Promise<readonly string[]> {
+    if (due.length === 0 || runtime.outage() !== null || now() < roomFrom()) return [];
+    if (!isChecked || pulls.underWay() === 0) await checkSpace(request, signal);
+    if (misfit !== null || now() < roomFrom()) return [];
+    // Meanwhile some may have come.
+    return due.filter((image) => !images.present().has(image));
+  }
+
+  /** When it is worth to look for room again. */
+  const roomFrom = (): number => Math.max(full?.notBefore ?? 0, misfit?.until ?? 0);
+
+  /** Before the first pull, and again before the first one after a pause: what is under way has its room already. */
+  async function checkSpace({ wanted }: PullRequest, signal: AbortSignal): Promise<void> {
+    const store = await images.measure(signal);
+    const present = images.present();
+    const missing = missingImages(wanted, present);
+    const problem = whyItWouldNotFit({ missing, present, sizes, store });
+    if (problem === null)
+      log.info({ images: missing.length, freeBytes: store.freeBytes }, 'images are pulled: they fit');
+    misfit = problem && { problem, until: now() + FITS_AGAIN_MS };
+    isChecked = true;
+  }
+
+  /** They can be asked for again: a disk that does not take them stops nothing. */
+  async function keepSizes(missing: ReadonlySet<string>): Promise<void> {
+    await sizes.save(new Set([...images.present(), ...missing])).catch((error: unknown) => {
+      log.warn({ err: error }, 'the sizes of images could not be kept');
+    });
+  }
+
+  function problemsOf({ wanted }: PullRequest): PinProblem[] {
+    const present = images.present();
+    const lacking = wanted.filter((set) => !isComplete(set, present)).map(({ name }) => name);
+    if (lacking.length === 0) return [];
+    const ofAll = [full?.problem, misfit?.problem].flatMap((problem) => problem ?? []);
+    return [...ofAll.map((problem) => problemOfAll(problem, lacking)), ...imageProblems(wanted, present, attempts)];
+  }
+
+  return {
+    async advance(request, signal) {
+      const { wanted, parallel } = request;
+      const missing = new Set(missingImages(wanted, images.present()));
+      pulls.endAllBut(missing);
+      askers.endAllBut(missing);
+      forgetOthers(attempts, missing);
+      if (missing.size === 0) [full, misfit, lastError] = [null, null, ''];
+      const input: WorkInput = { ...request, present: images.present(), sizes, attempts, now: now() };
+      const work = nextWork(input);
+      if (work.stop) pulls.endAllBut(NONE);
+      askers.give(work.learn, SIZES_AT_ONCE);
+      if (work.learn.length === 0) {
+        await keepSizes(missing);
+        if (!askers.busy()) await source.rest();
+      }
+      pulls.give(await admit(work.pull, request, signal), parallel);
+      const waits = [work.wakeAt ?? 0, roomFrom()];
+      return {
+        waitsFor: work.waitsFor,
+        wakeAt: soonest(waits.filter((at) => at > now())),
+        problems: problemsOf(request),
+        lastError,
+      };
+    },
+    startAnew() {
+      const at = now();
+      for (const [image, tried] of attempts) attempts.set(image, { ...tried, notBefore: at });
+      full &&= { ...full, notBefore: at };
+      misfit &&= { ...misfit, until: at };
+      login = null;
+      isChecked = false;
+    },
+    isPulling: () => pulls.busy() || askers.busy(),
+    async stop() {
+      await Promise.all([pulls.stop(), askers.stop()]);
+      await source.rest();
+    },
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function forgetOthers(attempts: Map<string, Attempts>, missing: ReadonlySet<string>): void {
+  for (const image of attempts.keys()) if (!missing.has(image)) attempts.delete(image);
+}
+
+// That something has ended, for who takes the next step. Many images may come within a moment: that is one news.
+
+export interface News {
+  /** `isUrgent`: the next step has something to do about it. */
+  readonly tell: (isUrgent: boolean) => void;
+  /** Returns the way to stop listening. */
+  readonly listen: (wake: () => void) => () => void;
+}
+
+const TOGETHER_MS = 250;
+
+export function createNews(): News {
+  let wake: (() => void) | null = null;
+  let timer: NodeJS.Timeout | null = null;
+
+  function quiet(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  }
+  function tellNow(): void {
+    quiet();
+    wake?.();
+  }
+
+  return {
+    tell(isUrgent) {
+      if (isUrgent) tellNow();
+      else timer ??= setTimeout(tellNow, TOGETHER_MS).unref();
+    },
+    listen(listener) {
+      wake = listener;
+      return () => {
+        wake = null;
+        quiet();
+      };
+    },
+  };
+}

@@ -1,0 +1,301 @@
+// What a node says of its pinned images: how far they are, what keeps it from them, and that as the status of its
+// MachineConfigNode.
+import type { MachineConfigNode } from '@slipway/api';
+import { count, truncate } from '@slipway/base/text';
+import { amountOf, formatPinProgress, parsePinProgress, type PinProgress, type SetProgress } from '@slipway/fleet';
+import { type Condition, setCondition } from '@slipway/kube';
+import type { Space } from '../host/file-system.ts';
+import type { Problem } from '../problem.ts';
+import type { WantedSet } from './assigned-sets.ts';
+import { isComplete, missingImages } from './decisions.ts';
+import { type Attempts, isFailed } from './retry.ts';
+import type { KnownSizes } from './sizes.ts';
+
+// At one moment.
+
+export interface SetStanding {
+  readonly name: string;
+  readonly desiredGeneration: number;
+  /** That whose images are pinned; null: none of this set. */
+  readonly currentGeneration: number | null;
+  /** Why the desired one failed; null: it did not. */
+  readonly failure: string | null;
+}
+
+export interface PinSnapshot {
+  readonly sets: readonly SetStanding[];
+  readonly progress: PinProgress;
+  /** Not all that is wanted is there and pinned. */
+  readonly isWorking: boolean;
+  /** For people; '' for nothing. */
+  readonly problem: string;
+  /** The same problems have the same one. */
+  readonly problemKey: string;
+}
+
+export interface SnapshotInput {
+  readonly wanted: readonly WantedSet[];
+  /** Sets that are assigned and cannot be read. */
+  readonly unknown: ReadonlySet<string>;
+  readonly pinned: readonly WantedSet[];
+  readonly present: ReadonlySet<string>;
+  readonly sizes: KnownSizes;
+  readonly problems: readonly PinProblem[];
+  readonly bytesPerSecond: number | null;
+  readonly waitsFor: string;
+  readonly lastError: string;
+  readonly store: PinProgress['store'];
+}
+
+export function snapshotOf(input: SnapshotInput): PinSnapshot {
+  const { wanted, unknown, pinned, present, problems } = input;
+  const isDone = (set: WantedSet): boolean => isComplete(set, present) && isPinned(set, pinned);
+  const isWorking = unknown.size > 0 || !wanted.every(isDone);
+  return {
+    sets: wanted.map((set) => ({
+      name: set.name,
+      desiredGeneration: set.generation,
+      currentGeneration: pinned.find(({ name, uid }) => name === set.name && uid === set.uid)?.generation ?? null,
+      failure: problemOfSet(problems, set.name),
+    })),
+    progress: progressOf(input, isWorking),
+    isWorking,
+    problem: describeProblems(problems),
+    problemKey: problems.map(({ key }) => key).join('\n'),
+  };
+}
+
+/** Of a node that holds nothing and was never asked to: how much room it has. */
+export const emptySnapshot = ({ freeBytes, sizeBytes }: Space): PinSnapshot => ({
+  sets: [],
+  progress: {
+    sets: [],
+    bytes: null,
+    bytesPerSecond: null,
+    secondsLeft: null,
+    waitsFor: '',
+    lastError: '',
+    store: { free: freeBytes, size: sizeBytes },
+  },
+  isWorking: false,
+  problem: '',
+  problemKey: '',
+});
+
+const isPinned = (set: WantedSet, pinned: readonly WantedSet[]): boolean =>
+  pinned.some(({ name, uid, generation }) => name === set.name && uid === set.uid && generation === set.generation);
+
+function progressOf(input: SnapshotInput, isWorking: boolean): PinProgress {
+  const { wanted, present, sizes, bytesPerSecond, waitsFor, lastError, store } = input;
+  const here = [...present].flatMap((image) => sizes.get(image) ?? []);
+  const bytesOf = (images: Iterable<string>): PinProgress['bytes'] => {
+    const known = [...images].flatMap((image) => sizes.get(image) ?? []);
+    return known.length === 0 ? null : amountOf(known, here);
+  };
+  const bytes = bytesOf(new Set(wanted.flatMap(({ images }) => images)));
+  return {
+    sets: wanted.map((set) => setProgressOf(set, present, bytesOf(set.images))),
+    bytes,
+    bytesPerSecond: isWorking ? bytesPerSecond : null,
+    secondsLeft: isWorking && bytes !== null ? secondsLeft(bytes, bytesPerSecond) : null,
+    waitsFor,
+    lastError,
+    store,
+  };
+}
+
+const setProgressOf = (
+  { name, images }: WantedSet,
+  present: ReadonlySet<string>,
+  bytes: PinProgress['bytes'],
+): SetProgress => ({
+  name,
+  images: { done: images.filter((image) => present.has(image)).length, total: images.length },
+  bytes,
+});
+
+const secondsLeft = ({ done, total }: { done: number; total: number }, rate: number | null): number | null =>
+  rate === null || rate <= 0 ? null : Math.ceil((total - done) / rate);
+
+// What keeps a node from its images, for people: the set, the image, what was said, the code and the way out.
+
+export interface PinProblem extends Problem {
+  /** The same problem has the same one, whatever figures its message names. */
+  readonly key: string;
+  /** The sets that it keeps from being complete. */
+  readonly sets: readonly string[];
+}
+
+/** That of the images that count as failed. */
+export function imageProblems(
+  wanted: readonly WantedSet[],
+  present: ReadonlySet<string>,
+  attempts: ReadonlyMap<string, Attempts>,
+): PinProblem[] {
+  return missingImages(wanted, present).flatMap((image) => {
+    const tried = attempts.get(image);
+    if (tried === undefined || !isFailed(tried)) return [];
+    const sets = wanted.filter(({ images }) => images.includes(image)).map(({ name }) => name);
+    return [ofImage(image, sets, tried.problem)];
+  });
+}
+
+function ofImage(image: string, sets: readonly string[], { code, message }: Problem): PinProblem {
+  const text = `${named(sets)}, image ${image}: ${ended(message)} ${WAY_OUT}`;
+  return { code, key: `${code} ${image}`, sets, message: text };
+}
+
+const MOST_SETS = 3;
+
+const named = (sets: readonly string[]): string =>
+  `PinnedImageSet ${sets.slice(0, MOST_SETS).join(', ')}${sets.length > MOST_SETS ? ' and others' : ''}`;
+
+const WAY_OUT = 'It is tried again every few minutes; or take the image out of the set';
+const ended = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** Of something that concerns all sets alike. */
+export const problemOfAll = ({ code, message }: Problem, sets: readonly string[]): PinProblem => ({
+  code,
+  key: code,
+  sets,
+  message: `${named(sets)}: ${message}`,
+});
+
+const MOST_TOLD = 3;
+const MOST_LETTERS = 1200;
+
+/** All of them in one text of bounded length; '' for none. */
+export function describeProblems(problems: readonly PinProblem[]): string {
+  const told = problems.slice(0, MOST_TOLD).map(({ code, message }) => truncate(`${code}: ${message}`, MOST_LETTERS));
+  const rest = problems.length - told.length;
+  if (rest > 0) told.push(`${count(rest, 'more image')} failed`);
+  return told.join('\n');
+}
+
+/** What the set is told of: the first that it is kept back by. Null: nothing. */
+export function problemOfSet(problems: readonly PinProblem[], set: string): string | null {
+  const found = problems.find(({ sets }) => sets.includes(set));
+  return found === undefined ? null : truncate(`${found.code}: ${found.message}`, MOST_LETTERS);
+}
+
+// The part of a MachineConfigNode's status that is about pinned images.
+
+type Entry = NonNullable<NonNullable<MachineConfigNode['status']>['pinnedImageSets']>[number];
+
+export interface PinStatus {
+  readonly conditions: readonly Condition[];
+  /** Null: there are none, and the field goes. */
+  readonly pinnedImageSets: readonly Entry[] | null;
+}
+
+const PROGRESSING = 'PinnedImageSetsProgressing';
+const DEGRADED = 'PinnedImageSetsDegraded';
+
+/**
+ * The status to write, and what has to be written before it: the API refuses a generation that goes back, as that of a set that
+ * was deleted and made again does, unless the entry was gone in between. `snapshot` null: nothing is asked of the node.
+ */
+export function pinStatusOf(
+  { status }: Pick<MachineConfigNode, 'status'>,
+  snapshot: PinSnapshot | null,
+  now: Date,
+): { readonly first: PinStatus | null; readonly last: PinStatus } {
+  const conditions = conditionsOf(status?.conditions, snapshot, now);
+  const old = new Map((status?.pinnedImageSets ?? []).map((entry) => [entry.name, entry]));
+  const next = (snapshot?.sets ?? []).map((set) => entryOf(set));
+  const stay = next.filter((entry) => !goesBack(old.get(entry.name), entry));
+  const last = { conditions, pinnedImageSets: orNull(next) };
+  return { first: stay.length === next.length ? null : { conditions, pinnedImageSets: orNull(stay) }, last };
+}
+
+const orNull = (entries: readonly Entry[]): readonly Entry[] | null => (entries.length === 0 ? null : entries);
+
+function entryOf({ name, desiredGeneration, currentGeneration, failure }: SetStanding): Entry {
+  return {
+    name,
+    desiredGeneration,
+    ...(currentGeneration !== null && { currentGeneration }),
+    ...(failure !== null && { lastFailedGeneration: desiredGeneration, lastFailedGenerationError: failure }),
+  };
+}
+
+const GENERATIONS = ['desiredGeneration', 'currentGeneration', 'lastFailedGeneration'] as const;
+
+const goesBack = (old: Entry | undefined, next: Entry): boolean =>
+  GENERATIONS.some((field) => (next[field] ?? Infinity) < (old?.[field] ?? 0));
+
+function conditionsOf(
+  before: readonly Condition[] | undefined,
+  snapshot: PinSnapshot | null,
+  now: Date,
+): readonly Condition[] {
+  const { isWorking = false, problem = '', progress } = snapshot ?? {};
+  const isDegraded = problem !== '';
+  const progressing = setCondition(
+    before,
+    {
+      type: PROGRESSING,
+      status: isWorking ? 'True' : 'False',
+      reason: isWorking ? 'ImagePrefetch' : 'AsExpected',
+      message: progress === undefined ? '' : formatPinProgress(withStoreOf(progress, before)),
+    },
+    now,
+  );
+  return setCondition(
+    progressing,
+    {
+      type: DEGRADED,
+      status: isDegraded ? 'True' : 'False',
+      reason: isDegraded ? 'PrefetchFailed' : 'AsExpected',
+      message: problem,
+    },
+    now,
+  );
+}
+
+/** Free space moves all the time: it is no news where it has hardly moved since it was last told. */
+function withStoreOf(progress: PinProgress, before: readonly Condition[] | undefined): PinProgress {
+  const said = before?.find(({ type }) => type === PROGRESSING)?.message ?? '';
+  const store = parsePinProgress(said)?.store ?? null;
+  return hasMoved(store, progress.store) ? progress : { ...progress, store };
+}
+
+const STORE_SHARE = 0.1;
+
+/** The free space of the image store, by a tenth of all of it. What is not known has not moved. */
+export function hasMoved(was: PinProgress['store'], is: PinProgress['store']): boolean {
+  if (was === null || is === null) return was !== is && is !== null;
+  return Math.abs(is.size - was.size) + Math.abs(is.free - was.free) >= is.size * STORE_SHARE;
+}
+
+// How fast bytes come. They are counted when an image is there, so the rate is that of the last minute or so.
+
+export interface Sample {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+const WINDOW_MS = 60_000;
+/** Before that it says nothing. */
+const SHORTEST_MS = 2000;
+
+/** What is needed of the samples so far, and the new one. */
+export function addSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
+  const last = samples.at(-1);
+  // An image is gone, or others are counted now.
+  if (last !== undefined && sample.bytes < last.bytes) return [sample];
+  if (last?.bytes === sample.bytes) return samples;
+  const young = samples.findIndex(({ at }) => at >= sample.at - WINDOW_MS);
+  const from = young === -1 ? samples.length - 1 : Math.max(0, young - 1);
+  return [...samples.slice(Math.max(0, from)), sample];
+}
+
+/** Bytes a second; null: it cannot be told. */
+export function rateOf(samples: readonly Sample[], now: number): number | null {
+  const since = now - WINDOW_MS;
+  const first = samples.findLast(({ at }) => at <= since) ?? samples[0];
+  const last = samples.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const ms = now - Math.max(first.at, since);
+  return ms < SHORTEST_MS || last.bytes === first.bytes ? null : (last.bytes - first.bytes) / (ms / 1000);
+}

@@ -1,0 +1,150 @@
+// Tells the cluster when there is something to tell. The machine goes on without it.
+import { isDeepStrictEqual } from 'node:util';
+import { machineConfigNodes, pinnedImageSets } from '@slipway/api/resources';
+import type { PinProgress } from '@slipway/fleet';
+import { type Client, createWriter, isKubeError, type Log } from '@slipway/kube';
+import type { SetSource } from './assigned-sets.ts';
+import { hasMoved, type PinSnapshot, pinStatusOf } from './report.ts';
+import { addAttempt, type Attempts } from './retry.ts';
+
+export interface PinTeller {
+  /** Returns when there will be something to tell without any news; null: never. `assignment` is what the node was told. */
+  tell(assignment: string, snapshot: PinSnapshot, signal: AbortSignal): Promise<number | null>;
+  /** That nothing is asked of this node. Rejects as the client does. */
+  tellNothing(signal: AbortSignal): Promise<void>;
+}
+
+export interface PinTellerOptions {
+  readonly cluster: Pick<PinCluster, 'report'>;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+export function createPinTeller({ cluster, log, now, random }: PinTellerOptions): PinTeller {
+  let told: Told | null = null;
+  let failure: Attempts | null = null;
+  return {
+    async tell(assignment, snapshot, signal) {
+      const at = whenToTell(told, assignment, snapshot);
+      if (at === null) return null;
+      const due = Math.max(at, failure?.notBefore ?? 0);
+      if (due > now()) return due;
+      try {
+        await cluster.report(snapshot, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isKubeError(error)) throw error;
+        log.warn({ err: error }, 'the cluster could not be told how far the images are; it is tried again');
+        failure = addAttempt(failure, { code: error.code, message: error.message }, now(), random());
+        return failure.notBefore;
+      }
+      told = { assignment, snapshot, at: now() };
+      failure = null;
+      return null;
+    },
+    async tellNothing(signal) {
+      await cluster.report(null, signal);
+      told = null;
+    },
+  };
+}
+
+// When the cluster is told. However many images there are, a node writes: once when it is told something new and once when it is
+// through, at most ten times on the way there, once in two minutes where that is slow, and when another thing goes wrong.
+
+export interface Told {
+  /** What the node was told, and by which object. */
+  readonly assignment: string;
+  readonly snapshot: PinSnapshot;
+  readonly at: number;
+}
+
+const BETWEEN_MS = 10_000;
+const SLICE_MS = 120_000;
+const STORE_MS = 3_600_000;
+
+/** The moment, perhaps one that has passed. Null: there is nothing to tell. */
+export function whenToTell(told: Told | null, assignment: string, snapshot: PinSnapshot): number | null {
+  if (told?.assignment !== assignment) return 0;
+  const before = told.snapshot;
+  if (before.isWorking !== snapshot.isWorking) return 0;
+  if ((before.problem === '') !== (snapshot.problem === '')) return 0;
+  if (before.problemKey !== snapshot.problemKey) return told.at + BETWEEN_MS;
+  return snapshot.isWorking ? whileWorking(told, snapshot) : whenIdle(told, snapshot);
+}
+
+function whileWorking({ snapshot: before, at }: Told, snapshot: PinSnapshot): number | null {
+  const { progress: was } = before;
+  const { progress: is } = snapshot;
+  if (tenthOf(was) !== tenthOf(is) || was.waitsFor !== is.waitsFor) return at + BETWEEN_MS;
+  return standing(before) === standing(snapshot) ? null : at + SLICE_MS;
+}
+
+function whenIdle({ snapshot: before, at }: Told, snapshot: PinSnapshot): number | null {
+  if (JSON.stringify(before.sets) !== JSON.stringify(snapshot.sets)) return 0;
+  return hasMoved(before.progress.store, snapshot.progress.store) ? at + STORE_MS : null;
+}
+
+/** Of all that is said but the rate, which always moves, and the free space, which others move. */
+function standing({ sets, progress }: PinSnapshot): string {
+  const { bytesPerSecond: _rate, secondsLeft: _left, store: _store, ...rest } = progress;
+  return JSON.stringify([sets, rest]);
+}
+
+/** By bytes where they are known, else by images. */
+function tenthOf({ bytes, sets }: PinProgress): number {
+  const { done, total } = bytes ?? sumOfImages(sets);
+  return total === 0 ? 0 : Math.floor((10 * done) / total);
+}
+
+function sumOfImages(sets: PinProgress['sets']): { done: number; total: number } {
+  let [done, total] = [0, 0];
+  for (const { images } of sets) {
+    done += images.done;
+    total += images.total;
+  }
+  return { done, total };
+}
+
+// The cluster, as far as pinned images need it: the sets by their names, and the status of the node’s MachineConfigNode.
+
+/** Rejects as the client does. */
+export interface PinCluster extends SetSource {
+  /** In one write; none where the cluster knows. Null: nothing is asked of the node. */
+  report(snapshot: PinSnapshot | null, signal: AbortSignal): Promise<void>;
+}
+
+const MAX_ATTEMPTS = 3;
+
+export function createPinCluster(client: Client, nodeName: string): PinCluster {
+  const write = createWriter(client, { fieldManager: 'machine-config-daemon' });
+
+  async function reportOnce(snapshot: PinSnapshot | null, signal: AbortSignal): Promise<void> {
+    let record = await client.find(machineConfigNodes, { name: nodeName }, { signal });
+    if (record === undefined) return;
+    const { first, last } = pinStatusOf(record, snapshot, new Date());
+    const { conditions, pinnedImageSets = null } = record.status ?? {};
+    let there: unknown = { conditions, pinnedImageSets };
+    for (const status of [first, last]) {
+      if (status === null || isDeepStrictEqual(status, there)) continue;
+      // A merge patch puts a list whole in the place of the old one: so it has to be the one that was read.
+      record = await write.patchStatus(machineConfigNodes, record, status);
+      there = status;
+    }
+  }
+
+  return {
+    findSet: (set, signal) => client.find(pinnedImageSets, { name: set }, { signal }),
+    async report(snapshot, signal) {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await reportOnce(snapshot, signal);
+        } catch (error) {
+          // The controller wrote an annotation, or this daemon another part of the status.
+          if (attempt === MAX_ATTEMPTS || !isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,107 @@
+// What fails and is tried again: when, and from when on it counts as failed.
+import { type Backoff, backoffMs, quarterJitter } from '@slipway/base/backoff';
+import { DaemonError } from '../errors.ts';
+import { systemErrorCode } from '../host/file-system.ts';
+import type { Problem } from '../problem.ts';
+
+// How often something of one image was tried. A registry that hiccups, or is merely slow, is no failure.
+
+export interface Attempts {
+  readonly tries: number;
+  /** Milliseconds of a clock that only grows. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly notBefore: number;
+  readonly problem: Problem;
+}
+
+const FAILED_TRIES = 3;
+const FAILED_MS = 10_000;
+// Many machines fail at the same moment: a quarter more or less, so that they do not come back at one.
+const UNTIL_FAILED: Backoff = { firstMs: 1000, maxMs: 60_000, jitter: quarterJitter };
+const ONCE_FAILED: Backoff = { firstMs: 60_000, maxMs: 300_000, jitter: quarterJitter };
+/** After 1, 2, 4 and 8 seconds. */
+const USUALLY_FAILED_AT = 5;
+
+/** `before` is that of the last try, null for the first. `random` is from 0 to 1. */
+export function addAttempt(before: Attempts | null, problem: Problem, now: number, random: number): Attempts {
+  const tries = (before?.tries ?? 0) + 1;
+  const firstAt = before?.firstAt ?? now;
+  const attempts = { tries, firstAt, lastAt: now, notBefore: now, problem };
+  const waitMs = isFailed(attempts)
+    ? backoffMs(ONCE_FAILED, tries - USUALLY_FAILED_AT + 1, () => random)
+    : backoffMs(UNTIL_FAILED, tries, () => random);
+  return { ...attempts, notBefore: now + waitMs };
+}
+
+export const isFailed = ({ tries, firstAt, lastAt }: Attempts): boolean =>
+  tries >= FAILED_TRIES && lastAt - firstAt >= FAILED_MS;
+
+export const soonest = (moments: readonly number[]): number | null =>
+  moments.length === 0 ? null : moments.reduce((a, b) => Math.min(a, b));
+
+// A container runtime that does not answer is waited for: it is being restarted. Only if that lasts is something wrong.
+
+export interface Outage {
+  readonly since: number;
+  readonly tries: number;
+  readonly notBefore: number;
+  readonly problem: Problem;
+}
+
+export const LONG_MS = 120_000;
+/** Machines whose runtimes are restarted together do not ask together. */
+const OUTAGE: Backoff = { firstMs: 500, maxMs: 10_000, jitter: quarterJitter };
+
+export function addOutage(before: Outage | null, problem: Problem, now: number, random: number): Outage {
+  // Pulls that end together are one that does not answer.
+  if (before !== null && now < before.notBefore) return { ...before, problem };
+  const tries = (before?.tries ?? 0) + 1;
+  const waitMs = backoffMs(OUTAGE, tries, () => random);
+  return { since: before?.since ?? now, tries, notBefore: now + waitMs, problem };
+}
+
+export const isLong = ({ since }: Outage, now: number): boolean => now - since >= LONG_MS;
+
+export interface RuntimeWatch {
+  note(problem: Problem): void;
+  answered(): void;
+  /** Null: it answers. */
+  outage(): Outage | null;
+}
+
+export function watchRuntime(now: () => number, random: () => number): RuntimeWatch {
+  let outage: Outage | null = null;
+  return {
+    note(problem) {
+      outage = addOutage(outage, problem, now(), random());
+    },
+    answered() {
+      outage = null;
+    },
+    outage: () => outage,
+  };
+}
+
+// What a failure on the machine means for its pins.
+
+/** Null: nobody foresaw it. */
+export function problemIn(error: unknown): Problem | null {
+  if (!(error instanceof Error)) return null;
+  const code = 'code' in error ? error.code : undefined;
+  if (typeof code === 'string' && code.startsWith('SLW_')) return { code, message: error.message };
+  if (systemErrorCode(error) === undefined) return null;
+  return {
+    code: 'SLW_DAEMON_DISK',
+    message: `${error.message}. Pins stay as they are until the disk takes the change; it is tried again by itself`,
+  };
+}
+
+export const isOutage = (error: unknown): error is DaemonError =>
+  error instanceof DaemonError && error.code === 'SLW_PINNING_RUNTIME';
+
+/** Of a disk that refuses: that is no bug. */
+export function asForeseen(error: unknown): unknown {
+  if (systemErrorCode(error) === undefined) return error;
+  return new DaemonError('SLW_DAEMON_DISK', problemIn(error)?.message ?? '', { cause: error });
+}

@@ -1,0 +1,116 @@
+// The birth of a simulated machine, from its user data to a disk that its daemon can start on. It comes into the world by one
+// rename: a birth that was cut off leaves nothing that would be taken for a machine.
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { secrets } from '@slipway/api';
+import { type FileSystem, finishFirstBoot } from '@slipway/daemon';
+import { diskOf, RENDERED_VERSION, type RenderedIgnition } from '@slipway/fleet';
+import { type Fetcher, parse, type Report, resolve, translate } from '@slipway/ignition';
+import type { Client, Log } from '@slipway/kube';
+import { SimulatorError } from '../errors.ts';
+import { writeFirstDisk } from '../host/first-disk.ts';
+import { createSimulatedHost, makeSimulatedMachine } from '../host/simulated-host.ts';
+import { type MachineName, simulatedDisk } from './simulated-machine.ts';
+
+export interface BirthOptions {
+  readonly client: Client;
+  /** Where the stubs are. */
+  readonly machineNamespace: string;
+  readonly directory: string;
+  /** What fetches a machine's first config. */
+  readonly fetch: Fetcher;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+const STUB_WITHIN_MS = 60_000;
+const STUB_EVERY_MS = 200;
+const TIME_MS = 180_000;
+/** The first boot itself gives up before. */
+const MOST_BOOTS = 10;
+
+/** Resolves to the directory that is the machine. */
+export async function bear({ name, pool }: MachineName, options: BirthOptions): Promise<string> {
+  const { directory, fetch, signal } = options;
+  const config = await fetchFirstConfig(name, await userDataOf(pool, options), { fetch, signal });
+  const plan = await diskOf(config);
+  const unborn = join(directory, `.${name}.unborn`);
+  await rm(unborn, { recursive: true, force: true });
+  await mkdir(unborn, { recursive: true, mode: 0o700 });
+  const files = simulatedDisk(unborn);
+  await makeSimulatedMachine(files, {
+    kernelArguments: plan.kernelArguments.shouldExist,
+    files: { '/etc/hostname': `${name}\n` },
+  });
+  await writeFirstDisk(createSimulatedHost({ root: unborn, files }), plan);
+  await bootForTheFirstTime(name, unborn, files, options);
+  const root = join(directory, name);
+  await rename(unborn, root);
+  return root;
+}
+
+/** What a machine of this pool is started with; it comes a moment after its pool. */
+async function userDataOf(pool: string, { client, machineNamespace, signal }: BirthOptions): Promise<string> {
+  const name = { namespace: machineNamespace, name: `${pool}-user-data-managed` };
+  const giveUpAt = performance.now() + STUB_WITHIN_MS;
+  for (;;) {
+    const { userData } = (await client.find(secrets, name, { signal }))?.data ?? {};
+    if (userData !== undefined) return Buffer.from(userData, 'base64').toString('utf8');
+    if (performance.now() > giveUpAt) throw noStub(name);
+    await wait(STUB_EVERY_MS, undefined, { signal });
+  }
+}
+
+const noStub = ({ namespace, name }: { namespace: string; name: string }): SimulatorError =>
+  new SimulatorError(
+    'SLW_CLI_BIRTH',
+    `simulated machines cannot be born: expected the Secret ${namespace}/${name} with their user data, found none within ${STUB_WITHIN_MS / 1000} s. The log of the controllers says what keeps it from being made`,
+  );
+
+/** Rejects with a SimulatorError that names the machine. */
+async function fetchFirstConfig(
+  machine: string,
+  userData: string,
+  { fetch, signal }: { readonly fetch: Fetcher; readonly signal: AbortSignal },
+): Promise<RenderedIgnition> {
+  const stub = parse(userData);
+  if (stub.config === null) throw unborn(machine, `its user data is no Ignition config: ${firstOf(stub.report)}`);
+  const resolved = await resolve(stub.config, {
+    name: `user data of ${machine}`,
+    fetch,
+    // The server of `npm start` is on this machine, which a config may else not name.
+    hosts: { allowAddresses: ['127.0.0.0/8', '::1/128'] },
+    limits: { timeMs: TIME_MS },
+    signal,
+  });
+  signal.throwIfAborted();
+  if (resolved.config === null) throw unborn(machine, firstOf(resolved.report));
+  const { config, report } = translate(resolved.config, RENDERED_VERSION);
+  if (config === null) throw unborn(machine, firstOf(report));
+  return config;
+}
+
+const firstOf = (report: readonly { message: string }[] | Report): string =>
+  report[0]?.message ?? 'no reason was given';
+
+function unborn(machine: string, why: string): SimulatorError {
+  return new SimulatorError(
+    'SLW_CLI_BIRTH',
+    `the simulated machine ${machine} cannot be born: ${why}. The log of the server says what it answered; \`npm start -- --fresh\` begins anew`,
+  );
+}
+
+async function bootForTheFirstTime(
+  name: string,
+  root: string,
+  files: FileSystem,
+  { log, signal }: BirthOptions,
+): Promise<void> {
+  for (let boots = 0; boots < MOST_BOOTS; boots += 1) {
+    const host = createSimulatedHost({ root, files });
+    const result = await finishFirstBoot({ host, log, signal });
+    log.info({ node: name, result }, 'first boot');
+    if (result.type !== 'rebooting') return;
+  }
+}

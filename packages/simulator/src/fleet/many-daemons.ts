@@ -1,0 +1,177 @@
+// The daemons of many machines in one process: what each would watch for itself is watched once for all of them. Each has its
+// machine, its memory and its identity for itself, and does what it would do alone.
+import {
+  createDirectoryWatcher,
+  type DaemonMetrics,
+  daemonSources,
+  type DirectoryWatcher,
+  type JoinedDaemon,
+  type MachineDaemon,
+  type MachineDaemonOptions,
+  type NodeAccess,
+  type PinMetrics,
+  pinningSources,
+  type PinSeen,
+  pinsSeenBy,
+  type Seen,
+  seenBy,
+  startMachineDaemon,
+} from '@slipway/daemon';
+import type { Host } from '@slipway/daemon/host';
+import { type ControllerDef, done, type Log, type Next } from '@slipway/kube';
+
+export interface ManyDaemonsOptions extends Pick<MachineDaemonOptions, 'pinSpreadMs'> {
+  readonly programVersion: string;
+  readonly log: Log;
+  /** By the node's own identity. */
+  accessOf(this: void, nodeName: string): NodeAccess;
+  /** False: changes on disks are found when all is looked at, which is every few minutes. For more machines than there are watches. */
+  readonly watchesDisks: boolean;
+  /** Steps at the same time; the others wait. */
+  readonly workers?: number;
+}
+
+export interface StartedMachine {
+  readonly nodeName: string;
+  readonly host: Host;
+  readonly root: string;
+}
+
+export interface ManyDaemons {
+  /** One for configs, one for images: neither waits for the other. */
+  readonly controllers: readonly ControllerDef[];
+  /** As the boot of that machine does it. */
+  start(machine: StartedMachine): Promise<void>;
+  /** As its shutdown does it; resolves when a step that was under way has ended. */
+  stop(nodeName: string): Promise<void>;
+  stopAll(): Promise<void>;
+}
+
+/** They wait for the API server most of the time, which commits what comes together in one go. */
+const USUAL_WORKERS = 32;
+
+export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
+  const { programVersion, accessOf, watchesDisks, workers = USUAL_WORKERS, pinSpreadMs } = options;
+  const running = new Map<string, Running>();
+  const [configs, pins] = [createWaking(), createWaking()];
+
+  async function stop(nodeName: string): Promise<void> {
+    const found = running.get(nodeName);
+    running.delete(nodeName);
+    await found?.stop();
+  }
+
+  return {
+    controllers: [
+      {
+        name: 'daemons',
+        ...daemonSources({ nodeNames: () => [...running.keys()] }),
+        workers,
+        listen: configs.listen,
+        async reconcile(nodeName, { read, signal }) {
+          const seen = seenBy(read, nodeName);
+          // A machine that is down does nothing, and one that was never here is none of ours.
+          return seen === null ? done() : (running.get(nodeName)?.step(seen, signal) ?? done());
+        },
+      },
+      {
+        name: 'pinning',
+        ...pinningSources('all'),
+        workers,
+        listen: pins.listen,
+        async reconcile(nodeName, { read, signal }) {
+          return running.get(nodeName)?.pin(pinsSeenBy(read, nodeName), signal) ?? done();
+        },
+      },
+    ],
+    async start({ nodeName, host, root }) {
+      await stop(nodeName);
+      const watcher = watchesDisks ? createDirectoryWatcher({ root }) : noWatches;
+      const log = options.log.child({ node: nodeName });
+      const daemon = await startMachineDaemon({
+        host,
+        watcher,
+        nodeName,
+        programVersion,
+        log,
+        metrics: unmeasured,
+        pinMetrics: unmeasuredPins,
+        ...(pinSpreadMs !== undefined && { pinSpreadMs }),
+      });
+      const wakes = { step: () => configs.wake(nodeName), pin: () => pins.wake(nodeName) };
+      running.set(nodeName, runningOf(daemon, daemon.join(accessOf(nodeName)), wakes));
+      wakes.step();
+      wakes.pin();
+    },
+    stop,
+    async stopAll() {
+      await Promise.all([...running.keys()].map(stop));
+    },
+  };
+}
+
+interface Running {
+  step(seen: Seen, signal: AbortSignal): Promise<Next>;
+  pin(seen: PinSeen, signal: AbortSignal): Promise<Next>;
+  stop(): Promise<void>;
+}
+
+interface Wakes {
+  readonly step: () => void;
+  readonly pin: () => void;
+}
+
+function runningOf(daemon: MachineDaemon, joined: JoinedDaemon, wakes: Wakes): Running {
+  const { pinner } = joined;
+  const listening = [joined.listen(wakes.step), pinner.listen(wakes.pin)];
+  const under = new Set<Promise<unknown>>();
+  const known = (step: Promise<Next>): Promise<Next> => {
+    const ended = step
+      .catch(() => {})
+      .finally(() => {
+        under.delete(ended);
+      });
+    under.add(ended);
+    return step;
+  };
+  return {
+    step: (seen, signal) => known(joined.step(seen, signal)),
+    pin: (seen, signal) => known(pinner.step(seen, signal)),
+    async stop() {
+      for (const stopListening of listening) stopListening();
+      await Promise.all(under);
+      await daemon.stop();
+    },
+  };
+}
+
+interface Waking {
+  readonly wake: (nodeName: string) => void;
+  readonly listen: (wake: (nodeName: string) => void) => () => void;
+}
+
+function createWaking(): Waking {
+  let listener: (nodeName: string) => void = () => {};
+  return {
+    wake: (nodeName) => listener(nodeName),
+    listen(wake) {
+      listener = wake;
+      return () => {
+        listener = () => {};
+      };
+    },
+  };
+}
+
+const noWatches: DirectoryWatcher = { watch: () => ({ close: () => {} }) };
+
+/** They say something of one machine, and there is no place to ask each of many for its own. */
+const unmeasured: DaemonMetrics = {
+  observe: () => {},
+  runsOn: () => {},
+  osUpdateFailed: () => {},
+  rebootFailed: () => {},
+  drifted: () => {},
+};
+
+const unmeasuredPins: PinMetrics = { observe: () => {}, pulled: () => {} };

@@ -1,0 +1,104 @@
+// Machines that come up and go down: a boot takes its time, restarts that machine's daemon and nobody else's, and may never end.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from '@slipway/kube';
+import type { ManyDaemons } from './many-daemons.ts';
+import { cutPower, hostOf, type SimulatedMachine, type Trouble } from './simulated-machine.ts';
+
+export interface PowerOptions {
+  readonly daemons: ManyDaemons;
+  readonly bootMs: number;
+  readonly log: Log;
+  /** Aborted when the fleet stops: nothing comes up any more. */
+  readonly signal: AbortSignal;
+}
+
+export interface Power {
+  on(machine: SimulatedMachine): Promise<void>;
+  /** For good. */
+  off(machine: SimulatedMachine): Promise<void>;
+  setTrouble(machine: SimulatedMachine, trouble: Trouble | null): Promise<void>;
+  /** `wake` is called with the name of every machine, and again when it has come up or gone down. Returns the way to stop listening. */
+  onChange(this: void, wake: (name: string) => void): () => void;
+  /** No boot is under way any more. */
+  settled(): Promise<void>;
+}
+
+/** As the unit of the daemon has it. */
+const RESTART_MS = 5000;
+
+export function createPower({ daemons, bootMs, log, signal }: PowerOptions): Power {
+  const listeners = new Set<(name: string) => void>();
+  const boots = new Set<Promise<void>>();
+  const machines = new Set<SimulatedMachine>();
+
+  function change(machine: SimulatedMachine, isUp: boolean): void {
+    machine.isUp = isUp;
+    for (const wake of listeners) wake(machine.name);
+  }
+
+  /** Called by the machine itself, in the middle of a step of its daemon. */
+  function reboot(machine: SimulatedMachine): void {
+    change(machine, false);
+    log.info({ node: machine.name }, 'a simulated machine boots');
+    const boot = comeBack(machine)
+      .catch((error: unknown) => {
+        if (!signal.aborted) log.error({ err: error, node: machine.name }, 'a simulated machine does not come up');
+      })
+      .finally(() => boots.delete(boot));
+    boots.add(boot);
+  }
+
+  async function comeBack(machine: SimulatedMachine): Promise<void> {
+    await daemons.stop(machine.name);
+    do {
+      await wait(bootMs, undefined, { signal });
+      if (machine.trouble === 'boots for ever') await cutPower(machine);
+    } while (machine.trouble === 'boots for ever' || machine.trouble === 'stays down');
+    if (machines.has(machine)) await comeUp(machine);
+  }
+
+  async function comeUp(machine: SimulatedMachine): Promise<void> {
+    change(machine, true);
+    if (machine.trouble !== 'hangs') await startDaemon(machine);
+  }
+
+  async function startDaemon(machine: SimulatedMachine): Promise<void> {
+    const host = hostOf(machine, () => reboot(machine));
+    for (;;) {
+      try {
+        return await daemons.start({ nodeName: machine.name, host, root: machine.root });
+      } catch (error) {
+        log.error(
+          { err: error, node: machine.name },
+          'the daemon of a simulated machine does not start; it is tried again',
+        );
+        await wait(RESTART_MS, undefined, { signal });
+      }
+    }
+  }
+
+  return {
+    async on(machine) {
+      machines.add(machine);
+      await comeUp(machine);
+    },
+    async off(machine) {
+      machines.delete(machine);
+      await daemons.stop(machine.name);
+    },
+    async setTrouble(machine, trouble) {
+      const before = machine.trouble;
+      machine.trouble = trouble;
+      if (trouble === 'hangs') await daemons.stop(machine.name);
+      else if (before === 'hangs' && machine.isUp) await startDaemon(machine);
+    },
+    onChange(wake) {
+      listeners.add(wake);
+      for (const { name } of machines) wake(name);
+      return () => listeners.delete(wake);
+    },
+    async settled() {
+      await Promise.all(boots);
+    },
+  };
+}

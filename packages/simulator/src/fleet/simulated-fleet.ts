@@ -1,0 +1,235 @@
+// A fleet of simulated machines in this process: born through the machine config server, each a directory, each with the real
+// daemon under its own node's identity. Simulated are the machines and their kubelets, and nothing else.
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { nodes } from '@slipway/api';
+import { forEachLimit } from '@slipway/base/concurrency';
+import type { NodeAccess } from '@slipway/daemon';
+import type { Fetcher } from '@slipway/ignition';
+import {
+  anyVersion,
+  createClient,
+  createManager,
+  createMetrics,
+  createRecorder,
+  createWriter,
+  impersonating,
+  type Log,
+  type Transport,
+} from '@slipway/kube';
+import { bear, type BirthOptions } from './first-boot.ts';
+import { createManyDaemons } from './many-daemons.ts';
+import { createPower } from './power.ts';
+import type { Share } from './shares.ts';
+import {
+  byMachineName,
+  machineAt,
+  type MachineName,
+  nextMachineName,
+  readMachineName,
+  type SimulatedMachine,
+  type Trouble,
+} from './simulated-machine.ts';
+import { standInBudgets, standInKubelet, standInPods } from './stand-ins.ts';
+
+export interface FleetOptions {
+  /** Of somebody who may impersonate nodes, give them roles, and read the stubs. It stays open. */
+  readonly transport: Transport;
+  /** Where the machines are kept, one directory each. */
+  readonly directory: string;
+  /** What there shall be at least: machines that are there stay. */
+  readonly shares: readonly (Omit<Share, 'pool'> & { readonly pool: string })[];
+  /** What fetches the first config of a machine, and is patient: the server answers 503 until the pool is rendered, and when many come. */
+  readonly fetch: Fetcher;
+  /** Of the daemons. */
+  readonly programVersion: string;
+  readonly log: Log;
+  readonly machineNamespace?: string;
+  /** How long a boot takes. */
+  readonly bootMs?: number;
+  readonly onBirth?: (born: number, of: number) => void;
+  /** Ends the start: what is being born is not. */
+  readonly signal?: AbortSignal;
+}
+
+export interface SimulatedFleet {
+  names(): string[];
+  /** Another machine of this pool; resolves to its name. */
+  add(pool: string): Promise<string>;
+  /** The machine, its disk and its Node. */
+  remove(name: string): Promise<void>;
+  /** Where the disk of a machine is. */
+  rootOf(name: string): string;
+  setTrouble(name: string, trouble: Trouble | null): Promise<void>;
+  /** The machines stay, and go on with the next start. */
+  stop(): Promise<void>;
+}
+
+const AT_ONCE = 8;
+const BOOT_MS = 1500;
+const REGISTERED_WITHIN_MS = 60_000;
+
+export async function startFleet(options: FleetOptions): Promise<SimulatedFleet> {
+  const { transport, directory, fetch, programVersion, log, machineNamespace = 'openshift-machine-api' } = options;
+  const ended = new AbortController();
+  options.signal?.addEventListener('abort', () => ended.abort(), { once: true });
+  const client = createClient(transport);
+  const metrics = createMetrics();
+  const machines = new Map<string, SimulatedMachine>();
+  const there = await machinesIn(directory);
+  const accessOf = createNodeAccess(transport, log);
+  const daemons = createManyDaemons({
+    programVersion,
+    log,
+    accessOf,
+    watchesDisks: await areWatched(there.length, options),
+  });
+  const power = createPower({ daemons, bootMs: options.bootMs ?? BOOT_MS, log, signal: ended.signal });
+  const kubelets = {
+    machineOf: (name: string) => machines.get(name),
+    clientOf: (name: string) => accessOf(name).client,
+    onPower: power.onChange,
+  };
+  const manager = createManager({
+    client,
+    controllers: [...daemons.controllers, standInKubelet(kubelets), standInPods(kubelets), standInBudgets],
+    events: createRecorder(client, { component: 'slipway-simulation', log, metrics }),
+    log,
+    metrics,
+  });
+  const birth: BirthOptions = { client, machineNamespace, directory, fetch, log, signal: ended.signal };
+
+  async function takeIn(name: MachineName, root: string): Promise<SimulatedMachine> {
+    const machine = machineAt(name, root);
+    machines.set(name.name, machine);
+    await power.on(machine);
+    return machine;
+  }
+
+  function find(name: string): SimulatedMachine {
+    const machine = machines.get(name);
+    if (machine === undefined) throw new Error(`there is no simulated machine ${name}`);
+    return machine;
+  }
+
+  async function stop(): Promise<void> {
+    ended.abort();
+    await power.settled();
+    await manager.stop();
+    await daemons.stopAll();
+  }
+
+  manager.start();
+  try {
+    await forEachLimit(there, AT_ONCE, async (name) => void (await takeIn(name, join(directory, name.name))));
+    const missing = missingMachines(options.shares, there);
+    let born = 0;
+    await forEachLimit(missing, AT_ONCE, async (name) => {
+      await takeIn(name, await bear(name, birth));
+      born += 1;
+      options.onBirth?.(born, missing.length);
+    });
+    await untilRegistered([...machines.values()], ended.signal);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  return {
+    names: () => [...machines.values()].toSorted(byMachineName).map(({ name }) => name),
+    rootOf: (name) => find(name).root,
+    async add(pool) {
+      const name = nextMachineName(pool, new Set(machines.keys()));
+      const machine = await takeIn(name, await bear(name, birth));
+      await untilRegistered([machine], ended.signal);
+      return name.name;
+    },
+    async remove(name) {
+      const machine = find(name);
+      machines.delete(name);
+      await power.off(machine);
+      await createWriter(client, { fieldManager: 'slipway-simulation' }).remove(nodes, anyVersion({ name }));
+      await rm(machine.root, { recursive: true });
+    },
+    setTrouble: (name, trouble) => power.setTrouble(find(name), trouble),
+    stop,
+  };
+}
+
+async function machinesIn(directory: string): Promise<MachineName[]> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const names = await readdir(directory);
+  return names.flatMap((name) => readMachineName(name) ?? []).toSorted(byMachineName);
+}
+
+function missingMachines(shares: FleetOptions['shares'], there: readonly MachineName[]): MachineName[] {
+  const taken = new Set(there.map(({ name }) => name));
+  return shares.flatMap(({ pool, machines }) => {
+    const missing = machines - there.filter((machine) => machine.pool === pool).length;
+    return Array.from({ length: Math.max(0, missing) }, () => {
+      const next = nextMachineName(pool, taken);
+      taken.add(next.name);
+      return next;
+    });
+  });
+}
+
+/**
+ * What a machine may do in the cluster is what its own node may: it speaks as the kubelet of that node, over connections that all
+ * machines share. Authorization, NodeRestriction and our admission policies look at it as they look at a real one.
+ */
+function createNodeAccess(transport: Transport, log: Log): (nodeName: string) => NodeAccess {
+  const known = new Map<string, NodeAccess>();
+  return (nodeName) => {
+    const before = known.get(nodeName);
+    if (before !== undefined) return before;
+    const identity = { user: `system:node:${nodeName}`, groups: ['system:nodes'] };
+    const client = createClient(impersonating(transport, identity));
+    const events = createRecorder(client, { component: 'machine-config-daemon', instance: nodeName, log });
+    const access = { client, events };
+    known.set(nodeName, access);
+    return access;
+  };
+}
+
+/** Their Nodes are there, with role and status. */
+async function untilRegistered(machines: readonly SimulatedMachine[], signal: AbortSignal): Promise<void> {
+  const giveUpAt = performance.now() + REGISTERED_WITHIN_MS;
+  while (machines.some(({ told }) => told === '') && performance.now() < giveUpAt) {
+    await wait(20, undefined, { signal });
+  }
+}
+
+async function areWatched(there: number, { shares, log }: FleetOptions): Promise<boolean> {
+  const machines = Math.max(
+    there,
+    shares.reduce((sum, share) => sum + share.machines, 0),
+  );
+  const limit = await watchLimit();
+  if (canWatch(machines, limit)) return true;
+  log.warn(
+    { machines, limit },
+    'the operating system has too few watches for the disks of so many simulated machines: drift is looked for every 5 minutes. Raise fs.inotify.max_user_watches to have it found at once',
+  );
+  return false;
+}
+
+/** What a machine with the built-in configs and some more needs. */
+const EACH = 30;
+/** Others on this machine need some too. */
+const SHARE = 0.5;
+/** Where the operating system does not say. */
+const MOST_UNKNOWN = 50;
+
+export function canWatch(machines: number, limit: number | undefined): boolean {
+  return limit === undefined ? machines <= MOST_UNKNOWN : machines * EACH <= limit * SHARE;
+}
+
+const LIMIT = '/proc/sys/fs/inotify/max_user_watches';
+
+/** Undefined: it does not say. */
+async function watchLimit(): Promise<number | undefined> {
+  const limit = Number(await readFile(LIMIT, 'utf8').catch(() => ''));
+  return limit > 0 ? limit : undefined;
+}

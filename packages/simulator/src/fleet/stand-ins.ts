@@ -1,0 +1,277 @@
+// In the place of what `npm start` does not run: the kubelets of simulated machines, and of kube-controller-manager what keeps
+// the status of PodDisruptionBudgets.
+import {
+  type Node,
+  type NodeCondition,
+  nodes,
+  type Pod,
+  type PodDisruptionBudget,
+  podDisruptionBudgets,
+  pods,
+} from '@slipway/api';
+import { matchesSelector } from '@slipway/fleet';
+import {
+  anyVersion,
+  type Client,
+  type ControllerDef,
+  createWriter,
+  done,
+  isKubeError,
+  keyOf,
+  type Read,
+  type Stored,
+  type Writer,
+} from '@slipway/kube';
+import { hostOf, type MachineName, type SimulatedMachine } from './simulated-machine.ts';
+
+export interface StandInKubeletOptions {
+  machineOf(this: void, name: string): SimulatedMachine | undefined;
+  /** By the node's own identity. */
+  clientOf(this: void, name: string): Client;
+  /** `wake` is called with the name of every machine, and again when it has come up or gone down. Returns the way to stop listening. */
+  onPower(this: void, wake: (name: string) => void): () => void;
+}
+
+// The kubelet and its Node: registers each machine's Node when it comes up and keeps its status.
+
+export function standInKubelet({ machineOf, clientOf, onPower }: StandInKubeletOptions): ControllerDef {
+  return {
+    name: 'stand-in-kubelet',
+    reads: [],
+    owns: [{ resource: nodes }],
+    workers: 8,
+    listen: onPower,
+    async reconcile(name, { write, now }) {
+      const machine = machineOf(name);
+      if (machine === undefined) return done();
+      const facts = await factsOf(machine);
+      const told = JSON.stringify(facts);
+      if (told === machine.told) return done();
+      const kubelet = clientOf(name);
+      // Registered by an administrator, for a kubelet may give itself no role; and whole in one step, for a Node without a role
+      // belongs to no pool, which somebody would be warned of.
+      const node = (await kubelet.find(nodes, { name })) ?? (await write.createIfAbsent(nodes, nodeOf(machine)));
+      const status = statusOf(facts, node?.status?.conditions ?? [], now());
+      await writerOf(kubelet).patchStatus(nodes, anyVersion({ name }), status);
+      machine.told = told;
+      return done();
+    },
+  };
+}
+
+export interface MachineFacts {
+  readonly isUp: boolean;
+  readonly bootId: string;
+  /** Such as `Simulated machine 9.6`. */
+  readonly osImage: string;
+}
+
+async function factsOf(machine: SimulatedMachine): Promise<MachineFacts> {
+  const host = hostOf(machine, () => {});
+  const { name, version } = await host.os.describe();
+  return { isUp: machine.isUp, bootId: await host.bootId(), osImage: `${name} ${version}` };
+}
+
+const writerOf = (kubelet: Client): Writer => createWriter(kubelet, { fieldManager: 'stand-in-kubelet' });
+
+const ZONES = 3;
+/** In the place of a version: `kubectl get nodes` shows it. */
+const VERSION = 'v0.0.0-simulated';
+
+const nodeOf = (machine: MachineName): Node => ({
+  metadata: {
+    name: machine.name,
+    labels: {
+      'kubernetes.io/hostname': machine.name,
+      'kubernetes.io/os': 'linux',
+      'topology.kubernetes.io/zone': `zone-${(machine.number % ZONES) + 1}`,
+      ...roleLabels(machine),
+    },
+  },
+});
+
+const ROLE = 'node-role.kubernetes.io/';
+
+/** Machines of custom pools are workers first. */
+const roleLabels = ({ pool }: MachineName): Record<string, string> => ({
+  ...(pool !== 'master' && { [`${ROLE}worker`]: '' }),
+  [`${ROLE}${pool}`]: '',
+});
+
+/** `conditions` are those that the Node has: others than Ready are not ours. */
+const statusOf = (
+  { isUp, bootId, osImage }: MachineFacts,
+  conditions: readonly NodeCondition[],
+  now: Date,
+): NonNullable<Node['status']> => ({
+  conditions: [...conditions.filter(({ type }) => type !== 'Ready'), readyCondition(isUp, now)],
+  nodeInfo: { bootID: bootId, osImage, kernelVersion: 'simulated', kubeletVersion: VERSION },
+});
+
+function readyCondition(isUp: boolean, now: Date): NodeCondition {
+  const at = `${now.toISOString().slice(0, 19)}Z`;
+  return {
+    type: 'Ready',
+    status: isUp ? 'True' : 'False',
+    reason: isUp ? 'KubeletReady' : 'KubeletNotReady',
+    message: isUp ? 'a simulated machine: no kubelet runs here' : 'the simulated machine is down',
+    lastHeartbeatTime: at,
+    lastTransitionTime: at,
+  };
+}
+
+// The kubelet and its pods: those that are bound to a machine are said to run, and gone when they are deleted.
+
+const BY_NODE = 'by-node';
+
+/** The pods of one machine at a time: a machine that comes up looks at all of its own. */
+export function standInPods({ machineOf, clientOf, onPower }: StandInKubeletOptions): ControllerDef {
+  return {
+    name: 'stand-in-pods',
+    reads: [{ resource: pods, project: trimPod, indexes: { [BY_NODE]: nodeNameOf }, keysOf: nodeNameOf }],
+    owns: [{ resource: pods }, { resource: pods, subresource: 'status' }],
+    workers: 8,
+    listen: onPower,
+    async reconcile(node, { read, now }) {
+      const machine = machineOf(node);
+      if (machine === undefined) return done();
+      const kubelet = clientOf(node);
+      for (const pod of read(pods).byIndex(BY_NODE, node)) {
+        const step = nextPodStep(pod, machine.isUp);
+        if (step === 'run') await run(kubelet, pod, now());
+        if (step === 'end') await writerOf(kubelet).remove(pods, anyVersion(pod.metadata), { gracePeriodSeconds: 0 });
+      }
+      return done();
+    },
+  };
+}
+
+const nodeNameOf = ({ spec }: Pod): string[] => (spec?.nodeName === undefined ? [] : [spec.nodeName]);
+
+export type PodStep = 'run' | 'end' | 'nothing';
+
+export function nextPodStep({ metadata, status }: Pod, isUp: boolean): PodStep {
+  if (!isUp) return 'nothing';
+  // Nothing runs, so nothing has to be waited for.
+  if (metadata.deletionTimestamp !== undefined) return 'end';
+  return status?.phase === undefined || status.phase === 'Pending' ? 'run' : 'nothing';
+}
+
+async function run(kubelet: Client, pod: Stored<Pod>, now: Date): Promise<void> {
+  try {
+    await writerOf(kubelet).patchStatus(pods, anyVersion(pod.metadata), runningStatus(now));
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
+  }
+}
+
+/** The pod runs, and whoever asks is told that it is ready. */
+const runningStatus = (now: Date): NonNullable<Pod['status']> => {
+  const lastTransitionTime = `${now.toISOString().slice(0, 19)}Z`;
+  const conditions = ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({
+    type,
+    status: 'True',
+    lastTransitionTime,
+  }));
+  return { phase: 'Running', conditions };
+};
+
+/** What is looked at: a pod has far more. */
+function trimPod({ metadata, spec, status }: Stored<Pod>): Stored<Pod> {
+  const { name, namespace, uid, resourceVersion, labels, deletionTimestamp } = metadata;
+  return {
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      ...(namespace !== undefined && { namespace }),
+      ...(labels !== undefined && { labels }),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
+    ...(spec?.nodeName !== undefined && { spec: { nodeName: spec.nodeName } }),
+    ...(status?.phase !== undefined && { status: { phase: status.phase } }),
+  };
+}
+
+// Budgets: without a status of theirs the API server refuses every eviction that one of them has a say in.
+
+const BY_NAMESPACE = 'by-namespace';
+const namespaceOf = ({ metadata }: Pod | PodDisruptionBudget): string[] => [metadata.namespace ?? ''];
+
+export const standInBudgets: ControllerDef = {
+  name: 'stand-in-budgets',
+  reads: [
+    { resource: podDisruptionBudgets, indexes: { [BY_NAMESPACE]: namespaceOf } },
+    { resource: pods, project: trimPod, indexes: { [BY_NAMESPACE]: namespaceOf }, keysOf: budgetsNear },
+  ],
+  owns: [{ resource: podDisruptionBudgets, subresource: 'status' }],
+  async reconcile(key, { read, write }) {
+    const budget = read(podDisruptionBudgets).get(key);
+    if (budget === undefined) return done();
+    const status = budgetStatusOf(budget, read(pods).byIndex(BY_NAMESPACE, budget.metadata.namespace ?? ''));
+    if (says(budget, status)) return done();
+    // The API server counts evictions in the same status: what it has written meanwhile must not be lost.
+    await write.patchStatus(podDisruptionBudgets, budget, status);
+    return done();
+  },
+};
+
+function budgetsNear({ metadata }: Pod, read: Read): string[] {
+  return read(podDisruptionBudgets)
+    .byIndex(BY_NAMESPACE, metadata.namespace ?? '')
+    .map(keyOf);
+}
+
+function says(
+  { status }: PodDisruptionBudget,
+  { disruptedPods, ...wanted }: ReturnType<typeof budgetStatusOf>,
+): boolean {
+  const found = status ?? {};
+  return (
+    Object.keys(disruptedPods).length === 0 &&
+    (Object.keys(wanted) as (keyof typeof wanted)[]).every((field) => found[field] === wanted[field])
+  );
+}
+
+type BudgetStatus = Required<Omit<NonNullable<PodDisruptionBudget['status']>, 'disruptedPods'>> & {
+  /** Null: to be taken away. */
+  disruptedPods: Record<string, string | null>;
+};
+
+/**
+ * What a PodDisruptionBudget allows, counted from the pods there are; `pods` are those of its namespace. The controller that does
+ * this in a cluster also asks the owners of pods how many there should be; here nobody makes pods anew, so those that are there
+ * are those that are expected.
+ */
+export function budgetStatusOf(budget: PodDisruptionBudget, pods: readonly Pod[]): BudgetStatus {
+  const { generation = 0 } = budget.metadata;
+  const matching = pods.filter(({ metadata }) => matchesSelector(budget.spec?.selector, metadata.labels));
+  const leaving = Object.keys(budget.status?.disruptedPods ?? {});
+  const isHealthy = ({ metadata, status }: Pod): boolean =>
+    status?.phase === 'Running' && metadata.deletionTimestamp === undefined && !leaving.includes(metadata.name);
+  const expectedPods = matching.length;
+  const currentHealthy = matching.filter(isHealthy).length;
+  const desiredHealthy = desiredOf(budget, expectedPods);
+  const there = new Set(pods.map(({ metadata }) => metadata.name));
+  return {
+    expectedPods,
+    currentHealthy,
+    desiredHealthy,
+    disruptionsAllowed: Math.max(0, currentHealthy - desiredHealthy),
+    observedGeneration: generation,
+    disruptedPods: Object.fromEntries(leaving.filter((name) => !there.has(name)).map((name) => [name, null])),
+  };
+}
+
+function desiredOf({ spec }: PodDisruptionBudget, expected: number): number {
+  const { minAvailable, maxUnavailable } = spec ?? {};
+  if (maxUnavailable !== undefined) return Math.max(0, expected - share(maxUnavailable, expected));
+  return minAvailable === undefined ? expected : share(minAvailable, expected);
+}
+
+/** Percentages are rounded up, as in a cluster. */
+function share(amount: number | string, of: number): number {
+  if (typeof amount === 'number') return amount;
+  const percent = Number.parseInt(amount, 10);
+  return Number.isNaN(percent) ? of : Math.ceil((percent / 100) * of);
+}

@@ -1,0 +1,171 @@
+// A container runtime that fetches nothing: an image is there once its name is in a list, after the time that its bytes would have
+// taken. What it says where it fails goes the way of what CRI-O says.
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type CalledRuntime,
+  type ContainerRuntime,
+  createCrioPins,
+  digestOf,
+  type FileSystem,
+  type ImageStore,
+  type Owners,
+  pullFailure,
+  runtimeFailure,
+  type RuntimeImage,
+} from '@slipway/daemon/host';
+import type { SizedImage } from '@slipway/fleet';
+import {
+  isPinnedBy,
+  readBehaviour,
+  readConfiguredPins,
+  readImages,
+  readPinned,
+  type RuntimeBehaviour,
+  writeImages,
+  writePinned,
+} from './runtime-state.ts';
+
+const STORE = '/var/lib/containers/storage';
+const CALLED: CalledRuntime = { name: 'CRI-O', unit: 'crio', socket: 'the simulated machine' };
+const DOWN = { code: 14, said: 'the simulated runtime is down' };
+const FULL = { code: 2, said: `writing blob: write ${STORE}: no space left on device` };
+const UNKNOWN = 2;
+/** A timer has no more. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+export interface SimulatedRuntimeOptions {
+  readonly files: FileSystem;
+  readonly owners: Owners;
+  /** That of the service manager: it may refuse. */
+  readonly reload: () => Promise<void>;
+}
+
+export interface SimulatedRuntime extends ContainerRuntime {
+  /** Makes it read its configuration again. */
+  reload(signal: AbortSignal): Promise<void>;
+}
+
+export function createSimulatedRuntime({ files, owners, ...options }: SimulatedRuntimeOptions): SimulatedRuntime {
+  // Pulls end at the same time, and each adds to the same list.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
+    const turn = last.then(act);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+
+  async function ask(what: string, signal: AbortSignal): Promise<RuntimeBehaviour> {
+    signal.throwIfAborted();
+    const behaviour = await readBehaviour(files);
+    if (behaviour.isDown) throw runtimeFailure(what, DOWN, CALLED);
+    return behaviour;
+  }
+
+  /** At the first look after a boot it is as if the runtime had just started. */
+  async function pinnedNow(): Promise<readonly string[]> {
+    return (await readPinned(files)) ?? readConfiguration();
+  }
+
+  async function readConfiguration(): Promise<readonly string[]> {
+    const pins = (await readConfiguredPins(files)) ?? (await readPinned(files)) ?? [];
+    await writePinned(files, owners, pins);
+    return pins;
+  }
+
+  async function images(signal: AbortSignal): Promise<readonly RuntimeImage[]> {
+    await ask('list its images', signal);
+    const [names, pins] = [await readImages(files), await inTurn(pinnedNow)];
+    return names.map((name) => imageOf(name, isPinnedBy(pins, name)));
+  }
+
+  async function reload(signal: AbortSignal): Promise<void> {
+    await ask('read its configuration again', signal);
+    await options.reload();
+    await inTurn(readConfiguration);
+  }
+
+  return {
+    ...createCrioPins({ files, images, reload }),
+    images,
+    reload,
+
+    async describe(signal) {
+      await ask('tell its version', signal);
+      return 'simulated';
+    },
+
+    async store(signal) {
+      const { storeBytes } = await ask('tell where it keeps images', signal);
+      return storeOf(storeBytes, await readImages(files));
+    },
+
+    async pull(image, _, signal) {
+      const { bytesPerSecond, refused, storeBytes } = await ask(`pull ${image}`, signal);
+      const [, said] = Object.entries(refused).find(([part]) => image.includes(part)) ?? [];
+      if (said !== undefined) throw pullFailure(image, { code: UNKNOWN, said }, null, CALLED);
+      const present = await readImages(files);
+      if (present.includes(image)) return;
+      const bytes = transferred(image, present);
+      if (2 * bytes > storeOf(storeBytes, present).freeBytes) throw pullFailure(image, FULL, null, CALLED);
+      if (bytesPerSecond !== null) await pass((1000 * bytes) / bytesPerSecond, signal);
+      if ((await readBehaviour(files)).isDown) throw pullFailure(image, DOWN, null, CALLED);
+      await inTurn(async () => {
+        const now = await readImages(files);
+        if (!now.includes(image)) await writeImages(files, owners, [...now, image].toSorted());
+      });
+    },
+
+    sizeOf: simulatedLayers,
+  };
+}
+
+const imageOf = (name: string, isPinned: boolean): RuntimeImage => ({
+  id: simulatedId(name),
+  digests: [name],
+  tags: [],
+  isPinned,
+  size: simulatedSize(name),
+});
+
+/** What images share is on the disk once. */
+function storeOf(sizeBytes: number, images: readonly string[]): ImageStore {
+  const layers = new Map(
+    images.flatMap((image) => simulatedLayers(image).layers).map((layer) => [layer.digest, layer]),
+  );
+  const used = [...layers.values()].reduce((sum, { size }) => sum + 2 * size, 0);
+  return { path: STORE, sizeBytes, freeBytes: Math.max(0, sizeBytes - used) };
+}
+
+function transferred(image: string, present: readonly string[]): number {
+  const there = new Set(present.flatMap((name) => simulatedLayers(name).layers.map(({ digest }) => digest)));
+  const missing = simulatedLayers(image).layers.filter(({ digest }) => !there.has(digest));
+  return missing.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Rejects with the signal's own reason, and not with that of the timer. */
+const pass = (ms: number, signal: AbortSignal): Promise<void> =>
+  wait(Math.min(ms, LONGEST_MS), undefined, { signal }).catch(() => signal.throwIfAborted());
+
+// Images that nobody has made: what a simulated machine would transfer for one is calculated from its name, the same everywhere.
+
+const SMALLEST = 1_000_000;
+const SPREAD = 40_000_000;
+
+/** Two layers: one that all images of the repository share, and one of its own. */
+export function simulatedLayers(image: string): SizedImage {
+  const [repository = ''] = image.split('@');
+  const [shared, own] = [hashOf(repository), hashOf(digestOf(image) || image)];
+  return { layers: [shared, own].map((hash) => ({ digest: `sha256:${hash}`, size: sizeOf(hash) })) };
+}
+
+/** What it takes unpacked, as a runtime tells it. */
+const simulatedSize = (image: string): number =>
+  2 * simulatedLayers(image).layers.reduce((sum, { size }) => sum + size, 0);
+
+const simulatedId = (image: string): string => hashOf(`config of ${image}`);
+const sizeOf = (hash: string): number => SMALLEST + (Number.parseInt(hash.slice(0, 8), 16) % SPREAD);
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { askPresets, parsePresetRules } from './presets.ts';
+
+// What systemd 252 does too is compared with it in enablement.e2e.test.ts; `ignore` came with a later one.
+const rules = parsePresetRules(`
+# a comment
+enable a.service
+disable a.service
+ignore kept.*
+enable t@.service one two
+disable [!x]?.service
+enable b+c.service
+nonsense z.service
+disable *
+`);
+
+describe('a preset', () => {
+  it.each([
+    ['a.service', 'enable', ['a.service']],
+    ['kept.socket', 'ignore', ['kept.socket']],
+    ['t@.service', 'enable', ['t@one.service', 't@two.service']],
+    ['t@one.service', 'enable', ['t@one.service']],
+    ['t@three.service', 'disable', ['t@three.service']],
+    ['yz.service', 'disable', ['yz.service']],
+    ['b+c.service', 'enable', ['b+c.service']],
+    ['z.service', 'disable', ['z.service']],
+  ])('of %s: %s', (unit, action, units) => {
+    expect(askPresets(rules, unit)).toEqual({ action, units });
+  });
+
+  it('that says nothing of a unit enables it', () => {
+    expect(askPresets([], 'a.service')).toEqual({ action: 'enable', units: ['a.service'] });
+  });
+});

@@ -1,0 +1,67 @@
+import { posix } from 'node:path';
+import { type FileSystem, readText } from '@slipway/daemon/host';
+import { instantiate, parseUnitName, templateOf } from './units.ts';
+
+export interface PresetRule {
+  readonly action: 'enable' | 'disable' | 'ignore';
+  readonly pattern: string;
+  readonly instances: readonly string[];
+}
+
+/** What a preset says of a unit; `units` are itself, or the instances that the rule names of a template. */
+export interface PresetAnswer {
+  readonly action: PresetRule['action'];
+  readonly units: readonly string[];
+}
+
+const DIRECTORIES = ['/etc', '/run', '/usr/local/lib', '/usr/lib'].map((top) => `${top}/systemd/system-preset`);
+const MOST_BYTES = 1024 * 1024;
+
+export async function readPresetRules(files: FileSystem): Promise<PresetRule[]> {
+  const byName = new Map<string, string>();
+  for (const directory of DIRECTORIES.toReversed()) {
+    for (const name of await files.list(directory)) {
+      if (name.endsWith('.preset')) byName.set(name, posix.join(directory, name));
+    }
+  }
+  const paths = [...byName.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => path);
+  const texts = await Promise.all(paths.map((path) => readText(files, path, MOST_BYTES)));
+  return texts.flatMap((text) => parsePresetRules(text ?? ''));
+}
+
+export function parsePresetRules(text: string): PresetRule[] {
+  return text.split('\n').flatMap((line) => {
+    const [action, pattern, ...instances] = line.trim().split(/\s+/);
+    if (action !== 'enable' && action !== 'disable' && action !== 'ignore') return [];
+    return pattern === undefined ? [] : [{ action, pattern, instances }];
+  });
+}
+
+/** The first rule that fits counts. A unit that none fits is enabled. */
+export function askPresets(rules: readonly PresetRule[], unit: string): PresetAnswer {
+  for (const rule of rules) {
+    const units = unitsOf(rule, unit);
+    if (units !== null) return { action: rule.action, units };
+  }
+  return { action: 'enable', units: [unit] };
+}
+
+function unitsOf(rule: PresetRule, unit: string): string[] | null {
+  if (rule.instances.length === 0) return matches(rule.pattern, unit) ? [unit] : null;
+  if (matches(rule.pattern, unit)) return rule.instances.map((instance) => instantiate(unit, instance));
+  const template = templateOf(unit);
+  const isNamed = rule.instances.includes(parseUnitName(unit).instance ?? '');
+  return template !== undefined && isNamed && matches(rule.pattern, template) ? [unit] : null;
+}
+
+/** Shell patterns, as fnmatch(3) has them. */
+function matches(pattern: string, name: string): boolean {
+  if (!/[*?[]/.test(pattern)) return pattern === name;
+  const expression = pattern.replaceAll(/\[!?[^\]]+\]|[\s\S]/g, (part) => {
+    if (part === '*') return '.*';
+    if (part === '?') return '.';
+    if (part.length > 1) return part.replace('[!', '[^').replaceAll('\\', '\\\\');
+    return part.replace(/[\\^$.|+()[\]{}/]/, String.raw`\$&`);
+  });
+  return new RegExp(`^${expression}$`, 's').test(name);
+}

@@ -1,0 +1,126 @@
+// What a simulated container runtime has, and how it behaves: two files of its machine, so that a test or a person can change both
+// from outside while the daemon runs.
+import { posix } from 'node:path';
+import {
+  array,
+  boolean,
+  decode,
+  type Decoder,
+  map,
+  number,
+  object,
+  orNull,
+  record,
+  refine,
+  string,
+  withDefault,
+} from '@slipway/base/codec';
+import { isRecord } from '@slipway/base/json';
+import { DaemonError } from '@slipway/daemon';
+import { type FileSystem, makeDirectories, type Owners, ownOwners, readText, replaceFile } from '@slipway/daemon/host';
+import { parse } from 'smol-toml';
+
+export interface RuntimeBehaviour {
+  /** Of every pull; null: it takes no time. */
+  readonly bytesPerSecond: number | null;
+  /** Of the disk that images are on. */
+  readonly storeBytes: number;
+  /** It does not answer. */
+  readonly isDown: boolean;
+  /** What it says to the pull of an image whose name has this in it. */
+  readonly refused: Readonly<Record<string, string>>;
+}
+
+const runtimeBehaviour: Decoder<RuntimeBehaviour> = object({
+  bytesPerSecond: orNull(refine(number(), (rate) => rate > 0, 'more than 0')),
+  storeBytes: withDefault(number(), 120e9),
+  isDown: withDefault(boolean, false),
+  refused: withDefault(map(record(string()), Object.fromEntries<string>), {}),
+});
+const USUAL: RuntimeBehaviour = runtimeBehaviour({}, '');
+const imageNames: Decoder<readonly string[]> = array(string());
+
+const BEHAVIOUR = '/var/lib/slipway-simulated/container-runtime.json';
+const IMAGES = '/var/lib/slipway-simulated/images.json';
+/** Gone with the next boot: a runtime that starts reads its configuration. */
+const PINNED = '/run/slipway-simulated/pinned-images.json';
+const MOST_BYTES = 8 * 1024 * 1024;
+
+export const readBehaviour = async (files: FileSystem): Promise<RuntimeBehaviour> =>
+  (await readJson(files, BEHAVIOUR, runtimeBehaviour)) ?? USUAL;
+
+/** What is left out is as usual. */
+export const setRuntimeBehaviour = (files: FileSystem, behaviour: Partial<RuntimeBehaviour>): Promise<void> =>
+  writeJson(files, ownOwners(), BEHAVIOUR, behaviour);
+
+/** By name. */
+export const readImages = async (files: FileSystem): Promise<readonly string[]> =>
+  (await readJson(files, IMAGES, imageNames)) ?? [];
+export const writeImages = (files: FileSystem, owners: Owners, images: readonly string[]): Promise<void> =>
+  writeJson(files, owners, IMAGES, images);
+
+/** Names, or beginnings of them with a `*`; undefined: the runtime has not been asked since the machine is up. */
+export const readPinned = (files: FileSystem): Promise<readonly string[] | undefined> =>
+  readJson(files, PINNED, imageNames);
+export const writePinned = (files: FileSystem, owners: Owners, pinned: readonly string[]): Promise<void> =>
+  writeJson(files, owners, PINNED, pinned);
+
+async function readJson<T>(files: FileSystem, path: string, decoder: Decoder<T>): Promise<T | undefined> {
+  const text = await readText(files, path, MOST_BYTES);
+  if (text === undefined) return undefined;
+  const found = decode(decoder, text, { maxChars: MOST_BYTES });
+  if (!found.ok) throw unreadable(path);
+  return found.value;
+}
+
+async function writeJson(files: FileSystem, owners: Owners, path: string, value: unknown): Promise<void> {
+  await makeDirectories(files, posix.dirname(path), owners);
+  const bytes = Buffer.from(`${JSON.stringify(value, undefined, 1)}\n`);
+  // No more careful than a runtime that loses its last image in a power cut: the daemon pulls it again.
+  await replaceFile(files, path, { ...owners, bytes, mode: 0o644 }, { sync: false });
+}
+
+function unreadable(path: string): DaemonError {
+  return new DaemonError(
+    'SLW_DAEMON_HOST',
+    `${path} of the simulated machine cannot be read: expected the JSON that Slipway writes there. Remove the file.`,
+  );
+}
+
+// Which images the configuration of CRI-O pins, as CRI-O itself reads it.
+
+const DIRECTORY = '/etc/crio/crio.conf.d';
+const MAIN = '/etc/crio/crio.conf';
+const MAX_CONFIG_BYTES = 1024 * 1024;
+
+/** The last file that says so counts, alone. Null: one of them is no TOML, and CRI-O keeps what it had. */
+export async function readConfiguredPins(files: FileSystem): Promise<readonly string[] | null> {
+  const names = await files.list(DIRECTORY);
+  let pins: readonly string[] = [];
+  for (const path of [MAIN, ...names.map((name) => `${DIRECTORY}/${name}`)]) {
+    const text = await readText(files, path, MAX_CONFIG_BYTES);
+    const found = text === undefined ? undefined : pinsIn(text);
+    if (found === null) return null;
+    pins = found ?? pins;
+  }
+  return pins;
+}
+
+/** With a `*` at the end: all that begin so. */
+export const isPinnedBy = (pins: readonly string[], image: string): boolean =>
+  pins.some((pin) => (pin.endsWith('*') ? image.startsWith(pin.slice(0, -1)) : image === pin));
+
+/** undefined: it says nothing of pins. */
+function pinsIn(text: string): readonly string[] | undefined | null {
+  let table: unknown;
+  try {
+    table = parse(text);
+  } catch {
+    return null;
+  }
+  const pins = fieldOf(fieldOf(fieldOf(table, 'crio'), 'image'), 'pinned_images');
+  if (pins === undefined) return undefined;
+  return Array.isArray(pins) && pins.every((pin) => typeof pin === 'string') ? pins : null;
+}
+
+const fieldOf = (value: unknown, name: string): unknown => (isRecord(value) ? value[name] : undefined);

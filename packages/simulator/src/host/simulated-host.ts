@@ -1,0 +1,176 @@
+// The only simulated thing of Slipway: a machine that is a directory, with a boot id, a set of units and an OS image. All that
+// it keeps goes through the one way to the disk, so a test that cuts that off cuts off the machine.
+import { randomUUID } from 'node:crypto';
+import { posix } from 'node:path';
+import {
+  type Accounts,
+  createDisk,
+  emptyDirectory,
+  type FileSystem,
+  type Host,
+  makeDirectories,
+  noSuchUser,
+  type Owners,
+  ownOwners,
+  readAccounts,
+  readText,
+  removeUnfinished,
+  replaceFile,
+  SHADOW,
+  withPasswordHash,
+} from '@slipway/daemon/host';
+import { createSimulatedRuntime } from './container-runtime.ts';
+import { createSimulatedOS, freshState, hasState, readState, writeState } from './os.ts';
+import { createSimulatedSystemd } from './systemd.ts';
+
+export interface SimulatedHostOptions {
+  readonly root: string;
+  /** Another way to that directory, such as one that fails. */
+  readonly files?: FileSystem;
+  /** The machine is down and up again; who runs the daemon starts it anew. */
+  readonly onReboot?: () => void;
+}
+
+/** Of a machine that makeSimulatedMachine has made. */
+export function createSimulatedHost(options: SimulatedHostOptions): Host {
+  const files = options.files ?? createDisk({ root: options.root });
+  const owners = ownOwners();
+  const systemd = createSimulatedSystemd(files, owners);
+  return {
+    kind: 'simulated',
+    files,
+    systemd,
+    os: createSimulatedOS(files, owners),
+    accounts: simulatedAccounts(files, owners),
+    containers: createSimulatedRuntime({ files, owners, reload: () => systemd.reload('crio.service') }),
+    bootId: async () => (await readState(files)).bootId,
+    async reboot() {
+      await bootSimulatedMachine(files, 'shut down in order');
+      options.onReboot?.();
+    },
+  };
+}
+
+/** What was staged is booted into only after an orderly shutdown: a power cut loses it. */
+export async function bootSimulatedMachine(
+  files: FileSystem,
+  after: 'shut down in order' | 'power cut',
+): Promise<void> {
+  await emptyDirectory(files, '/run');
+  const state = await readState(files);
+  const staged = after === 'power cut' ? null : state.staged;
+  await writeState(files, ownOwners(), {
+    ...state,
+    bootId: randomUUID(),
+    booted: staged ?? state.booted,
+    staged: null,
+  });
+}
+
+const MOST_BYTES = 4 * 1024 * 1024;
+
+function simulatedAccounts(files: FileSystem, owners: Owners): Accounts {
+  const accounts = readAccounts(files);
+  // Without root's rights nothing can be given to anybody else, so there everybody is who runs the simulation.
+  const seen = (numbers: Owners): Owners => (owners.uid === 0 ? numbers : owners);
+  return {
+    passwordHash: accounts.passwordHash,
+    owners: async (user, group) => seen(await accounts.owners(user, group)),
+
+    async home(user) {
+      const home = await accounts.home(user);
+      return home && { ...home, ...seen(home) };
+    },
+
+    async setPasswordHash(user, hash) {
+      const shadow = (await readText(files, SHADOW, MOST_BYTES)) ?? '';
+      const changed = withPasswordHash(shadow, user, hash);
+      if (changed === undefined) throw noSuchUser(user);
+      if (changed === shadow) return removeUnfinished(files, SHADOW);
+      await replaceFile(files, SHADOW, { ...owners, bytes: Buffer.from(changed), mode: 0o600 });
+    },
+  };
+}
+
+// A fresh machine: what an OS image and a first boot leave on a disk, as far as the daemon looks at it.
+
+export interface SimulatedMachineOptions {
+  readonly osImage?: string;
+  readonly kernelArguments?: readonly string[];
+  readonly fips?: boolean;
+  /** Unit files of the OS beside those that every one has: name → text. */
+  readonly units?: Readonly<Record<string, string>>;
+  /** Other files of the OS: path → text. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+const DIRECTORIES = [
+  '/etc/systemd/system',
+  '/run',
+  '/usr/lib/systemd/system',
+  '/usr/lib/systemd/system-preset',
+  '/var/usrlocal/lib',
+];
+
+const service = (description: string, wantedBy = 'multi-user.target') =>
+  `[Unit]\nDescription=${description}\n\n[Service]\nExecStart=/usr/bin/true\n\n[Install]\nWantedBy=${wantedBy}\n`;
+
+const OS_UNITS: Readonly<Record<string, string>> = {
+  'chronyd.service': service('Clock'),
+  'coreos-update-ca-trust.service': service('Trusted certificates'),
+  'crio.service': service('Containers'),
+  'kubelet.service': service('Kubernetes node'),
+  'sshd.service': service('Remote login'),
+  'multi-user.target': '[Unit]\nDescription=Multi-User System\n',
+};
+
+const OS_FILES: Readonly<Record<string, string>> = {
+  '/usr/lib/os-release': 'ID=slipway-simulated\nNAME="Simulated machine"\nVERSION_ID=9.6\nVARIANT_ID=coreos\n',
+  '/usr/lib/passwd': 'root:x:0:0:root:/root:/bin/bash\nchrony:x:991:987::/var/lib/chrony:/sbin/nologin\n',
+  '/usr/lib/group': 'root:x:0:\nwheel:x:10:core\nchrony:x:987:\n',
+  '/usr/lib/systemd/system-preset/90-default.preset': 'enable chronyd.service\nenable sshd.service\n',
+  '/usr/lib/systemd/system-preset/99-default-disable.preset': 'disable *\n',
+  '/etc/passwd': 'core:x:1000:1000:CoreOS Admin:/home/core:/bin/bash\n',
+  '/etc/group': 'core:x:1000:\n',
+  '/etc/hostname': 'simulated\n',
+};
+
+/** Only where there is none yet: on a machine that is there already nothing changes. */
+export async function makeSimulatedMachine(files: FileSystem, options: SimulatedMachineOptions = {}): Promise<void> {
+  if (await hasState(files)) return;
+  const owners = ownOwners();
+  for (const directory of DIRECTORIES) await makeDirectories(files, directory, owners);
+  await makeHome(files, owners);
+  for (const [path, target] of [
+    ['/home', 'var/home'],
+    ['/usr/local', '../var/usrlocal'],
+    ['/etc/os-release', '../usr/lib/os-release'],
+  ] as const) {
+    if ((await files.lookAt(path)) === null) await files.makeLink(path, { ...owners, target });
+  }
+  const units = Object.entries({ ...OS_UNITS, ...options.units });
+  const texts = { ...OS_FILES, ...Object.fromEntries(units.map(([name, text]) => [unitPath(name), text])) };
+  for (const [path, text] of Object.entries({ ...texts, ...options.files })) {
+    await makeFile(files, owners, path, text, 0o644);
+  }
+  await makeFile(files, owners, '/etc/shadow', 'root:*:::::::\ncore:*:::::::\n', 0o600);
+  // Last: a machine with a state is whole.
+  await writeState(files, owners, freshState(options));
+}
+
+async function makeHome(files: FileSystem, owners: Owners): Promise<void> {
+  await makeDirectories(files, '/var/home', owners);
+  if ((await files.lookAt('/var/home/core')) !== null) return;
+  const core = owners.uid === 0 ? { uid: 1000, gid: 1000 } : owners;
+  await files.makeDirectory('/var/home/core', { ...core, mode: 0o700 });
+}
+
+async function makeFile(files: FileSystem, owners: Owners, path: string, text: string, mode: number): Promise<void> {
+  if ((await files.lookAt(path)) !== null) return;
+  await makeDirectories(files, posix.dirname(path), owners);
+  await replaceFile(files, path, { ...owners, bytes: Buffer.from(text), mode }, { sync: false });
+}
+
+function unitPath(name: string): string {
+  return `/usr/lib/systemd/system/${name}`;
+}

@@ -1,0 +1,245 @@
+// systemd, as far as it can be seen on a disk: what `systemctl enable`, `disable`, `preset` and `is-enabled` do without a running
+// one, which is links and nothing else, and a note of what would be started.
+import { posix } from 'node:path';
+import { DaemonError } from '@slipway/daemon';
+import {
+  type FileSystem,
+  makeDirectories,
+  type Owners,
+  readText,
+  replaceFile,
+  type Systemd,
+} from '@slipway/daemon/host';
+import { askPresets, readPresetRules } from './presets.ts';
+import {
+  CONFIG_DIRECTORY,
+  expandSpecifiers,
+  findUnit,
+  instantiate,
+  listUnitLinks,
+  makeUnitLink,
+  parseUnitName,
+  readList,
+  removeUnitLink,
+  RUNTIME_DIRECTORY,
+  templateOf,
+  type UnitFound,
+  type UnitLink,
+  type UnitSettings,
+} from './units.ts';
+
+export function createSimulatedSystemd(files: FileSystem, owners: Owners): Systemd {
+  return {
+    enablement: (unit) => askEnablement(files, unit),
+    enable: (units) => enableUnits(files, owners, units),
+    disable: (units) => disableUnits(files, units),
+    preset: (units) => presetUnits(files, owners, units),
+    daemonReload: () => noteDone(files, owners, { what: 'daemon-reload', name: '' }),
+
+    async reload(unit) {
+      await mustStart(files, 'reload', unit);
+      await noteDone(files, owners, { what: 'reload', name: unit });
+    },
+
+    async restart(unit) {
+      await mustStart(files, 'restart', unit);
+      await noteDone(files, owners, { what: 'restart', name: unit });
+    },
+  };
+}
+
+const FALSE = /^[-@:+!]*(\/usr)?\/bin\/false(\s|$)/;
+
+async function mustStart(files: FileSystem, verb: string, name: string): Promise<void> {
+  const unit = await findUnit(files, name);
+  if (unit.kind !== 'unit') {
+    const why = unit.kind === 'masked' ? 'it is masked' : 'there is no such unit file on this machine';
+    throw new DaemonError('SLW_DAEMON_UNIT', `Cannot ${verb} ${name}: ${why}.`);
+  }
+  const start = unit.settings.get('Service.ExecStart') ?? [];
+  if (!start.some((command) => FALSE.test(command))) return;
+  throw new DaemonError(
+    'SLW_DAEMON_UNIT',
+    `Cannot ${verb} ${name}: its process ended with status 1. Expected that it starts; see its ExecStart in ${unit.path}.`,
+  );
+}
+
+// What was asked of the machine and leaves no other trace. Gone with the next boot.
+
+export interface Done {
+  readonly what: 'daemon-reload' | 'reload' | 'restart' | 'prefetch';
+  /** The unit or the image; '' for all of them. */
+  readonly name: string;
+}
+
+const DIRECTORY = '/run/slipway-simulated';
+const DONE = `${DIRECTORY}/done`;
+const MOST = 200;
+const MOST_BYTES = 1024 * 1024;
+
+export async function listDone(files: FileSystem): Promise<Done[]> {
+  const lines = ((await readText(files, DONE, MOST_BYTES)) ?? '').split('\n');
+  return lines.flatMap((line) => {
+    const [what, name = ''] = line.split(' ');
+    return what === 'daemon-reload' || what === 'reload' || what === 'restart' || what === 'prefetch'
+      ? [{ what, name }]
+      : [];
+  });
+}
+
+export async function noteDone(files: FileSystem, owners: Owners, done: Done): Promise<void> {
+  const all = [...(await listDone(files)), done].slice(-MOST);
+  await makeDirectories(files, DIRECTORY, owners);
+  const bytes = Buffer.from(all.map(({ what, name }) => `${what} ${name}\n`).join(''));
+  // As much on the disk as anything below /run: not at all.
+  await replaceFile(files, DONE, { ...owners, bytes, mode: 0o644 }, { sync: false });
+}
+
+// Enablement.
+
+type Unit = Extract<UnitFound, { kind: 'unit' }>;
+
+const DEPENDENCIES = [
+  ['Install.WantedBy', 'wants'],
+  ['Install.RequiredBy', 'requires'],
+  ['Install.UpheldBy', 'upholds'],
+] as const;
+
+async function askEnablement(files: FileSystem, name: string): Promise<string> {
+  const unit = await findUnit(files, name);
+  if (unit.kind === 'masked') return unit.at.startsWith(RUNTIME_DIRECTORY) ? 'masked-runtime' : 'masked';
+  if (unit.kind !== 'unit') return unit.kind;
+  if (unit.name !== name) return 'alias';
+  const known = knownNames(unit);
+  const persistent = (await listUnitLinks(files, CONFIG_DIRECTORY)).filter((link) => isOfUnit(link, unit));
+  if (persistent.some((link) => known.has(link.name))) return 'enabled';
+  const runtime = (await listUnitLinks(files, RUNTIME_DIRECTORY)).filter((link) => isOfUnit(link, unit));
+  if (runtime.some((link) => known.has(link.name))) return 'enabled-runtime';
+  if (persistent.length + runtime.length > 0) return 'indirect';
+  return whereNothingLeadsToIt(unit.settings);
+}
+
+function whereNothingLeadsToIt(settings: UnitSettings): string {
+  const asks = [...DEPENDENCIES.map(([key]) => key), 'Install.Alias'];
+  if (asks.some((key) => readList(settings, key).length > 0)) return 'disabled';
+  return readList(settings, 'Install.Also').length > 0 ? 'indirect' : 'static';
+}
+
+/** Names that a link to the unit has if `enable` made it. */
+function knownNames(unit: Unit): Set<string> {
+  return new Set([unit.name, ownName(unit), ...aliasesOf(unit)]);
+}
+
+function isOfUnit(link: UnitLink, unit: Unit): boolean {
+  const name = ownName(unit);
+  if (link.isDependency) return [unit.name, name].includes(link.name) || templateOf(link.name) === unit.name;
+  return link.name !== unit.name && posix.basename(link.target) === unit.name;
+}
+
+/** None is enabled if one of them cannot be. */
+async function enableUnits(files: FileSystem, owners: Owners, names: readonly string[]): Promise<void> {
+  const units = await withAlso(files, names);
+  for (const [path, target] of units.flatMap(linksOf)) {
+    const inTheWay = await makeUnitLink(files, path, target, owners);
+    if (inTheWay !== null) {
+      throw new DaemonError(
+        'SLW_DAEMON_UNIT',
+        `Cannot enable ${posix.basename(target)}: at ${path} there is ${inTheWay}, expected a link to ${target}. Remove it.`,
+      );
+    }
+  }
+}
+
+async function withAlso(files: FileSystem, names: readonly string[]): Promise<Unit[]> {
+  const units = new Map<string, Unit>();
+  const also: string[] = [];
+  for (const name of names) {
+    const unit = await findUnit(files, name);
+    if (unit.kind !== 'unit') throw cannotEnable(name, unit.kind);
+    units.set(unit.name, unit);
+    also.push(...readList(unit.settings, 'Install.Also'));
+  }
+  for (let next = also.shift(); next !== undefined; next = also.shift()) {
+    const unit = units.has(next) ? undefined : await findUnit(files, next);
+    if (unit?.kind !== 'unit') continue;
+    units.set(unit.name, unit);
+    also.push(...readList(unit.settings, 'Install.Also'));
+  }
+  return [...units.values()];
+}
+
+function cannotEnable(name: string, found: 'not-found' | 'masked' | 'linked'): DaemonError {
+  const why = {
+    'not-found': 'there is no such unit file on this machine. Give the unit contents, or do not enable it.',
+    masked: 'it is masked. Do not mask a unit that is to be enabled.',
+    linked: 'it is a link to a file outside of the directories of systemd, and has to be enabled by that path.',
+  }[found];
+  return new DaemonError('SLW_DAEMON_UNIT', `Cannot enable ${name}: ${why}`);
+}
+
+function linksOf(unit: Unit): [path: string, target: string][] {
+  const aliases = aliasesOf(unit).map((alias): [string, string] => [`${CONFIG_DIRECTORY}/${alias}`, unit.path]);
+  const dependencies = DEPENDENCIES.flatMap(([key, kind]) =>
+    readList(unit.settings, key).map((by): [string, string] => {
+      const directory = `${CONFIG_DIRECTORY}/${expandSpecifiers(by, unit.name)}.${kind}`;
+      return [`${directory}/${ownName(unit)}`, unit.path];
+    }),
+  );
+  // A template alone is nothing that could be wanted.
+  return [...aliases, ...(parseUnitName(ownName(unit)).instance === '' ? [] : dependencies)];
+}
+
+function aliasesOf(unit: Unit): string[] {
+  return readList(unit.settings, 'Install.Alias').map((alias) => expandSpecifiers(alias, unit.name));
+}
+
+/** A template with a default instance goes by that one. */
+function ownName(unit: Unit): string {
+  const instance = unit.settings.get('Install.DefaultInstance')?.at(-1);
+  return parseUnitName(unit.name).instance === '' && instance !== undefined
+    ? instantiate(unit.name, instance)
+    : unit.name;
+}
+
+async function disableUnits(files: FileSystem, names: readonly string[]): Promise<void> {
+  const gone = await namesToRemove(files, names);
+  // Removing a link takes its name away, and with it what leads to that name.
+  for (let removed = true; removed;) {
+    removed = false;
+    for (const link of await listUnitLinks(files, CONFIG_DIRECTORY)) {
+      if (!leadsToOne(link, gone)) continue;
+      await removeUnitLink(files, link);
+      gone.add(link.name);
+      removed = true;
+    }
+  }
+}
+
+async function namesToRemove(files: FileSystem, names: readonly string[]): Promise<Set<string>> {
+  const gone = new Set<string>();
+  const queue = [...names];
+  for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+    const unit = gone.has(name) ? undefined : await findUnit(files, name);
+    if (unit === undefined || unit.kind === 'masked') continue;
+    gone.add(name);
+    if (unit.kind === 'unit') queue.push(...readList(unit.settings, 'Install.Also'), unit.name);
+  }
+  return gone;
+}
+
+function leadsToOne(link: UnitLink, names: ReadonlySet<string>): boolean {
+  if (link.target === '/dev/null') return false;
+  const candidates = [link.name, templateOf(link.name), posix.basename(link.target)];
+  return candidates.some((name) => name !== undefined && names.has(name));
+}
+
+async function presetUnits(files: FileSystem, owners: Owners, names: readonly string[]): Promise<void> {
+  const rules = await readPresetRules(files);
+  for (const name of names) {
+    const unit = await findUnit(files, name);
+    if (unit.kind !== 'unit' || unit.name !== name) continue;
+    const { action, units } = askPresets(rules, name);
+    if (action === 'enable') await enableUnits(files, owners, units);
+    if (action === 'disable') await disableUnits(files, [name]);
+  }
+}

@@ -1,0 +1,228 @@
+// Units as files on a disk: where systemd finds them, what they and their drop-ins say, the links to them, and their names.
+import { posix } from 'node:path';
+import { type FileSystem, followLinks, makeDirectories, type Owners, readText } from '@slipway/daemon/host';
+
+export const CONFIG_DIRECTORY = '/etc/systemd/system';
+export const RUNTIME_DIRECTORY = '/run/systemd/system';
+/** What comes first counts. */
+const UNIT_DIRECTORIES = [
+  CONFIG_DIRECTORY,
+  RUNTIME_DIRECTORY,
+  '/usr/local/lib/systemd/system',
+  '/usr/lib/systemd/system',
+];
+const MOST_BYTES = 1024 * 1024;
+
+export type UnitFound =
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'masked'; readonly at: string }
+  /** A link in /etc/systemd/system to a file that systemd would not find itself. */
+  | { readonly kind: 'linked'; readonly at: string }
+  | {
+      readonly kind: 'unit';
+      /** What the name asked for is an alias of; else that name. */
+      readonly name: string;
+      readonly path: string;
+      readonly settings: UnitSettings;
+    };
+
+type Candidate = { readonly kind: 'alias'; readonly name: string } | Exclude<UnitFound, { kind: 'unit' }> | FileFound;
+
+interface FileFound {
+  readonly kind: 'file';
+  readonly path: string;
+}
+
+export async function findUnit(files: FileSystem, name: string, hops = 0): Promise<UnitFound> {
+  const candidate = await firstCandidate(files, name);
+  if (candidate.kind === 'alias') {
+    return hops > 8 ? { kind: 'not-found' } : findUnit(files, candidate.name, hops + 1);
+  }
+  if (candidate.kind !== 'file') return candidate;
+  const texts = [candidate.path, ...(await dropInsOf(files, name))].map((path) => readText(files, path, MOST_BYTES));
+  const settings = readUnitSettings((await Promise.all(texts)).map((text) => text ?? ''));
+  return { kind: 'unit', name, path: candidate.path, settings };
+}
+
+async function firstCandidate(files: FileSystem, name: string): Promise<Candidate> {
+  const template = templateOf(name);
+  for (const wanted of template === undefined ? [name] : [name, template]) {
+    for (const directory of UNIT_DIRECTORIES) {
+      const candidate = await lookForUnit(files, posix.join(directory, wanted), wanted);
+      if (candidate !== null) return candidate;
+    }
+  }
+  return { kind: 'not-found' };
+}
+
+async function lookForUnit(files: FileSystem, path: string, name: string): Promise<Candidate | null> {
+  const found = await files.lookAt(path);
+  if (found?.kind === 'link') return lookAtLink(files, path, name, found.target);
+  if (found?.kind !== 'file') return null;
+  return found.size === 0 ? { kind: 'masked', at: path } : { kind: 'file', path };
+}
+
+async function lookAtLink(files: FileSystem, path: string, name: string, target: string): Promise<Candidate | null> {
+  if (target === '/dev/null') return { kind: 'masked', at: path };
+  const leadsTo = posix.resolve(posix.dirname(path), target);
+  if (!UNIT_DIRECTORIES.includes(posix.dirname(leadsTo))) {
+    return (await followLinks(files, leadsTo)) === undefined ? null : { kind: 'linked', at: leadsTo };
+  }
+  if (posix.basename(leadsTo) !== name) return { kind: 'alias', name: posix.basename(leadsTo) };
+  return lookForUnit(files, leadsTo, name);
+}
+
+/**
+ * Each name from the first directory that has it. Those for all units of a type, or with the same first words, count for a
+ * running unit but not for [Install], so they are left out.
+ */
+async function dropInsOf(files: FileSystem, name: string): Promise<string[]> {
+  const byName = new Map<string, string>();
+  const template = templateOf(name);
+  for (const folder of template === undefined ? [`${name}.d`] : [`${template}.d`, `${name}.d`]) {
+    for (const directory of UNIT_DIRECTORIES.toReversed()) {
+      const path = posix.join(directory, folder);
+      for (const file of await files.list(path)) if (file.endsWith('.conf')) byName.set(file, posix.join(path, file));
+    }
+  }
+  return [...byName.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => path);
+}
+
+/** What unit file and drop-ins together say: `Install.WantedBy` → all values, in their order. */
+export type UnitSettings = ReadonlyMap<string, readonly string[]>;
+
+/** The texts in the order in which they count. An empty value takes back what came before it, as systemd has it. */
+function readUnitSettings(texts: readonly string[]): UnitSettings {
+  const settings = new Map<string, readonly string[]>();
+  for (const text of texts) {
+    for (const { key, value } of readLines(text)) {
+      settings.set(key, value === '' ? [] : [...(settings.get(key) ?? []), value]);
+    }
+  }
+  return settings;
+}
+
+/** Lists are written with spaces in one value, or with several values. */
+export function readList(settings: UnitSettings, key: string): string[] {
+  return (settings.get(key) ?? []).flatMap((value) => value.split(/\s+/)).filter((word) => word !== '');
+}
+
+function readLines(text: string): { key: string; value: string }[] {
+  let section = '';
+  const lines: { key: string; value: string }[] = [];
+  for (const line of text.replaceAll(/\\\r?\n/g, ' ').split('\n')) {
+    const trimmed = line.trim();
+    const header = /^\[(.+)\]$/.exec(trimmed)?.[1];
+    if (header !== undefined) section = header;
+    const assignment = /^([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)$/.exec(trimmed);
+    if (assignment !== null) lines.push({ key: `${section}.${assignment[1] ?? ''}`, value: assignment[2] ?? '' });
+  }
+  return lines;
+}
+
+// Links.
+
+/** A link that makes something of a unit: a dependency of another one, or another name. */
+export interface UnitLink {
+  readonly path: string;
+  readonly name: string;
+  readonly target: string;
+  /** In a directory such as multi-user.target.wants. */
+  readonly isDependency: boolean;
+}
+
+const DEPENDENCIES = /\.(wants|requires|upholds)$/;
+
+export async function listUnitLinks(
+  files: FileSystem,
+  directory: typeof CONFIG_DIRECTORY | typeof RUNTIME_DIRECTORY,
+): Promise<UnitLink[]> {
+  const links: UnitLink[] = [];
+  for (const name of await files.list(directory)) {
+    const path = posix.join(directory, name);
+    if (!DEPENDENCIES.test(name)) links.push(...(await linkAt(files, path, false)));
+    else
+      for (const entry of await files.list(path)) links.push(...(await linkAt(files, posix.join(path, entry), true)));
+  }
+  return links;
+}
+
+async function linkAt(files: FileSystem, path: string, isDependency: boolean): Promise<UnitLink[]> {
+  const found = await files.lookAt(path);
+  return found?.kind === 'link' ? [{ path, name: posix.basename(path), target: found.target, isDependency }] : [];
+}
+
+/** Resolves to the target of a link that is in the way; null: the link is there now. */
+export async function makeUnitLink(
+  files: FileSystem,
+  path: string,
+  target: string,
+  owners: Owners,
+): Promise<string | null> {
+  const found = await files.lookAt(path);
+  if (found !== null) return found.kind === 'link' && isSameUnit(found.target, target) ? null : describe(found);
+  const directory = posix.dirname(path);
+  await makeDirectories(files, directory, owners);
+  await files.makeLink(path, { ...owners, target });
+  await files.syncDirectory(directory);
+  return null;
+}
+
+/** And the directory for dependencies of one unit, where it was the last in it. */
+export async function removeUnitLink(files: FileSystem, link: UnitLink): Promise<void> {
+  await files.remove(link.path);
+  const directory = posix.dirname(link.path);
+  await files.syncDirectory(directory);
+  if (!link.isDependency || (await files.list(directory)).length > 0) return;
+  await files.removeDirectory(directory);
+  await files.syncDirectory(posix.dirname(directory));
+}
+
+/** A link to the unit of the OS will do for the one in /etc that comes before it: systemd only looks at the name. */
+function isSameUnit(target: string, wanted: string): boolean {
+  const [directory, name] = [posix.dirname(target), posix.basename(target)];
+  return name === posix.basename(wanted) && UNIT_DIRECTORIES.includes(directory);
+}
+
+function describe(found: { readonly kind: string; readonly target?: string }): string {
+  return found.target === undefined ? `a ${found.kind}` : `a link to ${found.target}`;
+}
+
+// Names.
+
+export interface UnitName {
+  readonly prefix: string;
+  /** undefined: neither template nor instance; '': the template itself. */
+  readonly instance: string | undefined;
+  /** `.service` */
+  readonly suffix: string;
+}
+
+export function parseUnitName(name: string): UnitName {
+  const dot = name.lastIndexOf('.');
+  const stem = dot === -1 ? name : name.slice(0, dot);
+  const at = stem.indexOf('@');
+  return {
+    prefix: at === -1 ? stem : stem.slice(0, at),
+    instance: at === -1 ? undefined : stem.slice(at + 1),
+    suffix: dot === -1 ? '' : name.slice(dot),
+  };
+}
+
+/** `getty@.service` of `getty@tty1.service`; undefined for what is no instance. */
+export function templateOf(name: string): string | undefined {
+  const { prefix, instance, suffix } = parseUnitName(name);
+  return instance === undefined || instance === '' ? undefined : `${prefix}@${suffix}`;
+}
+
+export function instantiate(template: string, instance: string): string {
+  const { prefix, suffix } = parseUnitName(template);
+  return `${prefix}@${instance}${suffix}`;
+}
+
+/** The few specifiers that make sense in [Install]. */
+export function expandSpecifiers(text: string, unit: string): string {
+  const { prefix, instance = '' } = parseUnitName(unit);
+  const values: Readonly<Record<string, string>> = { '%n': unit, '%p': prefix, '%i': instance, '%%': '%' };
+  return text.replaceAll(/%[npi%]/g, (specifier) => values[specifier] ?? specifier);
+}

@@ -1,0 +1,12 @@
+export { createManyDaemons } from './fleet/many-daemons.ts';
+export { type SimulatedFleet, startFleet } from './fleet/simulated-fleet.ts';
+export { startLocalFleet } from './fleet/local-fleet.ts';
+export { listDone } from './host/systemd.ts';
+export {
+  bootSimulatedMachine,
+  createSimulatedHost,
+  makeSimulatedMachine,
+  type SimulatedMachineOptions,
+} from './host/simulated-host.ts';
+export { readImages, setRuntimeBehaviour, writeImages } from './host/runtime-state.ts';
+export { simulatedLayers } from './host/container-runtime.ts';
