@@ -14,7 +14,14 @@ export {
   type BuiltInOptions,
   builtInRoles,
 } from './first-boot/built-in.ts';
-export { type CodedProblem, decodeProblems, encodeProblems, ProblemList, type ReportedProblem } from './problems.ts';
+export {
+  type CodedProblem,
+  decodeProblems,
+  encodeProblems,
+  formatProblem,
+  formatProblems,
+  ProblemList,
+} from './problems.ts';
 export {
   FleetError,
   fleetErrors,

@@ -1,6 +1,6 @@
 // What the cluster's own objects say of the OS image streams: only the conditions that are ours, each by its field manager.
 import { type ClusterOperator, clusterOperators, type ClusterVersion, clusterVersions } from '@slipway/api';
-import type { ReportedProblem } from '@slipway/fleet';
+import { type CodedProblem, formatProblems } from '@slipway/fleet';
 import { type Client, isKubeError, type KubeObject, type Resource, type Source, type Stored } from '@slipway/kube';
 
 export const OPERATOR = 'machine-config';
@@ -26,8 +26,8 @@ export interface ClusterCondition {
   readonly message: string;
 }
 
-export function degradedBy(problems: readonly ReportedProblem[]): ClusterCondition {
-  const message = problems.map((problem) => `${problem.message} [${problem.code}]`).join('\n');
+export function degradedBy(problems: readonly CodedProblem[]): ClusterCondition {
+  const message = formatProblems(problems);
   return problems.length === 0
     ? { type: 'Degraded', status: 'False', reason: 'AsExpected', message: '' }
     : { type: 'Degraded', status: 'True', reason: degradedReason, message: cut(message) };

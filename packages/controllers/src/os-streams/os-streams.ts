@@ -1,7 +1,7 @@
 // Keeps OSImageStream `cluster` as the release payload says. While what it is made from is the same, no registry is asked and
 // nothing is written.
 import { clusterOperators, type OSImageStream, osImageStreams, secrets } from '@slipway/api';
-import type { ReportedProblem } from '@slipway/fleet';
+import { type CodedProblem, formatProblem } from '@slipway/fleet';
 import {
   digestOf,
   discoverStreams,
@@ -118,7 +118,7 @@ async function discover(sources: StreamSources, { context, registries, secret }:
   } catch (error) {
     context.signal.throwIfAborted();
     if (!isRegistryError(error)) throw error;
-    const message = `Secret ${secret}: ${error.message} [${error.code}]`;
+    const message = `Secret ${secret}: ${formatProblem(error)}`;
     return { found: [], version: null, notes: [{ code: 'SLW_STREAM_SOURCE_FAILED', message }] };
   }
 }
@@ -158,12 +158,12 @@ function tell(
     events.record(osImageStreams, object, {
       type: 'Warning',
       reason: isProblem ? 'OSImageStreamDegraded' : 'OSImageStreamNote',
-      message: `${message}${kept} [${code}]`,
+      message: formatProblem({ code, message: `${message}${kept}` }),
     });
   }
 }
 
-async function settle(problems: readonly ReportedProblem[], { read, client, now }: Context): Promise<Next> {
+async function settle(problems: readonly CodedProblem[], { read, client, now }: Context): Promise<Next> {
   await sayOnOperator(operatorIn(read), degradedBy(problems), client, now());
   return done();
 }

@@ -1,6 +1,6 @@
 // What the status of a pool is to say of its OS image stream.
 import { machineConfigs, type MachineConfigPool, osStreamAnnotation, osStreamProblemAnnotation } from '@slipway/api';
-import { decodeProblems, type PoolStatusInput, streamsOf, trackedOf } from '@slipway/fleet';
+import { decodeProblems, formatProblems, type PoolStatusInput, streamsOf, trackedOf } from '@slipway/fleet';
 import type { Read } from '@slipway/kube';
 import { streamObjectIn } from './stream-reads.ts';
 
@@ -17,6 +17,6 @@ export function poolStreamInput({ metadata }: MachineConfigPool, read: Read): No
 function problemIn(annotation: string | undefined): { reason: string; message: string } | null {
   if (annotation === undefined) return null;
   const { problems } = decodeProblems(annotation);
-  const message = problems.map(({ code, message }) => (code === '' ? message : `${message} [${code}]`)).join('\n');
+  const message = formatProblems(problems);
   return { reason: 'OSImageStreamInvalid', message };
 }

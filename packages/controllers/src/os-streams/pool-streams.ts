@@ -10,6 +10,7 @@ import {
 import {
   encodeProblems,
   followsWorker,
+  formatProblem,
   type PoolStream,
   type PoolStreamFacts,
   type RunsEvidence,
@@ -185,9 +186,8 @@ type Words = { type: 'Normal' | 'Warning'; reason: string; message: string };
 /** Null: nothing that anybody would want to hear of, such as new images of the same stream. */
 function wordsOf(pool: string, decision: PoolStream, changed: ReadonlySet<string>): Words | null {
   if (decision.type === 'refused') {
-    const { message, code } = decision.problem;
     return changed.has(osStreamProblemAnnotation)
-      ? { type: 'Warning', reason: 'OSImageStreamInvalid', message: `${message} [${code}]` }
+      ? { type: 'Warning', reason: 'OSImageStreamInvalid', message: formatProblem(decision.problem) }
       : null;
   }
   if (decision.type === 'waits' || !changed.has(osStreamAnnotation)) return null;

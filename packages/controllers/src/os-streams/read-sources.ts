@@ -1,4 +1,5 @@
 // Asks registries about the images that the sources name. A source that fails is a value: others may still do.
+import { formatProblem } from '@slipway/fleet';
 import {
   type ImagePair,
   imageReferencesPath,
@@ -47,7 +48,7 @@ async function orFailed(
     signal?.throwIfAborted();
     // Whatever a registry does is foreseen; anything else is a bug.
     if (!isRegistryError(error)) throw error;
-    return { name, ok: false, problem: `${error.message} [${error.code}]` };
+    return { name, ok: false, problem: formatProblem(error) };
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type ReadInput,
   readMachineConfig,
   type RenderImages,
-  type ReportedProblem,
+  type CodedProblem,
   selectMachineConfigs,
 } from '@slipway/fleet';
 import type { Client, Read, Stored } from '@slipway/kube';
@@ -91,7 +91,7 @@ async function readWithSnapshot(
   return keep(ready, machineConfig, snapshot.digest, () => readMachineConfig(machineConfig, loaded.config));
 }
 
-const lostProblem = ({ metadata }: MachineConfig, message: string): ReportedProblem => ({
+const lostProblem = ({ metadata }: MachineConfig, message: string): CodedProblem => ({
   code: 'SLW_REMOTE_CONTENT_LOST',
   message: `MachineConfig ${metadata.name}: ${message}`,
 });

@@ -15,10 +15,11 @@ import {
 import {
   builtInMachineConfigs,
   canonicalJson,
+  type CodedProblem,
   encodeProblems,
+  formatProblems,
   renderPool,
   type RenderResult,
-  type ReportedProblem,
 } from '@slipway/fleet';
 import {
   again,
@@ -134,15 +135,11 @@ export function renderController(options: RenderOptions): ControllerDef {
 }
 
 /** The pool keeps its last good config. */
-async function report(
-  pool: Pool,
-  problems: readonly ReportedProblem[],
-  { client, events, log }: Context,
-): Promise<Next> {
+async function report(pool: Pool, problems: readonly CodedProblem[], { client, events, log }: Context): Promise<Next> {
   const annotation = encodeProblems(problems);
   if (pool.metadata.annotations?.[renderProblemsAnnotation] === annotation) return done();
   await patchPool(client, pool, { metadata: { annotations: { [renderProblemsAnnotation]: annotation } } });
-  const message = problems.map((problem) => `${problem.message} [${problem.code}]`).join('\n');
+  const message = formatProblems(problems);
   log.warn({ problems }, 'the MachineConfigs of the pool cannot be rendered; it keeps its last good config');
   events.record(machineConfigPools, pool, { type: 'Warning', reason: 'RenderFailed', message });
   return done();

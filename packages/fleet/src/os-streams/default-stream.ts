@@ -1,6 +1,6 @@
 // The stream of a new pool that names none: by what is installed, never by what is newest.
 import { knownStream, type KnownStream } from '@slipway/api';
-import type { ReportedProblem } from '../problems.ts';
+import type { CodedProblem } from '../problems.ts';
 import { findStream, listStreams } from './available.ts';
 import type { Stream } from './facts.ts';
 
@@ -51,7 +51,7 @@ export interface DefaultStreamRequest {
 /** The name is as the payload spells it. */
 export type DefaultStream =
   | { readonly ok: true; readonly name: string; readonly because: 'override' | 'version' | 'the only one' }
-  | { readonly ok: false; readonly problem: ReportedProblem };
+  | { readonly ok: false; readonly problem: CodedProblem };
 
 export function defaultStreamOf({ version, available, override }: DefaultStreamRequest): DefaultStream {
   const chosen = override === null ? undefined : findStream(available, override);
@@ -65,7 +65,7 @@ export function defaultStreamOf({ version, available, override }: DefaultStreamR
 const onlyOne = (available: readonly Stream[]): Stream | undefined =>
   available.length === 1 ? available[0] : undefined;
 
-function missing(version: string | null, expected: string | null, available: readonly Stream[]): ReportedProblem {
+function missing(version: string | null, expected: string | null, available: readonly Stream[]): CodedProblem {
   const shown = version === null ? 'without a version' : version.slice(0, 80);
   const wanted =
     expected === null

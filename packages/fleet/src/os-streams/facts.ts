@@ -1,5 +1,5 @@
 // What the OS of a pool is decided on, and what comes of it: plain data.
-import type { ReportedProblem } from '../problems.ts';
+import type { CodedProblem } from '../problems.ts';
 
 export interface StreamImages {
   readonly osImage: string;
@@ -56,6 +56,6 @@ export type PoolStream =
   /** The stream is gone from the payload, or nobody can tell which it was: the OS stays what it is. */
   | { readonly type: 'frozen'; readonly at: TrackedStream; readonly because: 'removed' | 'unknown' }
   /** The owner asks for what cannot be; the OS stays what it is. */
-  | { readonly type: 'refused'; readonly at: TrackedStream | null; readonly problem: ReportedProblem }
+  | { readonly type: 'refused'; readonly at: TrackedStream | null; readonly problem: CodedProblem }
   /** Worker has no stream yet. */
   | { readonly type: 'waits' };

@@ -1,6 +1,6 @@
 // What a payload says of the life of its streams: in annotations of a tag, and kept as JSON on the OSImageStream.
 import { isRecord } from '@slipway/base/json';
-import type { ReportedProblem } from '../problems.ts';
+import type { CodedProblem } from '../problems.ts';
 import { isStreamName } from './available.ts';
 import type { StreamLifecycle } from './facts.ts';
 
@@ -22,7 +22,7 @@ export interface ReadLifecycle {
   /** Null: the stream lives. */
   readonly lifecycle: StreamLifecycle | null;
   /** What was not understood, and is not followed. */
-  readonly problems: readonly ReportedProblem[];
+  readonly problems: readonly CodedProblem[];
 }
 
 /** `tag` is for messages. */
@@ -52,7 +52,7 @@ function problemAt(
   expected: string,
   found: string,
   meaning: string,
-): ReportedProblem {
+): CodedProblem {
   const shown = JSON.stringify(found.slice(0, 80));
   const message = `tag ${tag.slice(0, 80)} of image-references, annotation ${lifecycleAnnotations[field]}: expected ${expected}, found ${shown}. ${meaning}; the release has to be corrected`;
   return { code: 'SLW_STREAM_LIFECYCLE', message };

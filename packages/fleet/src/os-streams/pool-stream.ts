@@ -1,7 +1,7 @@
 // Which OS the machines of a pool shall have: the stream that its owner asks for, else the one that it is on.
 import { isSameStream, streamStep } from '@slipway/api';
 import type { streamErrors } from '../errors.ts';
-import type { ReportedProblem } from '../problems.ts';
+import type { CodedProblem } from '../problems.ts';
 import { findStream, listStreams } from './available.ts';
 import type { PoolStream, PoolStreamFacts, Stream, Streams, TrackedStream } from './facts.ts';
 
@@ -96,7 +96,7 @@ const follow = ({ name, osImage, osExtensionsImage }: Stream, because: Because):
   because,
 });
 
-function whyNotTo(to: string, from: string, pool: string): ReportedProblem | null {
+function whyNotTo(to: string, from: string, pool: string): CodedProblem | null {
   const step = streamStep(from, to);
   const where = `MachineConfigPool ${pool}, spec.osImageStream.name: it asks for the stream ${to}`;
   if (step === 'backward') {
@@ -110,9 +110,9 @@ function whyNotTo(to: string, from: string, pool: string): ReportedProblem | nul
   return null;
 }
 
-function notThere(pool: string, asked: string, { available }: Streams): ReportedProblem {
+function notThere(pool: string, asked: string, { available }: Streams): CodedProblem {
   const text = `MachineConfigPool ${pool}, spec.osImageStream.name: there is no stream ${asked}: expected one of ${listStreams(available)}, as OSImageStream cluster lists them. The OS stays what it is. Set one of these, or remove the field to stay on the stream that the pool is on`;
   return problemOf('SLW_STREAM_UNKNOWN', text);
 }
 
-const problemOf = (code: keyof typeof streamErrors, message: string): ReportedProblem => ({ code, message });
+const problemOf = (code: keyof typeof streamErrors, message: string): CodedProblem => ({ code, message });

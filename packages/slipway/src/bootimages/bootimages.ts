@@ -1,3 +1,4 @@
+import { formatProblem } from '@slipway/fleet';
 import type { ToImport } from '@slipway/fleet/boot-images';
 import { type BootImageEntry, type BootImagesReport, bootImagesReport } from '@slipway/fleet/reports';
 import type { Client } from '@slipway/kube';
@@ -88,7 +89,7 @@ const change = (from: string, to: string): string => {
 
 const why = ({ why: words, code }: BootImageEntry): string => {
   if (code === null) return words === '' ? '-' : words;
-  return `${words} [${code}]`;
+  return formatProblem({ code, message: words });
 };
 
 /** What is true of all of them comes before any of them matters. */

@@ -5,6 +5,7 @@ import { type OSImageStream, osImageStreams, singletonName } from '@slipway/api'
 import { isRecord } from '@slipway/base/json';
 import { type Authority, authorityFields, readAuthority, readSources, validityOf } from '@slipway/controllers';
 import {
+  formatProblem,
   type JoiningNode,
   ProblemList,
   type ProvisioningToken,
@@ -173,7 +174,7 @@ export async function dayZeroStreams(
   const object = manifestOf(next.wanted);
   const streams = streamsOf(object);
   if (streams === null) throw new Error('an OSImageStream was made without a status');
-  const notes = [...next.problems, ...discovery.notes].map(({ code, message }) => `warning: ${message} [${code}]`);
+  const notes = [...next.problems, ...discovery.notes].map((each) => `warning: ${formatProblem(each)}`);
   return { streams, object, notes };
 }
 

@@ -1,7 +1,7 @@
 // Runs what a command does: connects and closes, shows a report in the form that was asked for, follows it with --watch, and
 // tells foreseen problems in a line each.
 import { oneLine } from '@slipway/base/text';
-import { type CodedProblem, ProblemList } from '@slipway/fleet';
+import { type CodedProblem, formatProblem, ProblemList } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
 import { type Io, toJson, write } from './io.ts';
 import type { Followed, WatchOptions } from './live.ts';
@@ -81,7 +81,9 @@ export async function tellProblems(io: Io, action: () => Promise<void>): Promise
 
 /** One line each, in the form of every error of the command. */
 function problemLines(problems: readonly CodedProblem[]): string {
-  const shown = problems.slice(0, MAX_SHOWN).map(({ code, message }) => `slipway: ${oneLine(message)} [${code}]\n`);
+  const shown = problems
+    .slice(0, MAX_SHOWN)
+    .map(({ code, message }) => `slipway: ${formatProblem({ code, message: oneLine(message) })}\n`);
   const more = problems.length - shown.length;
   return [...shown, ...(more > 0 ? [`slipway: … and ${more} more problems\n`] : [])].join('');
 }

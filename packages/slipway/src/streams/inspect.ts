@@ -1,5 +1,5 @@
 import { readSources } from '@slipway/controllers';
-import { defaultStreamOf, ProblemList, type ReportedProblem, type StreamLifecycle } from '@slipway/fleet';
+import { type CodedProblem, defaultStreamOf, formatProblem, ProblemList, type StreamLifecycle } from '@slipway/fleet';
 import { discoverStreams, type Discovery, type StreamNote, type StreamSources } from '@slipway/fleet/stream-discovery';
 import type { InspectedImage, Registry } from '@slipway/registry';
 import { type Progress, silentProgress, terminalProgress } from '@slipway/tools/controlplane';
@@ -100,7 +100,7 @@ export interface InspectReport {
   /** What was left out, and why. */
   readonly notes: readonly StreamNote[];
   /** What a cluster of this release would complain of. */
-  readonly problems: readonly ReportedProblem[];
+  readonly problems: readonly CodedProblem[];
 }
 
 interface InspectedStream {
@@ -155,7 +155,7 @@ export function inspectText(report: InspectReport, { paint = plain, width }: Par
   const lines = [
     ...(streams.length === 0 ? ['It has no OS image stream: a cluster of this release offers its pools none.'] : []),
     ...streams.flatMap(messageLines),
-    ...[...problems, ...notes].map(({ code, message }) => `${message} [${code}]`),
+    ...[...problems, ...notes].map(formatProblem),
   ];
   const blocks = [
     `${safeLine(release)}: version ${safeLine(version ?? 'not said')}\n`,

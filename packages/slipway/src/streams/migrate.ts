@@ -1,5 +1,5 @@
 import { count } from '@slipway/base/text';
-import { ProblemList, type Stream } from '@slipway/fleet';
+import { formatProblem, ProblemList, type Stream } from '@slipway/fleet';
 import { exitCodeOf, type FleetPlan } from '@slipway/fleet/plan';
 import type { Client } from '@slipway/kube';
 import type { Registry } from '@slipway/registry';
@@ -183,7 +183,7 @@ export async function downloadOf(
     return { ...images, osBytes, extensionsBytes, bytesPerMachine, problem: null };
   } catch (error) {
     if (!isForeseen(error)) throw error;
-    const problem = `${error.message} [${error.code}]`;
+    const problem = formatProblem(error);
     return { ...images, osBytes: null, extensionsBytes: null, bytesPerMachine: null, problem };
   }
 }

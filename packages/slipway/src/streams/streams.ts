@@ -1,5 +1,5 @@
 import { machineConfigPools } from '@slipway/api';
-import { type StreamLifecycle, streamsOf } from '@slipway/fleet';
+import { formatProblem, type StreamLifecycle, streamsOf } from '@slipway/fleet';
 import { type PoolEntry, type StreamEntry, type StreamsReport, streamsReport } from '@slipway/fleet/reports';
 import type { Client } from '@slipway/kube';
 import { findOsImageStream, readGate, whereInstalled } from '../cli/cluster.ts';
@@ -82,7 +82,7 @@ function lifecycleLines({ name, lifecycle, pools }: StreamEntry): string[] {
 }
 
 function poolLines(pool: PoolEntry, report: StreamsReport): string[] {
-  return [...stateLines(pool, report), ...pool.problems.map(({ code, message }) => `${message} [${code}]`)];
+  return [...stateLines(pool, report), ...pool.problems.map(formatProblem)];
 }
 
 function stateLines(pool: PoolEntry, { streams }: StreamsReport): string[] {

@@ -1,4 +1,4 @@
-import { decideFleet } from '@slipway/fleet';
+import { decideFleet, formatProblem } from '@slipway/fleet';
 import { readFleet } from '../cli/cluster.ts';
 import type { Io } from '../cli/io.ts';
 import type { ClusterOptions } from '../cli/program.ts';
@@ -20,7 +20,7 @@ export const runWhy = (node: string, options: WhyOptions, io: Io): Promise<void>
   });
 
 export function whyText(report: WhyReport, paint: Paint = plain): string {
-  if (report.pool === null) return `${safeText(report.why)} [${report.code}]\n`;
+  if (report.pool === null) return `${formatProblem({ code: report.code, message: safeText(report.why) })}\n`;
   const rows = rowsOf(report).filter(([, text]) => text !== '');
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, text]) => `  ${name.padEnd(width)}  ${safeLine(text)}`);

@@ -1,27 +1,35 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+// Our programs as users run them: a process of its own, its real output, its exit code.
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 
-const main = resolve(import.meta.dirname, '../packages/slipway/src/main.ts');
+const MAIN = resolve(import.meta.dirname, '../../slipway/src/main.ts');
 
-export interface SlipwayProcess {
-  child: ChildProcess;
+export interface RunningProcess {
+  readonly child: ChildProcess;
   /** What it has written so far. */
-  out(): string;
-  err(): string;
+  out(this: void): string;
+  err(this: void): string;
   /** Resolves when the output matches; rejects when the process ends first. */
-  saw(pattern: RegExp): Promise<void>;
-  exit: Promise<number | null>;
+  saw(this: void, pattern: RegExp): Promise<void>;
+  /** Resolves to its exit code. */
+  readonly exit: Promise<number | null>;
+  /** Asks it to end if it still runs, and waits until it has. */
+  stop(this: void, signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Runs the command as a user does: a process of its own, its real output, its exit code. */
-export function slipway(...args: string[]): SlipwayProcess {
-  return startProgram(main, args);
+export interface ProcessResult {
+  code: number | null;
+  out: string;
+  err: string;
 }
+
+export const startSlipway = (...args: readonly string[]): RunningProcess => startProgram(MAIN, args);
+
+export const runSlipway = (...args: readonly string[]): Promise<ProcessResult> => waitForExit(startSlipway(...args));
 
 /** The same with another file of JavaScript, such as the one that is shipped to machines. */
-export function startProgram(file: string, args: readonly string[]): SlipwayProcess {
+export function startProgram(file: string, args: readonly string[]): RunningProcess {
   const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let err = '';
@@ -47,20 +55,14 @@ export function startProgram(file: string, args: readonly string[]): SlipwayProc
         child.on('close', () => reject(new Error(`slipway ended before ${pattern} came: ${err}`)));
         look();
       }),
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      await exit;
+    },
   };
 }
 
-export function runSlipway(...args: string[]): Promise<Ended> {
-  return endOf(slipway(...args));
-}
-
-export interface Ended {
-  code: number | null;
-  out: string;
-  err: string;
-}
-
-export async function endOf(running: SlipwayProcess): Promise<Ended> {
+export async function waitForExit(running: RunningProcess): Promise<ProcessResult> {
   const code = await running.exit;
   return { code, out: running.out(), err: running.err() };
 }
