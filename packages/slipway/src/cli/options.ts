@@ -11,6 +11,19 @@ export const withClusterOptions = (command: Command): Command =>
     )
     .addOption(new Option('--context <name>', 'another context of the kubeconfig than its current one'));
 
+/** The first form is what comes without the flag. */
+export const outputOption = (forms: readonly [string, ...string[]], help = 'how to show it'): Option =>
+  new Option('-o, --output <FORM>', help).choices(forms).default(forms[0]);
+
+/** In seconds, up to `max`. */
+export const secondsParser =
+  (max: number) =>
+  (text: string): number => {
+    const seconds = Number(text);
+    if (Number.isFinite(seconds) && seconds > 0 && seconds <= max) return seconds;
+    throw new InvalidArgumentError(`expected seconds, more than 0 and at most ${max}, found ${JSON.stringify(text)}`);
+  };
+
 export interface ListenAddress {
   host: string;
   port: number;
@@ -177,16 +190,13 @@ export interface RemoteOptions {
 }
 
 export const withManifestOptions = (command: Command): Command =>
-  withRenderOptions(
-    command.addOption(
-      new Option(
-        '-f, --filename <PATH>',
-        'manifests: a file, a directory with everything below it, or - for stdin; repeatable',
-      )
-        .argParser(addTo)
-        .makeOptionMandatory(),
-    ),
-  );
+  withRenderOptions(command.addOption(manifestsOption().makeOptionMandatory()));
+
+export const manifestsOption = (): Option =>
+  new Option(
+    '-f, --filename <PATH>',
+    'manifests: a file, a directory with everything below it, or - for stdin; repeatable',
+  ).argParser(addTo);
 
 /** The same without the manifests themselves. */
 export const withRenderOptions = (command: Command): Command =>
@@ -205,7 +215,7 @@ export const withRenderOptions = (command: Command): Command =>
         .argParser(readSeconds),
     );
 
-function readSeconds(text: string): number {
+export function readSeconds(text: string): number {
   const seconds = Number(text);
   if (Number.isFinite(seconds) && seconds > 0 && seconds <= 86_400) return seconds;
   throw new InvalidArgumentError('Expected a number of seconds from 1 to 86400.');

@@ -1,6 +1,6 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
-import { withClusterOptions, withRegistryOptions } from '../cli/options.ts';
+import { outputOption, withClusterOptions, withRegistryOptions } from '../cli/options.ts';
 import type { ReleaseOptions } from './make.ts';
 import type { PinStatusOptions } from './status.ts';
 
@@ -54,7 +54,7 @@ const statusCommand = (io: Io): Command =>
     .argument('[POOL...]', 'only these pools')
     .option('-w, --watch', 'follow the cluster until Ctrl-C; in a pipe, a line for each change')
     .option('--all-nodes', 'show every node also of pools with more than 20')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['table', 'json']).default('table'))
+    .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
       `
@@ -76,7 +76,7 @@ const withMakeOptions = (command: Command): Command =>
     .option('--no-sizes', 'do not ask the registry for each image: sizes, and whether they are there, stay unknown')
     .option('--dry-run', 'show it, and write nothing; exits with 2 where some machine may not have the room')
     .option('-y, --yes', 'do not ask before writing')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['text', 'json']).default('text'));
+    .addOption(outputOption(['text', 'json']));
 
 const releaseCommand = (io: Io): Command =>
   withMakeOptions(new Command('release'))

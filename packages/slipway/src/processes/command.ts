@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { featureGates } from '@slipway/fleet/feature-gates';
 import { isAddressRange } from '@slipway/ignition';
+import { MOST_MACHINES, USUAL_MACHINES } from '@slipway/simulator/shares';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   addressParser,
@@ -15,7 +16,6 @@ import {
   withIronicOptions,
   withRegistryAccessOptions,
 } from '../cli/options.ts';
-import { MOST_MACHINES, USUAL_MACHINES } from '@slipway/simulator/shares';
 import type { ControllerOptions } from './controller.ts';
 import type { ControllerSettings } from './controllers.ts';
 import type { InstallOptions } from './install.ts';

@@ -1,18 +1,15 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
-import { withClusterOptions } from '../cli/options.ts';
+import { outputOption, secondsParser, withClusterOptions } from '../cli/options.ts';
 import type { CancelOptions, PauseOptions, ResumeOptions, RollbackOptions } from './rollout.ts';
 
 /** A controller answers in well under a second; one that has just started reads the cluster first. */
 const USUAL_WAIT_SECONDS = 15;
 
-const outputOption = (): Option =>
-  new Option('-o, --output <FORM>', 'how to report').choices(['text', 'json']).default('text');
-
 const waitOption = (): Option =>
   new Option('--wait <SECONDS>', 'how long to wait for the controller’s answer')
     .default(USUAL_WAIT_SECONDS)
-    .argParser(parseSeconds);
+    .argParser(secondsParser(3600));
 
 export const pauseCommand = (io: Io = processIo): Command =>
   withClusterOptions(new Command('pause'))
@@ -23,7 +20,7 @@ export const pauseCommand = (io: Io = processIo): Command =>
     .argument('[POOL]', 'the pool to pause')
     .option('--all', 'stop the whole fleet')
     .option('--reason <TEXT>', 'why the fleet is stopped, for everybody who looks')
-    .addOption(outputOption())
+    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
@@ -44,7 +41,7 @@ export const resumeCommand = (io: Io = processIo): Command =>
     .argument('[POOL]', 'the pool to resume')
     .option('--all', 'let the whole fleet go on')
     .addOption(waitOption())
-    .addOption(outputOption())
+    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
@@ -64,7 +61,7 @@ export const cancelCommand = (io: Io = processIo): Command =>
     )
     .argument('<POOL>', 'the pool whose rollout is to end')
     .addOption(waitOption())
-    .addOption(outputOption())
+    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
@@ -84,7 +81,7 @@ export const rollbackCommand = (io: Io = processIo): Command =>
     .argument('<POOL>', 'the pool to bring back')
     .option('--to <NAME>', 'the rendered config: its name, or the beginning of its hash')
     .addOption(waitOption())
-    .addOption(outputOption())
+    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
@@ -95,9 +92,3 @@ Examples:
     .action(async (pool: string, options: RollbackOptions) =>
       (await import('./rollout.ts')).runRollback(pool, options, io),
     );
-
-function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  if (Number.isFinite(seconds) && seconds > 0 && seconds <= 3600) return seconds;
-  throw new InvalidArgumentError(`expected seconds, more than 0 and at most 3600, found ${JSON.stringify(text)}`);
-}
