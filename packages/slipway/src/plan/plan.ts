@@ -88,7 +88,12 @@ export async function planCluster(
 ): Promise<Planned> {
   const { state: before, machines, notes } = await readCluster(client, options, progress);
   const applied = change(before);
-  const reader = snapshotReader(client, options.namespace, machineConfigReader(options));
+  const reader = snapshotReader(
+    client,
+    options.namespace,
+    machineConfigReader(options),
+    'it is fetched for this plan, and again when the manifest is applied',
+  );
   const read = await readConfigs([before, applied.state], reader.read, progress);
   const plan = await planFleet({
     now: Date.now(),

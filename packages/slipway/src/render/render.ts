@@ -139,7 +139,7 @@ export function sayFleet(manifests: FleetManifests, fleet: Fleet): string[] {
 
 /** The result in a few lines, for people. */
 export function sayRendering(
-  { fleet }: { fleet: Fleet },
+  { fleet }: { fleet: Pick<Fleet, 'assumedPools'> },
   { pool, machineConfigs, rendered, warnings }: Rendering,
 ): string[] {
   const { name } = pool.metadata;
