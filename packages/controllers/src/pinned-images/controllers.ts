@@ -19,7 +19,7 @@ import {
   type Metrics,
   type Stored,
 } from '@slipway/kube';
-import { listenToGates } from '../os-streams/gate.ts';
+import { listenToGates } from '../feature-gates.ts';
 import { assignmentsController } from './assignments-controller.ts';
 import { fieldManager, keepSets, pinnedImagesGate, poolSetsController } from './pool-sets-controller.ts';
 import { summariesController } from './summaries-controller.ts';

@@ -1,8 +1,8 @@
 // The stream of a new pool that names none: by what is installed, never by what is newest.
-import { knownStream, type KnownStream } from '@slipway/api';
+import { knownStream, type KnownStream, type MachineConfigPool, roleLabel } from '@slipway/api';
 import type { CodedProblem } from '../problems.ts';
-import { findStream, listStreams } from './available.ts';
-import type { Stream } from './facts.ts';
+import { matchesSelector } from '../render/select.ts';
+import { findStream, listStreams, type Stream } from './available.ts';
 
 export type Distribution = 'rhcos' | 'scos' | 'fcos';
 
@@ -74,3 +74,10 @@ function missing(version: string | null, expected: string | null, available: rea
   const message = `OSImageStream cluster, status.defaultStream: ${wanted}; the sources have ${listStreams(available)}. Correct the sources (the release image, ConfigMap machine-config-osimageurl), or set spec.defaultStream to one that there is`;
   return { code: 'SLW_STREAM_NO_DEFAULT', message };
 }
+
+// Whether the machines of a pool are workers first: then it has worker's OS too, unless it says otherwise.
+
+const onTheirOwn = new Set(['worker', 'master', 'arbiter']);
+
+export const followsWorker = ({ metadata, spec }: Pick<MachineConfigPool, 'metadata' | 'spec'>): boolean =>
+  !onTheirOwn.has(metadata.name) && matchesSelector(spec.machineConfigSelector, { [roleLabel]: 'worker' });

@@ -6,11 +6,9 @@ import {
   streamLifecycleAnnotation,
   streamSourcesAnnotation,
 } from '@slipway/api';
-import { findStream } from '../os-streams/available.ts';
+import { findStream, type Stream } from '../os-streams/available.ts';
 import { defaultStreamOf } from '../os-streams/default-stream.ts';
-import type { StreamCondition } from '../os-streams/deprecation.ts';
-import type { Stream } from '../os-streams/facts.ts';
-import { encodeLifecycle } from '../os-streams/lifecycle.ts';
+import { encodeLifecycle, type StreamCondition } from '../os-streams/deprecation.ts';
 import type { CodedProblem } from '../problems.ts';
 import type { Discovery } from './discover-streams.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createLog, createMetrics, type Log, type LogLevel, serveProbes, type Transport } from '@slipway/kube';
-import { createBootstrapSource, createClusterSource, isOpenShift, type Source, startServer } from '@slipway/server';
+import { createBootstrapSource, createClusterSource, detectOpenShift, type Source, startServer } from '@slipway/server';
 import type { ListenAddress } from '../cli/options.ts';
 import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
 
@@ -86,7 +86,7 @@ async function openCluster(options: ServerCommandOptions, log: Log, stop: AbortS
 async function askOnce(options: ClusterOptions): Promise<boolean> {
   const transport: Transport = await connect(options, { retryForMs: 0 });
   try {
-    return await isOpenShift(transport);
+    return await detectOpenShift(transport);
   } finally {
     await transport.close();
   }
