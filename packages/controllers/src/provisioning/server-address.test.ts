@@ -23,6 +23,14 @@ const table: [string, Parameters<typeof serverAddress>, ServerAddress | undefine
     { url: 'https://[fd00::5]:22623', hosts: ['fd00::5', '10.0.0.5', 'api-int.example.com'] },
   ],
   [
+    'the platform says no address',
+    [
+      none,
+      cluster({ ...internal, platformStatus: { type: 'oVirt', ovirt: {}, vsphere: { apiServerInternalIPs: [] } } }),
+    ],
+    { url: 'https://api-int.example.com:22623', hosts: ['api-int.example.com'] },
+  ],
+  [
     'it was said',
     [{ serverUrl: 'https://boot.example.com:8443', serverHosts: ['10.0.0.9', 'boot.example.com'] }, undefined],
     { url: 'https://boot.example.com:8443', hosts: ['boot.example.com', '10.0.0.9'] },

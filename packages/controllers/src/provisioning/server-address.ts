@@ -34,8 +34,9 @@ export function serverAddress(
  */
 function platformHosts(infrastructure: Infrastructure | undefined): string[] {
   const { apiServerInternalURI = '', platformStatus = {} } = infrastructure?.status ?? {};
-  const { baremetal, nutanix, openstack, ovirt, vsphere } = platformStatus;
-  const addresses = [baremetal, nutanix, openstack, ovirt, vsphere].flatMap((each) => each?.apiServerInternalIPs ?? []);
+  const addresses = Object.values(platformStatus).flatMap((each) =>
+    typeof each === 'object' && 'apiServerInternalIPs' in each ? (each.apiServerInternalIPs ?? []) : [],
+  );
   const name = URL.canParse(apiServerInternalURI) ? bareHost(new URL(apiServerInternalURI).hostname) : '';
   return [...addresses, name].filter(isHost);
 }

@@ -32,7 +32,7 @@ import {
   releasePayloadImageAnnotation,
   secrets,
 } from '@slipway/api';
-import { type MachineManager, type ResourceVerdict, templateKind, templateKindNames } from '@slipway/fleet/boot-images';
+import { type MachineManager, type ResourceVerdict, templateKinds } from '@slipway/fleet/boot-images';
 import {
   type Client,
   createClient,
@@ -336,7 +336,7 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
       }
     },
     async clear() {
-      const templates = templateKindNames.map((kind) => templatesOf(kind, templateKind(kind).versions.at(-1) ?? ''));
+      const templates = templateKinds.map(({ kind, versions }) => templatesOf(kind, versions.at(-1) ?? ''));
       for (const resource of [
         machineSets,
         clusterApiMachineSets,

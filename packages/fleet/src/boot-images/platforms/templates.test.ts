@@ -1,5 +1,8 @@
 import * as fc from 'fast-check';
+import { isTemplateKind, templateKind, templateKinds, templateRule } from './index.ts';
+import type { JsonObject } from '../json.ts';
 import { describe, expect, it } from 'vitest';
+import { cloneTemplate } from '../cluster-api.ts';
 import {
   machineTemplateOf,
   type TemplateCase,
@@ -8,13 +11,13 @@ import {
   templateRegion,
 } from '../testing/machine-templates.ts';
 import { olderStream, rhel10, rhel9 } from '../testing/stream-metadata.ts';
-import type { ImageRule, JsonObject } from '../verdict.ts';
+import type { ImageRule } from '../verdict.ts';
 import { regionOfZone } from './aws.ts';
-import { cloneTemplate } from './clone-template.ts';
-import { isTemplateKind, templateKind, templateKindNames, templateRule } from './template-kinds.ts';
+
+const templateKindNames = templateKinds.map(({ kind }) => kind);
 
 function ruleOf({ kind, apiVersion }: Pick<TemplateCase, 'kind' | 'apiVersion'>, region = templateRegion): ImageRule {
-  const rule = templateRule(kind, apiVersion, { region });
+  const rule = templateRule(kind, apiVersion, { region, failureDomain: '' });
   if (rule === null) throw new Error(`no rule for ${kind} of ${apiVersion}`);
   return rule;
 }
@@ -155,9 +158,10 @@ describe('a template', () => {
   });
 
   it('of a kind or version that we do not know has no rule', () => {
+    const nowhere = { region: '', failureDomain: '' };
     expect(isTemplateKind('OwnMachineTemplate')).toBe(false);
     expect(isTemplateKind('constructor')).toBe(false);
-    expect(templateRule('GCPMachineTemplate', 'v1', { region: '' })).toBeNull();
-    expect(templateRule('GCPMachineTemplate', 'constructor', { region: '' })).toBeNull();
+    expect(templateRule('GCPMachineTemplate', 'v1', nowhere)).toBeNull();
+    expect(templateRule('GCPMachineTemplate', 'constructor', nowhere)).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { enrolmentNotes, enrolmentOf, isAnythingManaged, managersInForce, mayRecordSkew } from './enrolment.ts';
 import type { MachineManager, OptIn } from './facts.ts';
+import { enrolmentNotes, enrolmentOf, isAnythingManaged, managersInForce, mayRecordSkew } from './preconditions.ts';
 import { clusterApiSet, everything, machineDeployment, machineSet } from './testing/sample-facts.ts';
 import type { MachineResource } from './verdict.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCollectableCopy } from './collectable-copy.ts';
+import { isCollectableCopy } from './stub-secret.ts';
 
 const ours = {
   name: 'mine-slipway',
