@@ -35,7 +35,7 @@ export { renderedCopiesController } from './render/rendered-copies-controller.ts
 export { machineConfigNodesController } from './machine-config-nodes-controller.ts';
 export { drainController, type DrainOptions } from './drain/controller.ts';
 export { osStreamsControllers } from './os-streams/controllers.ts';
-export type { OsStreamsOptions } from './os-streams/streams-controller.ts';
+export type { OsStreamsOptions } from './os-streams/options.ts';
 export { type MakeRegistry, readSources, registryWith } from './os-streams/read-sources.ts';
 export { readStubFacts, stubSecretOf, userDataOf } from './boot-images/user-data.ts';
 export { createBootImageMetrics } from './boot-images/boot-image-metrics.ts';

@@ -18,7 +18,7 @@ import type { FirstBootSettings } from './options.ts';
 import { isIssuedBy, issueServing, readServing, servingData } from './serving-certificate.ts';
 import { runControllers, type Running } from './testing/running.ts';
 import { greetingOf, startTlsServer } from './testing/tls-greeting.ts';
-import { certificatesIn } from './x509.ts';
+import { certificatesIn } from './signature.ts';
 
 interface Event extends KubeObject {
   type: string;
