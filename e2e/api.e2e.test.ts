@@ -12,17 +12,12 @@ import {
   policyObjectsOf,
   type MachineConfiguration,
 } from '@slipway/api';
-import {
-  createClient,
-  createTransport,
-  isKubeError,
-  loadKubeconfig,
-  type Client,
-  type KubeObject,
-  type Resource,
-} from '@slipway/kube';
-import { borrowControlPlane, resolveBinaries, type ControlPlane } from '@slipway/tools/controlplane';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isKubeError, type Client, type KubeObject, type Resource } from '@slipway/kube';
+import { startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
+import { installCrd } from '@slipway/testing/resources';
+import { until } from '@slipway/testing/wait';
+import { resolveBinaries } from '@slipway/tools/controlplane';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 
@@ -34,7 +29,6 @@ const clusterResource = (group: string, kind: string, plural: string): Resource 
   namespaced: false,
 });
 
-const crds = clusterResource('apiextensions.k8s.io', 'CustomResourceDefinition', 'customresourcedefinitions');
 const admission = 'admissionregistration.k8s.io';
 const policyKinds = clusterResource(admission, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies');
 const bindingKinds = clusterResource(
@@ -46,34 +40,20 @@ const bindingKinds = clusterResource(
 const image = `registry.example.com/app@sha256:${'0'.repeat(64)}`;
 
 // A control plane of its own: singletons and policies are there for everybody.
-let controlPlane: ControlPlane;
+let cluster: TestCluster;
 let admin: Client;
-const clients: Client[] = [];
-
-async function clientWith(kubeconfig: string): Promise<Client> {
-  const client = createClient(createTransport(await loadKubeconfig([kubeconfig])));
-  clients.push(client);
-  return client;
-}
 
 /** Somebody who may do everything as far as permissions go, so that only policies can say no. */
-const clientOf = async (user: string, ...groups: string[]): Promise<Client> =>
-  clientWith(await controlPlane.kubeconfigFor({ user, groups: [...groups, 'system:masters'] }));
-
-const until = <T>(ask: () => Promise<T>): Promise<T> => vi.waitFor(ask, { timeout: 20_000, interval: 100 });
+const clientOf = (user: string, ...groups: string[]): Promise<Client> =>
+  cluster.clientFor({ user, groups: [...groups, 'system:masters'] });
 
 beforeAll(async () => {
-  controlPlane = await borrowControlPlane();
-  admin = await clientWith(controlPlane.kubeconfig);
-  for (const kind of kinds) await admin.create(crds, crdOf(kind));
-  const served: Resource[] = [machineConfigPools, machineConfigurations, osImageStreams, pinnedImageSets];
-  for (const resource of served) await until(() => admin.list(resource).next());
+  cluster = await startTestCluster({ isEmpty: true });
+  ({ admin } = cluster);
+  await Promise.all(kinds.map((kind) => installCrd(admin, crdOf(kind))));
 }, 120_000);
 
-afterAll(async () => {
-  await Promise.all(clients.map((client) => client.transport.close()));
-  await controlPlane?.stop();
-});
+afterAll(() => cluster?.stop());
 
 async function refused(request: Promise<unknown>): Promise<void> {
   const passed = await request.then(
@@ -134,7 +114,7 @@ describe('an object is the same object in every version', () => {
 describe('kubectl', () => {
   const kubectl = async (...args: string[]): Promise<string> => {
     const { kubectl: program } = await resolveBinaries(['kubectl']);
-    return (await run(program, ['--kubeconfig', controlPlane.kubeconfig, ...args])).stdout;
+    return (await run(program, ['--kubeconfig', cluster.controlPlane.kubeconfig, ...args])).stdout;
   };
 
   it('explains a pool in our words', async () => {

@@ -1,12 +1,13 @@
-import { createPrivateKey, sign } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { signToken } from '@slipway/testing/certificates';
+import { runSlipway } from '@slipway/testing/slipway-process';
 import { borrowControlPlane, ensureAuthority, pickFreePort } from '@slipway/tools/controlplane';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { runSlipway } from './slipway-process.ts';
 
 let controlPlane: ControlPlane;
 let directory: string;
@@ -42,7 +43,6 @@ const config = (server: string, ca: string, user: object): string =>
 /** A service-account token as the API server would sign it, but of yesterday. */
 async function expiredToken(): Promise<string> {
   const key = createPrivateKey(await readFile(controlPlane.serviceAccountKeyPath));
-  const ec = key.asymmetricKeyType === 'ec';
   const now = Math.floor(Date.now() / 1000);
   const claims = {
     iss: 'https://kubernetes.default.svc',
@@ -51,10 +51,7 @@ async function expiredToken(): Promise<string> {
     iat: now - 90_000,
     exp: now - 86_400,
   };
-  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const body = `${part({ alg: ec ? 'ES256' : 'RS256' })}.${part(claims)}`;
-  const signature = sign('sha256', Buffer.from(body), ec ? { key, dsaEncoding: 'ieee-p1363' } : key);
-  return `${body}.${signature.toString('base64url')}`;
+  return signToken(key, claims);
 }
 
 /** One line on stderr, a code at its end, nothing on stdout, not 0, no stack. */

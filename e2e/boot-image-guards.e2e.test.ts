@@ -7,9 +7,10 @@ import {
   type PlatformType,
 } from '@slipway/api';
 import type { Client } from '@slipway/kube';
+import { operator } from '@slipway/testing/control-plane';
+import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operator } from './operator.ts';
-import { expectRefused, startGuardedCluster, until, type GuardedCluster } from './os-stream-guards/cluster.ts';
+import { expectRefused, startGuardedCluster, type GuardedCluster } from './os-stream-guards/cluster.ts';
 
 const policy = 'managed-boot-images-platform';
 const name = { name: 'cluster' };

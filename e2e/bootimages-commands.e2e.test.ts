@@ -13,9 +13,11 @@ import {
   namespaces,
   secrets,
 } from '@slipway/api';
-import type { Resource } from '@slipway/kube';
-import { look } from '@slipway/slipway/testing/look';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
+import { readSettledAuditLog } from '@slipway/testing/audit';
+import { clusterRoleBindings, clusterRoles, installCrd } from '@slipway/testing/resources';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   clusterApi,
   fromTemplate,
@@ -28,10 +30,8 @@ import {
   stream,
   versionOf,
 } from './bootimages/machines.ts';
-import { settledRequestsOf } from './plan/audit.ts';
 import { type Fleet, namespace as ours, startFleet } from './render/fleet.ts';
 
-const patience = { timeout: 20_000, interval: 100 };
 const looker = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
 
 let fleet: Fleet;
@@ -49,28 +49,13 @@ const setRelease = (build: number): Promise<unknown> =>
     { fieldManager: 'the-release', force: true },
   );
 
-const ofGroup = (group: string, kind: string, plural: string): Resource => ({
-  group,
-  version: 'v1',
-  kind,
-  plural,
-  namespaced: false,
-});
-const crds = ofGroup('apiextensions.k8s.io', 'CustomResourceDefinition', 'customresourcedefinitions');
-const roles = ofGroup('rbac.authorization.k8s.io', 'ClusterRole', 'clusterroles');
-const roleBindings = ofGroup('rbac.authorization.k8s.io', 'ClusterRoleBinding', 'clusterrolebindings');
-
 /** One set and one deployment from a template, and a set whose template is not there. */
 async function addClusterApiMachines(): Promise<void> {
-  await fleet.admin.create(crds, crdOf(gcpMachineTemplateKind));
-  await vi.waitFor(
-    () =>
-      fleet.admin.create(gcpMachineTemplates, {
-        metadata: { namespace: clusterApi, name: 'template' },
-        spec: { template: { spec: { instanceType: 'n2', image: imageOf(1) } } },
-      }),
-    patience,
-  );
+  await installCrd(fleet.admin, crdOf(gcpMachineTemplateKind));
+  await fleet.admin.create(gcpMachineTemplates, {
+    metadata: { namespace: clusterApi, name: 'template' },
+    spec: { template: { spec: { instanceType: 'n2', image: imageOf(1) } } },
+  });
   await fleet.admin.create(clusterApiMachineSets, fromTemplate('capi-a', 'template'));
   await fleet.admin.create(clusterApiMachineSets, fromTemplate('capi-lost', 'nowhere'));
   await fleet.admin.create(machineDeployments, fromTemplate('capi-md', 'template'));
@@ -90,24 +75,25 @@ interface Report {
   }[];
 }
 
-const bootimages = (...args: string[]) => look(fleet.controlPlane.kubeconfig, 'bootimages', ...args);
+const bootimages = (...args: string[]) =>
+  runInProcess('bootimages', ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
 
 async function report(): Promise<Report> {
-  const { code, out, err } = await look(lookers, 'bootimages', '-o', 'json');
+  const { code, out, err } = await runInProcess('bootimages', '-o', 'json', '--kubeconfig', lookers);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out) as Report;
 }
 
 const entry = async (name: string) => (await report()).resources.find(({ resource }) => resource.name === name);
 
-const until = (name: string, facts: object): Promise<void> =>
-  vi.waitFor(async () => expect(await entry(name)).toMatchObject(facts), patience);
+const untilEntry = (name: string, facts: object): Promise<void> =>
+  until(async () => expect(await entry(name)).toMatchObject(facts));
 
 const machines = (name: string) => fleet.admin.get(machineSets, { namespace, name });
 const providerSpec = async (name: string) => (await machines(name)).spec?.template?.spec?.providerSpec?.value;
 
 beforeAll(async () => {
-  fleet = await startFleet({ audit: true });
+  fleet = await startFleet();
   lookers = await fleet.controlPlane.kubeconfigFor(looker);
   for (const name of [namespace, clusterApi]) await fleet.admin.create(namespaces, { metadata: { name } });
   await fleet.admin.create(infrastructures, { metadata: { name: 'cluster' }, spec: {} });
@@ -161,7 +147,7 @@ describe('slipway bootimages, before anybody has opted in', () => {
       { resource: { name: 'capi-lost' }, image: '', target: '' },
       { resource: { name: 'capi-md', kind: 'MachineDeployment' }, image: imageOf(1), target: imageOf(2) },
     ]);
-    const requests = await settledRequestsOf(fleet.controlPlane, looker.user);
+    const requests = await readSettledAuditLog(fleet.controlPlane.auditLog, looker.user);
     expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
   });
 
@@ -181,14 +167,14 @@ describe('slipway bootimages, before anybody has opted in', () => {
       },
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
     ];
-    await fleet.admin.create(roles, Object.assign({ metadata: { name: 'viewer' } }, { rules: reads }));
+    await fleet.admin.create(clusterRoles, Object.assign({ metadata: { name: 'viewer' } }, { rules: reads }));
     const binding = {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'viewer' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'viewer' }],
     };
-    await fleet.admin.create(roleBindings, Object.assign({ metadata: { name: 'viewer' } }, binding));
+    await fleet.admin.create(clusterRoleBindings, Object.assign({ metadata: { name: 'viewer' } }, binding));
     const kubeconfig = await fleet.controlPlane.kubeconfigFor({ user: 'viewer', groups: [], name: 'viewer' });
-    const { code, out } = await look(kubeconfig, 'bootimages', '-o', 'json');
+    const { code, out } = await runInProcess('bootimages', '-o', 'json', '--kubeconfig', kubeconfig);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
       resources: expect.arrayContaining([
@@ -227,12 +213,12 @@ describe('slipway bootimages, with the controllers at work', () => {
       { fieldManager: 'somebody', force: true },
     );
     await fleet.controller('--feature-gates', 'ManagedBootImages=true', '--server-url', server);
-    await until('worker-a', { verdict: 'current' });
+    await untilEntry('worker-a', { verdict: 'current' });
   }, 120_000);
 
   it('says the same as was done: current, somebody’s own, or wrong', async () => {
-    await until('worker-a', { verdict: 'current', image: imageOf(2), target: imageOf(2) });
-    await until('worker-b', { verdict: 'current' });
+    await untilEntry('worker-a', { verdict: 'current', image: imageOf(2), target: imageOf(2) });
+    await untilEntry('worker-b', { verdict: 'current' });
     expect(await providerSpec('worker-a')).toMatchObject({
       disks: [{ boot: true, image: imageOf(2), sizeGb: 128, labels: null }],
       userDataSecret: { name: 'worker-user-data-managed' },
@@ -245,8 +231,8 @@ describe('slipway bootimages, with the controllers at work', () => {
 
   it('shows the history, the newest first, and what was there before', async () => {
     await setRelease(3);
-    await until('worker-a', { verdict: 'current', image: imageOf(3) });
-    await vi.waitFor(async () => {
+    await untilEntry('worker-a', { verdict: 'current', image: imageOf(3) });
+    await until(async () => {
       const { out } = await bootimages('history', 'worker-a', '-o', 'json');
       expect(JSON.parse(out)).toMatchObject([
         {
@@ -258,7 +244,7 @@ describe('slipway bootimages, with the controllers at work', () => {
           ],
         },
       ]);
-    }, patience);
+    });
     const { out } = await bootimages('history', 'worker-a', '-n', namespace, '--api', 'mapi');
     expect(out.split('\n')[2]).toMatch(new RegExp(`^20.*Z +${versionOf(3)} +#2 +${imageOf(3)}$`));
     expect(await bootimages('history', 'worker-a', '--api', 'capi')).toMatchObject({ thrown: 'SLW_CLI_NO_MACHINES' });
@@ -277,9 +263,9 @@ describe('slipway bootimages, with the controllers at work', () => {
     const { code, out } = await bootimages('restore', 'worker-a', '--to', versionOf(2));
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('is held at') });
     const held = { verdict: 'skipped', image: imageOf(2), why: expect.stringContaining('held by a person') };
-    await until('worker-a', held);
+    await untilEntry('worker-a', held);
     await setRelease(4);
-    await until('worker-b', { verdict: 'current', image: imageOf(4) });
+    await untilEntry('worker-b', { verdict: 'current', image: imageOf(4) });
     expect(await entry('worker-a')).toMatchObject(held);
     expect(await providerSpec('worker-a')).toMatchObject({
       disks: [{ boot: true, image: imageOf(2), sizeGb: 128, labels: null }],
@@ -301,7 +287,7 @@ describe('slipway bootimages, with the controllers at work', () => {
     expect(await entry('worker-a')).toMatchObject({ verdict: 'skipped' });
     const { out } = await bootimages('restore', 'worker-a', '--release');
     expect(out).toContain(`no longer held at ${versionOf(2)}`);
-    await until('worker-a', { verdict: 'current', image: imageOf(4) });
+    await untilEntry('worker-a', { verdict: 'current', image: imageOf(4) });
     expect((await bootimages('restore', 'worker-a', '--release')).out).toContain('Nobody holds');
   });
 
@@ -312,7 +298,7 @@ describe('slipway bootimages, with the controllers at work', () => {
       const template = await fleet.admin.get(gcpMachineTemplates, { namespace: clusterApi, name });
       return template.spec.template.spec.image;
     };
-    await until('capi-a', { verdict: 'current', image: imageOf(4) });
+    await untilEntry('capi-a', { verdict: 'current', image: imageOf(4) });
     expect(await entry('capi-lost')).toMatchObject({ verdict: 'failed', code: 'SLW_BOOT_IMAGES_TEMPLATE' });
     expect(await entry('capi-md')).toMatchObject({ verdict: 'skipped', image: imageOf(1) });
     const trial = await bootimages('restore', 'capi-a', '--to', imageOf(1), '--dry-run');
@@ -321,9 +307,9 @@ describe('slipway bootimages, with the controllers at work', () => {
     const { code, out } = await bootimages('restore', 'capi-a', '--to', imageOf(1));
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('is held at') });
     expect(await imageNow()).toBe(imageOf(1));
-    await until('capi-a', { verdict: 'skipped', why: expect.stringContaining('held by a person') });
+    await untilEntry('capi-a', { verdict: 'skipped', why: expect.stringContaining('held by a person') });
     await bootimages('restore', 'capi-a', '--release');
-    await until('capi-a', { verdict: 'current', image: imageOf(4) });
+    await untilEntry('capi-a', { verdict: 'current', image: imageOf(4) });
     expect(await imageNow()).toBe(imageOf(4));
   });
 });

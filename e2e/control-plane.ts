@@ -12,16 +12,12 @@ import { type NodesUnderTest, resolveNodes } from './node/nodes.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The administrator's kubeconfig of the control plane that all tests share. */
-    kubeconfig: string;
     /** The real Ignition clients that boot machines in tests. */
     ignitionClients: ClientUnderTest[];
     /** What nodes with a real systemd are made from. */
     nodes: NodesUnderTest;
     /** What a real CRI-O is started from. */
     crio: CrioUnderTest;
-    /** A directory for what several tests make once. */
-    installations: string;
   }
 }
 

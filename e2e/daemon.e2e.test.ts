@@ -2,21 +2,16 @@
 import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineConfigNodes, machineConfigs, machineConfigurations, nodeAnnotations, poolLabel } from '@slipway/api';
-import type { KubeObject } from '@slipway/kube';
 import { createSimulatedHost } from '@slipway/simulator';
+import { type MachineConfigSpec, specWithFiles } from '@slipway/testing/builders';
+import { listEvents } from '@slipway/testing/resources';
+import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import {
-  type DaemonCluster,
-  said,
-  type SimulatedNode,
-  type Spec,
-  startDaemonCluster,
-  withFiles,
-} from './daemon/cluster.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DaemonCluster, said, type SimulatedNode, startDaemonCluster } from './daemon/cluster.ts';
 
 const { desiredConfig, desiredDrain, lastAppliedDrain, currentConfig, state, reason } = nodeAnnotations;
-const EMPTY: Spec = { config: { ignition: { version: '3.5.0' } } };
+const EMPTY: MachineConfigSpec = { config: { ignition: { version: '3.5.0' } } };
 /** Free of cost by the built-in policy. */
 const PULL_SECRET = '/var/lib/kubelet/config.json';
 
@@ -32,18 +27,12 @@ afterAll(() => cluster.stop(), 60_000);
 const read = (node: SimulatedNode, path: string) => readFile(join(node.root, path), 'utf8');
 const bootId = (node: SimulatedNode) => createSimulatedHost({ root: node.root }).bootId();
 
-const events = { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true } as const;
-
-async function eventsOf({ name }: SimulatedNode): Promise<string[]> {
-  const all = await Array.fromAsync(
-    cluster.operator.list<KubeObject & { reason?: string; regarding?: { name?: string } }>(events),
-  );
-  return all.filter(({ regarding }) => regarding?.name === name).map((event) => event.reason ?? '');
-}
+const eventsOf = async ({ name }: SimulatedNode): Promise<string[]> =>
+  (await listEvents(cluster.operator, { name })).map(({ reason }) => reason);
 
 async function nodeAt(
   name: string,
-  spec: Spec,
+  spec: MachineConfigSpec,
   args: readonly string[] = [],
 ): Promise<{ node: SimulatedNode; config: string }> {
   const node = await cluster.makeNode(name, born);
@@ -58,23 +47,20 @@ async function nodeAt(
 /** With the drain that it may ask for. */
 async function goTo(node: SimulatedNode, config: string): Promise<void> {
   await node.annotate({ [desiredConfig]: config });
-  await vi.waitFor(
-    async () => {
-      const now = await node.annotations();
-      const asked = now[desiredDrain] ?? '';
-      if (asked !== (now[lastAppliedDrain] ?? '')) await node.annotate({ [lastAppliedDrain]: asked });
-      expect(now).toMatchObject(said('Done', config));
-      expect(asked.startsWith('drain-')).toBe(false);
-    },
-    { timeout: 30_000, interval: 50 },
-  );
+  await until(async () => {
+    const now = await node.annotations();
+    const asked = now[desiredDrain] ?? '';
+    if (asked !== (now[lastAppliedDrain] ?? '')) await node.annotate({ [lastAppliedDrain]: asked });
+    expect(now).toMatchObject(said('Done', config));
+    expect(asked.startsWith('drain-')).toBe(false);
+  });
 }
 
 describe('a node', () => {
   it('is brought to another config without a drain or a reboot where policy asks for none', async () => {
     const { node } = await nodeAt('quiet', EMPTY);
     const before = await bootId(node);
-    const target = await cluster.render(withFiles({ [PULL_SECRET]: '{"auths":{}}' }));
+    const target = await cluster.render(specWithFiles({ [PULL_SECRET]: '{"auths":{}}' }));
     await node.annotate({ [desiredConfig]: target });
     await node.says(said('Done', target));
     expect(await read(node, PULL_SECRET)).toBe('{"auths":{}}');
@@ -89,15 +75,12 @@ describe('a node', () => {
     const spec = { node: name, pool: { name: 'worker' }, configVersion: { desired: born } };
     await cluster.operator.create(machineConfigNodes, { metadata: name, spec });
     const conditionsAre = (expected: Readonly<Record<string, string>>) =>
-      vi.waitFor(
-        async () => {
-          const { conditions = [] } = (await cluster.operator.get(machineConfigNodes, name)).status ?? {};
-          expect(Object.fromEntries(conditions.map(({ type, status }) => [type, status]))).toMatchObject(expected);
-        },
-        { timeout: 20_000, interval: 50 },
-      );
+      until(async () => {
+        const { conditions = [] } = (await cluster.operator.get(machineConfigNodes, name)).status ?? {};
+        expect(Object.fromEntries(conditions.map(({ type, status }) => [type, status]))).toMatchObject(expected);
+      });
     const before = await bootId(node);
-    const target = await cluster.render({ ...withFiles({ '/etc/app.conf': 'one\n' }), kernelArguments: ['nosmt'] });
+    const target = await cluster.render({ ...specWithFiles({ '/etc/app.conf': 'one\n' }), kernelArguments: ['nosmt'] });
     await node.annotate({ [desiredConfig]: target });
     await node.says({ [desiredDrain]: `drain-${target}`, [state]: 'Working' });
     await expect(stat(join(node.root, '/etc/app.conf'))).rejects.toThrow(/ENOENT/);
@@ -114,12 +97,12 @@ describe('a node', () => {
   });
 
   it('only takes the new name where nothing differs for the machine', async () => {
-    const { node } = await nodeAt('renamed', withFiles({ '/etc/app.conf': 'one\n' }));
+    const { node } = await nodeAt('renamed', specWithFiles({ '/etc/app.conf': 'one\n' }));
     const { mtimeMs } = await stat(join(node.root, '/etc/app.conf'));
     // The same bytes in another encoding.
-    const same = withFiles({ '/etc/app.conf': 'one\n' });
+    const same = specWithFiles({ '/etc/app.conf': 'one\n' });
     const target = await cluster.render(
-      JSON.parse(JSON.stringify(same).replace('data:,one%0A', 'data:;base64,b25lCg==')) as Spec,
+      JSON.parse(JSON.stringify(same).replace('data:,one%0A', 'data:;base64,b25lCg==')) as MachineConfigSpec,
     );
     await node.annotate({ [desiredConfig]: target });
     await node.says(said('Done', target));
@@ -128,7 +111,7 @@ describe('a node', () => {
   });
 
   it('keeps the machine as it is while the cluster cannot be reached, finds drift, and goes on when it can', async () => {
-    const { node, config } = await nodeAt('cut-off', withFiles({ [PULL_SECRET]: 'one' }));
+    const { node, config } = await nodeAt('cut-off', specWithFiles({ [PULL_SECRET]: 'one' }));
     await node.stop();
     const away = join(node.root, '..', 'away.kubeconfig');
     const kubeconfig = await readFile(node.kubeconfig, 'utf8');
@@ -149,7 +132,7 @@ describe('a node', () => {
 describe('drift', () => {
   it('is told with the file, in an event and a metric too, and healed where the policy says so', async () => {
     const port = await pickFreePort();
-    const { node, config } = await nodeAt('drifting', withFiles({ '/etc/app.conf': 'one\n' }), [
+    const { node, config } = await nodeAt('drifting', specWithFiles({ '/etc/app.conf': 'one\n' }), [
       '--probes',
       `127.0.0.1:${port}`,
     ]);
@@ -162,7 +145,7 @@ describe('drift', () => {
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(metrics).toMatch(/^mcd_config_drift \d{10}/m);
     expect(metrics).toMatch(/^mcd_state\{state="Degraded",reason="SLW_DAEMON_DRIFT"\}/m);
-    await vi.waitFor(async () => expect(await eventsOf(node)).toContain('ConfigDriftDetected'), { timeout: 10_000 });
+    await until(async () => expect(await eventsOf(node)).toContain('ConfigDriftDetected'));
     const all = { name: 'cluster' };
     const existing = await cluster.operator.find(machineConfigurations, all);
     const annotations = { 'slipway.dev/drift-policy': 'heal' };
@@ -188,10 +171,10 @@ describe('drift', () => {
   });
 
   it('keeps an update from starting, unless somebody forces it', async () => {
-    const { node } = await nodeAt('forced', withFiles({ [PULL_SECRET]: 'one' }));
+    const { node } = await nodeAt('forced', specWithFiles({ [PULL_SECRET]: 'one' }));
     await writeFile(join(node.root, PULL_SECRET), 'drifted');
     await node.says({ [state]: 'Degraded' });
-    const target = await cluster.render(withFiles({ [PULL_SECRET]: 'two' }));
+    const target = await cluster.render(specWithFiles({ [PULL_SECRET]: 'two' }));
     await node.annotate({ [desiredConfig]: target });
     await node.says({ [state]: 'Degraded' });
     expect(await read(node, PULL_SECRET)).toBe('drifted');
@@ -207,8 +190,8 @@ describe('drift', () => {
 
 describe('a cluster restored to an older state than the disk', () => {
   it('is told so, and followed only when it asks for something else', async () => {
-    const older = await cluster.render(withFiles({ [PULL_SECRET]: 'older' }));
-    const { node, config } = await nodeAt('restored', withFiles({ [PULL_SECRET]: 'newer' }));
+    const older = await cluster.render(specWithFiles({ [PULL_SECRET]: 'older' }));
+    const { node, config } = await nodeAt('restored', specWithFiles({ [PULL_SECRET]: 'newer' }));
     await node.stop();
     await node.annotate({ [currentConfig]: older, [desiredConfig]: older, [state]: 'Done' });
     node.start();
@@ -219,7 +202,7 @@ describe('a cluster restored to an older state than the disk', () => {
     node.start();
     await node.says(said('Degraded', config));
     expect(await read(node, PULL_SECRET)).toBe('newer');
-    const next = await cluster.render(withFiles({ [PULL_SECRET]: 'next' }));
+    const next = await cluster.render(specWithFiles({ [PULL_SECRET]: 'next' }));
     await node.annotate({ [desiredConfig]: next });
     await node.says(said('Done', next));
     // Now it is asked for.
@@ -230,24 +213,24 @@ describe('a cluster restored to an older state than the disk', () => {
 });
 
 describe('a config that cannot be applied leaves the machine untouched and says why', () => {
-  const spoiled = async (name: string, spec: Spec): Promise<string> => {
+  const spoiled = async (name: string, spec: MachineConfigSpec): Promise<string> => {
     await cluster.operator.create(machineConfigs, { metadata: { name, labels: { [poolLabel]: 'worker' } }, spec });
     return name;
   };
   let node: SimulatedNode;
   let config: string;
   beforeAll(async () => {
-    ({ node, config } = await nodeAt('refusing', withFiles({ [PULL_SECRET]: 'one' })));
+    ({ node, config } = await nodeAt('refusing', specWithFiles({ [PULL_SECRET]: 'one' })));
   }, 60_000);
   afterAll(() => node.stop());
-  const badPath = (path: string) => withFiles({ [path]: 'x' });
+  const badPath = (path: string) => specWithFiles({ [path]: 'x' });
 
   it.each<[string, RegExp, (node: SimulatedNode) => Promise<string>]>([
     ['one that does not exist', /does not exist/, async () => `rendered-worker-${'0'.repeat(32)}`],
     [
       'one of which a part is missing',
       /not what was rendered/,
-      () => spoiled(`rendered-worker-${'1'.repeat(32)}`, withFiles({ [PULL_SECRET]: 'cut' })),
+      () => spoiled(`rendered-worker-${'1'.repeat(32)}`, specWithFiles({ [PULL_SECRET]: 'cut' })),
     ],
     [
       'one of a spec version that is not known yet',
@@ -282,7 +265,7 @@ describe('a config that cannot be applied leaves the machine untouched and says 
     expect(await read(node, PULL_SECRET)).toBe(before);
     await expect(stat('/tmp/slipway-escaped')).rejects.toThrow(/ENOENT/);
     // And it goes on to a good one.
-    const good = await cluster.render(withFiles({ [PULL_SECRET]: `good after ${target}` }));
+    const good = await cluster.render(specWithFiles({ [PULL_SECRET]: `good after ${target}` }));
     await node.annotate({ [desiredConfig]: good });
     await node.says(said('Done', good));
     config = good;

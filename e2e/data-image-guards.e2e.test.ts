@@ -8,59 +8,38 @@ import {
   driveMemoryAnnotation,
   namespaces,
 } from '@slipway/api';
-import {
-  type Client,
-  createClient,
-  createTransport,
-  type KubeObject,
-  loadKubeconfig,
-  type Resource,
-} from '@slipway/kube';
-import type { ControlPlane } from '@slipway/tools/controlplane';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startInstalledControlPlane } from './installed-control-plane.ts';
-import { operator } from './operator.ts';
-import { endOf, slipway } from './slipway-process.ts';
+import type { Client, KubeObject, Resource } from '@slipway/kube';
+import { operator, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
+import { clusterRoleBindings, clusterRoles, listEvents } from '@slipway/testing/resources';
+import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const namespace = 'metal';
 const elsewhere = 'other-metal';
 const url = 'http://iso.example/a.iso';
-const until = <T>(ask: () => Promise<T>): Promise<T> => vi.waitFor(ask, { timeout: 40_000, interval: 100 });
-const of = <T extends KubeObject>(group: string, kind: string, plural: string, namespaced = true): Resource<T> => ({
-  group,
+const deployments: Resource<KubeObject & { spec: object }> = {
+  group: 'apps',
   version: 'v1',
-  kind,
-  plural,
-  namespaced,
-});
-const deployments = of<KubeObject & { spec: object }>('apps', 'Deployment', 'deployments');
-const rbac = 'rbac.authorization.k8s.io';
-const roles = of<KubeObject & { rules: object[] }>(rbac, 'ClusterRole', 'clusterroles', false);
-const bindings = of<KubeObject & { roleRef: object; subjects: object[] }>(
-  rbac,
-  'ClusterRoleBinding',
-  'clusterrolebindings',
-  false,
-);
-const events = of<KubeObject & { reason: string; message: string }>('', 'Event', 'events');
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+};
 
-let controlPlane: ControlPlane;
+let cluster: TestCluster;
 let client: Client;
 let kubeconfig: string;
 
 beforeAll(async () => {
-  controlPlane = await startInstalledControlPlane();
-  client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
-  kubeconfig = await controlPlane.kubeconfigFor(operator);
+  cluster = await startTestCluster();
+  client = cluster.admin;
+  kubeconfig = await cluster.controlPlane.kubeconfigFor(operator);
   for (const name of [namespace, elsewhere]) await client.create(namespaces, { metadata: { name } });
   await until(async () => {
     if ((await refusalOf('ftp://iso.example/a.iso')) === 'it passed') throw new Error('the policy is not in force yet');
   });
 });
-afterAll(async () => {
-  await client?.transport.close();
-  await controlPlane?.stop();
-});
+afterAll(() => cluster?.stop());
 
 const tryUrl = (url: string): Promise<unknown> =>
   client.create(dataImages, { metadata: { namespace, name: 'worker-0' }, spec: { url } }, { dryRun: true });
@@ -115,7 +94,7 @@ describe('the memory of the controllers', () => {
   const onlyTheirs = `of DataImage ${namespace}/${name} the annotation ${driveMemoryAnnotation} is written by the controllers alone`;
 
   it('is set, changed and removed by nobody else; what else a DataImage has is its owner’s', async () => {
-    const ours = createClient(createTransport(await loadKubeconfig([kubeconfig])));
+    const ours = cluster.operator;
     const metadata = { namespace, name };
     const remembering = { metadata: { ...metadata, annotations: memory }, spec: { url } };
     await until(async () => {
@@ -132,17 +111,16 @@ describe('the memory of the controllers', () => {
     const others = { 'slipway.dev/data-image-boot-anyway-after': '3', note: 'mine' };
     expect(await patch(client, others, { url: `${url}.new` })).toBe('it passed');
     expect(await patch(ours, { [driveMemoryAnnotation]: '{}' })).toBe('it passed');
-    await ours.transport.close();
   });
 });
 
 const controller = (...flags: string[]) =>
-  slipway('controller', '--kubeconfig', kubeconfig, '--no-leader-elect', '--probes', '127.0.0.1:0', ...flags);
+  startSlipway('controller', '--kubeconfig', kubeconfig, '--no-leader-elect', '--probes', '127.0.0.1:0', ...flags);
 const ironic = ['--ironic-url', 'http://127.0.0.1:1'];
 
 describe('the controllers', () => {
   it('say which flag is missing', async () => {
-    const { code, err } = await endOf(controller('--data-images-beside-operator'));
+    const { code, err } = await waitForExit(controller('--data-images-beside-operator'));
     expect(code).not.toBe(0);
     expect(err).toMatch(/--data-images-beside-operator.*expected --ironic-url.*\[SLW_CLI_USAGE\]/);
   });
@@ -160,13 +138,13 @@ describe('the controllers', () => {
     const running = controller(...ironic);
     try {
       await until(async () => {
-        const told = [];
-        for await (const { reason, message } of client.list(events, { namespace })) told.push(`${reason}: ${message}`);
-        expect(told.join('\n')).toMatch(/IronicFailed: nothing is done with the host: .*SLW_IRONIC_UNREACHABLE/);
+        const told = await listEvents(client, { namespace, name: host.metadata.name });
+        expect(told.map(({ reason, message }) => `${reason}: ${message}`).join('\n')).toMatch(
+          /IronicFailed: nothing is done with the host: .*SLW_IRONIC_UNREACHABLE/,
+        );
       });
     } finally {
-      running.child.kill('SIGTERM');
-      await running.exit;
+      await running.stop();
     }
   });
 
@@ -183,29 +161,28 @@ describe('the controllers', () => {
         },
       },
     });
-    const alone = await endOf(controller(...ironic));
+    const alone = await waitForExit(controller(...ironic));
     expect(alone.err).toMatch(
       /Deployment metal\/metal3-baremetal-operator.*--data-images-beside-operator.*\[SLW_DATA_IMAGE_OPERATOR\]/,
     );
 
     const name = 'baremetal-operator';
-    await client.create(roles, {
+    await client.create(clusterRoles, {
       metadata: { name },
       rules: [{ apiGroups: ['metal3.io'], resources: ['dataimages/status'], verbs: ['update'] }],
     });
-    await client.create(bindings, {
+    await client.create(clusterRoleBindings, {
       metadata: { name },
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
+      roleRef: { apiGroup: clusterRoles.group, kind: 'ClusterRole', name },
       subjects: [{ kind: 'ServiceAccount', namespace, name: account }],
     });
-    const beside = await endOf(controller(...ironic, '--data-images-beside-operator'));
+    const beside = await waitForExit(controller(...ironic, '--data-images-beside-operator'));
     expect(beside.err).toMatch(/handles DataImages itself.*\[SLW_DATA_IMAGE_OPERATOR\]/);
 
-    await client.delete(bindings, { name }, {});
+    await client.delete(clusterRoleBindings, { name }, {});
     const allowed = controller(...ironic, '--data-images-beside-operator', '--log-level', 'info');
     await allowed.saw(/connected/);
-    allowed.child.kill('SIGTERM');
-    await allowed.exit;
+    await allowed.stop();
   });
 });
 

@@ -1,9 +1,10 @@
 // On a real Ironic, where Metal3 is too: its operator, of which a stand-in does what it does to the power of a host, and its CRD.
+import { until } from '@slipway/testing/wait';
 import { isIronicMissing } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectClaims } from './data-images/claims.ts';
 import { installMetal3Crd } from './data-images/metal3-crd.ts';
-import { metal, type Scene, startScene, until } from './data-images/scene.ts';
+import { metal, type Scene, startScene } from './data-images/scene.ts';
 import { standInOperator } from './data-images/stand-in-operator.ts';
 
 const missing = await isIronicMissing();

@@ -1,9 +1,10 @@
 // On a real Ironic, one host through all of its life.
+import { until } from '@slipway/testing/wait';
 import { isIronicMissing } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectClaims } from './data-images/claims.ts';
 import { runKilledControllers } from './data-images/killed-controllers.ts';
-import { type Scene, startScene, until } from './data-images/scene.ts';
+import { type Scene, startScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
 

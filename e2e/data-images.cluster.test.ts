@@ -6,6 +6,7 @@ import { driveMemoryAnnotation } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { createIronic } from '@slipway/controllers';
 import type { RealIronic } from '@slipway/controllers/testing/real-ironic';
+import { until } from '@slipway/testing/wait';
 import {
   attachIsIgnored,
   driveShows,
@@ -16,7 +17,7 @@ import {
   powerStateLags,
 } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { type Scene, startScene, until } from './data-images/scene.ts';
+import { type Scene, startScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
 const hosts = ['journey', 'wrong-url', 'iso-down', 'password', 'deleted', 'locked'];

@@ -1,10 +1,11 @@
 // Bare-metal hosts and their DataImages: the rest of the matrix, and lying answers, on a real Ironic. The journey and the
 // commonest faults are in data-images.e2e.test.ts.
 import { dataImages } from '@slipway/api';
+import { until } from '@slipway/testing/wait';
 import { attachIsIgnored, driveShows, isCut, isIronicMissing, powerStateLags } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Claims, collectClaims } from './data-images/claims.ts';
-import { metal, type Scene, startScene, until } from './data-images/scene.ts';
+import { metal, type Scene, startScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
 

@@ -3,40 +3,32 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages } from '@slipway/api';
-import {
-  type Client,
-  createClient,
-  createTransport,
-  type KubeObject,
-  loadKubeconfig,
-  type Resource,
-  type Stored,
-  type WriteOptions,
-} from '@slipway/kube';
-import { look } from '@slipway/slipway/testing/look';
+import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, namespaces } from '@slipway/api';
+import { type Client, type KubeObject, type Resource, type Stored, type WriteOptions } from '@slipway/kube';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
+import { connect, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
+import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import { type ControlPlane, resolveBinaries } from '@slipway/tools/controlplane';
 import { type IsoServer, isoOf, startIsoServer } from '@slipway/tools/ironic';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startInstalledControlPlane } from './installed-control-plane.ts';
-import { endOf, slipway } from './slipway-process.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 const namespace = 'openshift-machine-api';
-const namespaces: Resource = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
 const access = join(import.meta.dirname, '../docs/examples/data-image-access.yaml');
 const finalizer = 'dataimage.metal3.io';
 const reboot = 'reboot.metal3.io';
 
+let cluster: TestCluster;
 let controlPlane: ControlPlane;
 let admin: Client;
 let isos: IsoServer;
 let iso: string;
 let made = 0;
 
-const dataimage = (...args: string[]) => look(controlPlane.kubeconfig, 'dataimage', ...args);
+const dataimage = (...args: string[]) => runInProcess('dataimage', ...args, '--kubeconfig', controlPlane.kubeconfig);
 /** As a user has it: a process of its own, with real signals. */
 const running = (...args: string[]) => {
-  const started = slipway('dataimage', ...args, '--kubeconfig', controlPlane.kubeconfig);
+  const started = startSlipway('dataimage', ...args, '--kubeconfig', controlPlane.kubeconfig);
   onTestFinished(() => void started.child.kill('SIGKILL'));
   return started;
 };
@@ -86,19 +78,17 @@ const onlyReboots = /rebooters change nothing but/;
 
 /** Policies are in force a moment after they are there. */
 const untilRefused = (act: () => Promise<unknown>, why: RegExp): Promise<void> =>
-  vi.waitFor(() => expect(act()).rejects.toThrow(why), { timeout: 30_000, interval: 100 });
+  until(() => expect(act()).rejects.toThrow(why));
 
 beforeAll(async () => {
-  [controlPlane, isos] = await Promise.all([startInstalledControlPlane(), startIsoServer()]);
+  [cluster, isos] = await Promise.all([startTestCluster(), startIsoServer()]);
+  ({ controlPlane, admin } = cluster);
   iso = isos.put('site-config.iso', isoOf('configuration'));
-  admin = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
   await admin.create(namespaces, { metadata: { name: namespace } });
 }, 120_000);
 
 afterAll(async () => {
-  await admin?.transport.close();
-  await controlPlane?.stop();
-  await isos?.stop();
+  await Promise.all([cluster?.stop(), isos?.stop()]);
 }, 60_000);
 
 describe('slipway dataimage attach', () => {
@@ -154,7 +144,7 @@ describe('slipway dataimage attach', () => {
     await say(host, 'Attached', `${iso} is in the drive`, iso);
     await attaching.saw(/the host is being switched on/);
     await setPower(host, true);
-    const { code, out } = await endOf(attaching);
+    const { code, out } = await waitForExit(attaching);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ changed: true, rebooted: true, reached: true });
 
@@ -182,19 +172,19 @@ describe('slipway dataimage attach', () => {
   it('what is waited for in vain stays asked for', async () => {
     const host = await makeHost();
     const attaching = running('attach', host, iso, '--wait', '--timeout', '1');
-    const late = await endOf(attaching);
+    const late = await waitForExit(attaching);
     expect(late.code).toBe(1);
     expect(late.err).toMatch(/has not come about within 1 s: .*It stays asked for;.*\[SLW_CLI_DATA_IMAGE_WAIT\]\n$/);
 
     const interrupted = running('attach', host, iso, '--wait');
     await interrupted.saw(/not looked at/);
     interrupted.child.kill('SIGINT');
-    expect(await endOf(interrupted)).toMatchObject({ code: 130, err: expect.stringContaining('Not waited for') });
+    expect(await waitForExit(interrupted)).toMatchObject({ code: 130, err: expect.stringContaining('Not waited for') });
 
     const hopeless = running('attach', host, iso, '--wait');
     await hopeless.saw(/not looked at/);
     await say(host, 'Unsupported', 'the driver ipmi cannot attach an ISO');
-    expect(await endOf(hopeless)).toMatchObject({ code: 1, err: expect.stringContaining('does not come about') });
+    expect(await waitForExit(hopeless)).toMatchObject({ code: 1, err: expect.stringContaining('does not come about') });
     expect((await findImage(host))?.spec).toEqual({ url: iso });
   });
 
@@ -243,7 +233,7 @@ describe('slipway dataimage detach', () => {
     expect(await annotationsOf(host)).toHaveProperty([reboot], '');
     await patch(bareMetalHosts, host, { metadata: { annotations: { [reboot]: null } } });
     await patch(dataImages, host, { metadata: { finalizers: null } });
-    expect(await endOf(detaching)).toMatchObject({ code: 0, out: expect.stringContaining('is gone') });
+    expect(await waitForExit(detaching)).toMatchObject({ code: 0, out: expect.stringContaining('is gone') });
   });
 });
 
@@ -274,7 +264,7 @@ describe('slipway dataimage status', () => {
 describe('the examples of who may attach what', () => {
   const good = 'https://isos.example.com/site-config.iso';
   const who: Record<string, string> = {};
-  const as = (group: string, ...args: string[]) => look(who[group] ?? '', 'dataimage', ...args);
+  const as = (group: string, ...args: string[]) => runInProcess('dataimage', ...args, '--kubeconfig', who[group] ?? '');
   let client: Client;
   const rebooter = (name: string, body: object, options: WriteOptions = {}) =>
     client.patch(bareMetalHosts, { namespace, name }, { type: 'merge', body }, {}, options);
@@ -285,10 +275,10 @@ describe('the examples of who may attach what', () => {
     for (const name of ['viewers', 'attachers', 'rebooters']) {
       who[name] = await controlPlane.kubeconfigFor({ user: name, groups: [`dataimage-${name}`], name });
     }
-    client = createClient(createTransport(await loadKubeconfig([who['rebooters'] ?? ''])));
+    client = await connect(who['rebooters'] ?? '');
     const host = await makeHost();
     await untilRefused(() => rebooter(host, { spec: { online: false } }, { dryRun: true }), onlyReboots);
-    const attachers = createClient(createTransport(await loadKubeconfig([who['attachers'] ?? ''])));
+    const attachers = await connect(who['attachers'] ?? '');
     const image = { metadata: { namespace, name: host }, spec: { url: iso } };
     await untilRefused(() => attachers.create(dataImages, image, { dryRun: true }), /ISOs come from/);
     await attachers.transport.close();

@@ -1,9 +1,9 @@
 // `slipway dataimage … --wait` on a real Ironic: what the command says is so when it ends, asked of the BMC itself. The rest of
 // the commands: dataimage-commands.e2e.test.ts.
+import { runSlipway } from '@slipway/testing/slipway-process';
 import { isIronicMissing } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metal, type Scene, startScene } from './data-images/scene.ts';
-import { runSlipway } from './slipway-process.ts';
 
 const missing = await isIronicMissing();
 const host = 'commanded';

@@ -2,16 +2,16 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import { diskOf, firstBootConfig } from '@slipway/fleet';
+import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 import { ensureAuthority, pickFreePort } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { firstBoot, makeBootDirectory } from './first-boot/boot.ts';
 import { compareDisk } from './first-boot/compare.ts';
 import { richConfig } from './first-boot/rich-config.ts';
-import { runSlipway, slipway, type SlipwayProcess } from './slipway-process.ts';
 
 // Before there is a cluster: from manifests on disk to machines that have booted.
 let directory: string;
-let server: SlipwayProcess;
+let server: RunningProcess;
 const at = (...path: string[]) => join(directory, ...path);
 const readJson = async <T>(path: string): Promise<T> => JSON.parse(await readFile(at('boot', path), 'utf8')) as T;
 
@@ -52,12 +52,11 @@ beforeAll(async () => {
   );
   if (made.code !== 0) throw new Error(made.err);
   const probes = `127.0.0.1:${await pickFreePort([port])}`;
-  server = slipway('server', '--bootstrap', at('boot'), '--listen', `127.0.0.1:${port}`, '--probes', probes);
+  server = startSlipway('server', '--bootstrap', at('boot'), '--listen', `127.0.0.1:${port}`, '--probes', probes);
 });
 
 afterAll(async () => {
-  server.child.kill('SIGTERM');
-  await server.exit;
+  await server.stop();
   await rm(directory, { recursive: true });
 });
 

@@ -5,43 +5,44 @@ import { connect } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { defaultNamespace, machineConfigPools, machineConfigs, secrets } from '@slipway/api';
 import { serverSecrets } from '@slipway/fleet';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { customPool, dataUrl } from '@slipway/testing/builders';
+import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { firstBoot, type Boot } from './first-boot/boot.ts';
 import { compareDisk } from './first-boot/compare.ts';
 import { startFleet, type Fleet, type Stub } from './first-boot/fleet.ts';
 import { richConfig } from './first-boot/rich-config.ts';
-import { startWebServer, type WebServer } from './first-boot/web-server.ts';
 
 // The whole way of a birth: MachineConfigs, render, stub, server, the real client, the disk.
 const clients = inject('ignitionClients').filter(({ client }) => client !== undefined);
 const remoteFile = 'from somewhere else\n'.repeat(200);
-const dataUrl = (text: string) => `data:,${encodeURIComponent(text)}`;
 
 let fleet: Fleet;
-let web: WebServer;
+let web: FakeServer;
 /** The stub of the pool worker as it was at the beginning. */
 let stub: Stub;
 
 beforeAll(async () => {
   fleet = await startFleet();
-  web = await startWebServer({
-    '/base.ign': JSON.stringify({
-      ignition: { version: '3.4.0' },
-      storage: {
-        files: [
-          { path: '/etc/merged', mode: 0o640, contents: { source: dataUrl('merged from remote\n') } },
-          { path: '/etc/overridden', contents: { source: dataUrl('remote\n') } },
-        ],
-      },
-      systemd: { units: [{ name: 'merged.service', enabled: true, contents: '[Service]\nExecStart=/bin/true\n' }] },
-    }),
-    '/file.gz': gzipSync(remoteFile),
-  });
+  web = await startFakeServer();
+  const base = {
+    ignition: { version: '3.4.0' },
+    storage: {
+      files: [
+        { path: '/etc/merged', mode: 0o640, contents: { source: dataUrl('merged from remote\n') } },
+        { path: '/etc/overridden', contents: { source: dataUrl('remote\n') } },
+      ],
+    },
+    systemd: { units: [{ name: 'merged.service', enabled: true, contents: '[Service]\nExecStart=/bin/true\n' }] },
+  };
+  web.serve('/base.ign', JSON.stringify(base));
+  web.serve('/file.gz', gzipSync(remoteFile));
   await fleet.addMachineConfig('50-rich', 'worker', richConfig);
   await fleet.addMachineConfig('60-remote', 'worker', remoteConfig(web.url));
   await fleet.rendered('worker', ['00-worker', '50-rich', '60-remote']);
   // From here on nobody can ask it for anything, restarted or not.
-  await web.close();
+  await web.stop();
   stub = await fleet.stubOf('worker');
 }, 120_000);
 afterAll(() => fleet.stop());
@@ -120,17 +121,7 @@ describe.skipIf(clients.length === 0).each(clients)('a machine with Ignition $na
     const pool = `waits-${name.replace('.', '-')}`;
     // A MachineConfig that cannot be read: nothing is rendered until it is put right.
     await fleet.addMachineConfig(`90-${pool}`, pool, { ignition: { version: '9.9.9' } });
-    await fleet.client.create(machineConfigPools, {
-      metadata: { name: pool },
-      spec: {
-        machineConfigSelector: {
-          matchExpressions: [
-            { key: 'machineconfiguration.openshift.io/role', operator: 'In', values: ['worker', pool] },
-          ],
-        },
-        nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${pool}`]: '' } },
-      },
-    });
+    await fleet.client.create(machineConfigPools, customPool(pool));
     const booting = boot(name, await fleet.stubOf(pool));
     await fleet.server.saw(new RegExp(`${pool}.*503|503.*${pool}`));
     const body = { spec: { config: { ignition: { version: '3.5.0' } } } };
@@ -152,7 +143,7 @@ it('remote content is fetched once, and a controller that starts while its web s
   });
   const after = await fleet.rendered('worker', ['60-remote', '70-later']);
   expect(after.metadata.name).not.toBe(before.metadata.name);
-  expect(Object.fromEntries(web.asked)).toEqual({ '/base.ign': 1, '/file.gz': 1 });
+  expect(web.requests.map(({ path }) => path).sort()).toEqual(['/base.ign', '/file.gz']);
 });
 
 describe.skipIf(clients.length === 0)('what changes while stubs are on their way', () => {
@@ -171,10 +162,7 @@ describe.skipIf(clients.length === 0)('what changes while stubs are on their way
       '--serving-refresh',
       '10s',
     );
-    await vi.waitFor(async () => expect(await issuerOf(fleet.serverUrl)).not.toBe(before), {
-      timeout: 30_000,
-      interval: 200,
-    });
+    await until(async () => expect(await issuerOf(fleet.serverUrl)).not.toBe(before));
     const booted = await boot(name, stub);
     expect(booted.critical).toEqual([]);
     const renewed = await fleet.stubOf('worker');
@@ -194,16 +182,13 @@ describe.skipIf(clients.length === 0)('what changes while stubs are on their way
       { type: 'merge', body: { data: { worker } } },
       {},
     );
-    await vi.waitFor(
-      async () => {
-        const booted = await boot(client.name, stub);
-        expect(booted).toMatchObject({ ok: false, failedIn: 'fetch', timedOut: false });
-        expect(booted.logs.fetch).toContain('GET result: Unauthorized');
-        expect(booted.logs.fetch).not.toContain('attempt #2');
-        expect(booted.ms).toBeLessThan(10_000);
-      },
-      { timeout: 20_000 },
-    );
+    await until(async () => {
+      const booted = await boot(client.name, stub);
+      expect(booted).toMatchObject({ ok: false, failedIn: 'fetch', timedOut: false });
+      expect(booted.logs.fetch).toContain('GET result: Unauthorized');
+      expect(booted.logs.fetch).not.toContain('attempt #2');
+      expect(booted.ms).toBeLessThan(10_000);
+    });
     expect(fleet.server.out() + fleet.server.err()).not.toContain(token);
   });
 });

@@ -1,30 +1,36 @@
-import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { diskOf, stubOf } from '@slipway/fleet';
 import { parse, translate } from '@slipway/ignition';
+import { type Authority, makeAuthority } from '@slipway/testing/certificates';
+import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { firstBoot, makeBootDirectory, type Boot, type BootOptions } from './first-boot/boot.ts';
 import { compareDisk } from './first-boot/compare.ts';
-import { startConfigServer, type ConfigServer } from './first-boot/config-server.ts';
 import { richConfig } from './first-boot/rich-config.ts';
 
 // The client alone, against the simplest server there is: what it does is the ground that our server builds on.
 let directory: string;
-let server: ConfigServer;
+let authority: Authority;
+let server: FakeServer;
 let unavailable = 0;
 const token = 'a-token';
 
 beforeAll(async () => {
   directory = await makeBootDirectory();
   const body = gzipSync(JSON.stringify(richConfig));
-  server = await startConfigServer(directory, (request, response) => {
-    const status = statusFor(request.url ?? '', request.headers.authorization);
-    response.writeHead(status, { 'Retry-After': '1' }).end(status === 200 ? body : '');
-  });
+  authority = await makeAuthority('First boot test CA');
+  server = await startFakeServer(
+    ({ path, headers }, response) => {
+      const status = statusFor(path, headers.authorization);
+      response.writeHead(status, { 'Retry-After': '1' }).end(status === 200 ? body : '');
+    },
+    { tls: await authority.issue('config server') },
+  );
 });
 afterAll(async () => {
-  await server.close();
+  await server.stop();
   await rm(directory, { recursive: true });
 });
 
@@ -50,7 +56,7 @@ for (const { name, client, missing } of inject('ignitionClients')) {
       options: Partial<BootOptions> = {},
     ): Promise<Boot> => {
       if (client === undefined) throw new Error(missing);
-      const pointer = stubOf({ server: server.url, pool: 'worker', caBundle: server.caBundle, token, ...stub });
+      const pointer = stubOf({ server: server.url, pool: 'worker', caBundle: authority.cert, token, ...stub });
       return firstBoot({ client, pointer, directory: join(directory, name), ...options });
     };
 
@@ -126,9 +132,8 @@ for (const { name, client, missing } of inject('ignitionClients')) {
     });
 
     it('asks for ever where it does not know the CA', async () => {
-      const other = await startConfigServer(await mkdtemp(join(directory, 'other-')), (_, response) => response.end());
-      const booted = await boot({ caBundle: other.caBundle }, { timeoutMs: 3000 });
-      await other.close();
+      const other = await makeAuthority('Another CA');
+      const booted = await boot({ caBundle: other.cert }, { timeoutMs: 3000 });
       expect(booted).toMatchObject({ ok: false, failedIn: 'fetch', timedOut: true });
       expect(booted.logs.fetch).toMatch(/certificate signed by unknown authority/);
       expect(booted.logs.fetch).toContain('attempt #3');

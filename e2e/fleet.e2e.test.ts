@@ -11,20 +11,21 @@ import {
   type Pod,
   podDisruptionBudgets,
   pods,
-  roleLabel,
 } from '@slipway/api';
 import { createFetcher } from '@slipway/controllers';
-import { type Client, createClient, createTransport, impersonating, loadKubeconfig, silentLog } from '@slipway/kube';
+import { type Client, createClient, impersonating, silentLog } from '@slipway/kube';
 import { type SimulatedFleet, startFleet } from '@slipway/simulator';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { slipway, type SlipwayProcess } from './slipway-process.ts';
+import { customPool, machineConfig, specWithFiles } from '@slipway/testing/builders';
+import { connect } from '@slipway/testing/control-plane';
+import { serviceAccounts } from '@slipway/testing/resources';
+import { startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const MACHINES = { master: 3, worker: 15, infra: 2 };
-// A step takes a fraction of a second, all of them together a few; a loaded machine takes its time.
-const patience = { timeout: 100_000, interval: 100 };
 
 let dataDir: string;
-let running: SlipwayProcess;
+let running: RunningProcess;
 let admin: Client;
 let fleet: SimulatedFleet;
 
@@ -45,23 +46,16 @@ async function start(): Promise<{ fleet: SimulatedFleet; born: number }> {
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'slipway-fleet-'));
-  running = slipway('start', '--data-dir', dataDir, '--nodes', '0');
+  running = startSlipway('start', '--data-dir', dataDir, '--nodes', '0');
   await running.saw(/Ctrl-C stops everything/);
-  admin = createClient(createTransport(await loadKubeconfig([join(dataDir, 'admin.kubeconfig')])));
-  await admin.create(machineConfigPools, {
-    metadata: { name: 'infra' },
-    spec: {
-      machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', 'infra'] }] },
-      nodeSelector: { matchLabels: { 'node-role.kubernetes.io/infra': '' } },
-    },
-  });
+  admin = await connect(join(dataDir, 'admin.kubeconfig'));
+  await admin.create(machineConfigPools, customPool('infra'));
 }, 120_000);
 
 afterAll(async () => {
   await fleet?.stop();
   await admin?.transport.close();
-  running.child.kill('SIGINT');
-  await running.exit;
+  await running.stop('SIGINT');
   await rm(dataDir, { recursive: true });
 }, 60_000);
 
@@ -75,11 +69,8 @@ const isReady = ({ status }: Node): boolean =>
 /** Every machine of the role gets this text, at a path that no policy has a word on: so with drain and reboot. */
 const slug = (text: string): string => text.replaceAll(' ', '-');
 const change = (role: string, text: string): Promise<unknown> => {
-  const contents = { source: `data:,${encodeURIComponent(text)}` };
-  const files = [{ path: `/etc/motd.d/${slug(text)}`, overwrite: true, contents }];
-  const config = { ignition: { version: '3.5.0' }, storage: { files } };
-  const metadata = { name: `99-${role}-${slug(text)}`, labels: { [roleLabel]: role } };
-  return admin.create(machineConfigs, { metadata, spec: { config } });
+  const spec = specWithFiles({ [`/etc/motd.d/${slug(text)}`]: text });
+  return admin.create(machineConfigs, machineConfig(`99-${role}-${slug(text)}`, role, spec));
 };
 const has = async (name: string, text: string): Promise<boolean> =>
   (await readFile(join(fleet.rootOf(name), 'etc/motd.d', slug(text)), 'utf8').catch(() => '')) === text;
@@ -87,7 +78,7 @@ const bootIdOf = async (name: string) => (await admin.get(nodes, { name })).stat
 
 /** Every node is Ready and says that it has the config of its pool, which is none of these. */
 async function allDone(...before: readonly (string | undefined)[]): Promise<Node[]> {
-  return vi.waitFor(async () => {
+  return until(async () => {
     const found = await Array.fromAsync(admin.list(nodes));
     expect(found).toHaveLength(20);
     for (const node of found) {
@@ -101,7 +92,7 @@ async function allDone(...before: readonly (string | undefined)[]): Promise<Node
       expect(isReady(node)).toBe(true);
     }
     return found;
-  }, patience);
+  }, 'rollout');
 }
 
 describe('a simulated fleet', () => {
@@ -134,10 +125,10 @@ describe('a simulated fleet', () => {
   it('has a machine more and a machine less when asked to, with its Node', async () => {
     const name = await fleet.add('worker');
     expect(name).toBe('worker-15');
-    await vi.waitFor(async () => {
+    await until(async () => {
       const node = await admin.get(nodes, { name });
       expect(node.metadata.annotations).toMatchObject({ [nodeAnnotations.state]: 'Done' });
-    }, patience);
+    }, 'rollout');
     await fleet.remove(name);
     expect(await admin.find(nodes, { name })).toBeUndefined();
     expect(fleet.names()).toHaveLength(20);
@@ -189,16 +180,16 @@ describe('a change', () => {
       const before = await renderedFor('infra');
       await fleet.setTrouble('infra-0', trouble);
       await change('infra', `while infra-0 ${trouble}`);
-      const target = await vi.waitFor(async () => {
+      const target = await until(async () => {
         const { annotations = {} } = (await admin.get(nodes, { name: 'infra-0' })).metadata;
         expect(annotations[nodeAnnotations.desiredConfig]).not.toBe(before);
         return annotations[nodeAnnotations.desiredConfig];
-      }, patience);
-      await vi.waitFor(async () => {
+      }, 'rollout');
+      await until(async () => {
         const first = await admin.get(nodes, { name: 'infra-0' });
         expect(isReady(first)).toBe(trouble === 'hangs');
         expect(first.metadata.annotations?.[nodeAnnotations.currentConfig]).toBe(before);
-      }, patience);
+      }, 'rollout');
       const second = await admin.get(nodes, { name: 'infra-1' });
       expect(second.metadata.annotations?.[nodeAnnotations.desiredConfig]).not.toBe(target);
       await fleet.setTrouble('infra-0', null);
@@ -217,20 +208,19 @@ describe('a pod on a simulated machine', () => {
   const phaseOf = async (name: string) => (await admin.find(pods, { name, namespace: 'default' }))?.status?.phase;
 
   it('runs, is held by its budget, and is gone once it may be evicted', async () => {
-    const accounts = { group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts', namespaced: true };
-    await admin.create(accounts, { metadata: { name: 'default', namespace: 'default' } });
+    await admin.create(serviceAccounts, { metadata: { name: 'default', namespace: 'default' } });
     await admin.create(podDisruptionBudgets, {
       metadata: { name: 'shop', namespace: 'default' },
       spec: { minAvailable: 1, selector: { matchLabels: { app: 'shop' } } },
     });
     await admin.create(pods, pod('one', 'worker-2'));
-    await vi.waitFor(async () => expect(await phaseOf('one')).toBe('Running'), patience);
+    await until(async () => expect(await phaseOf('one')).toBe('Running'), 'rollout');
     await expect(admin.evict({ name: 'one', namespace: 'default' }, {})).rejects.toMatchObject({
       code: 'SLW_KUBE_BLOCKED',
     });
     await admin.create(pods, pod('two', 'worker-3'));
-    await vi.waitFor(() => admin.evict({ name: 'one', namespace: 'default' }, {}), patience);
-    await vi.waitFor(async () => expect(await phaseOf('one')).toBeUndefined(), patience);
+    await until(() => admin.evict({ name: 'one', namespace: 'default' }, {}), 'rollout');
+    await until(async () => expect(await phaseOf('one')).toBeUndefined(), 'rollout');
     expect(await phaseOf('two')).toBe('Running');
   });
 });

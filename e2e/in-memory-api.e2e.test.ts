@@ -4,34 +4,27 @@ import { createMemoryApi, createMemoryClient, openView } from '@slipway/controll
 import {
   type Change as KubeChange,
   type Client,
-  createClient,
   createInformer,
-  createTransport,
   KubeError,
   type KubeObject,
-  loadKubeconfig,
   type Stored,
 } from '@slipway/kube';
-import type { ControlPlane } from '@slipway/tools/controlplane';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startInstalledControlPlane } from './installed-control-plane.ts';
-import { addBudget, addNamespace, addPod, allowDisruptions } from './node/kubelet.ts';
-import { operator } from './operator.ts';
+import { startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
+import { addBudget, addNamespace, addPod, allowDisruptions } from '@slipway/testing/stand-in-kubelet';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-let controlPlane: ControlPlane;
+let cluster: TestCluster;
 let real: Client;
 const api = createMemoryApi(Date.now);
 const memory = createMemoryClient(api);
 
 beforeAll(async () => {
-  controlPlane = await startInstalledControlPlane();
-  real = createClient(createTransport(await loadKubeconfig([await controlPlane.kubeconfigFor(operator)])));
+  cluster = await startTestCluster();
+  real = cluster.operator;
   await addNamespace(real, 'apps');
 }, 120_000);
-afterAll(async () => {
-  await real?.transport.close();
-  await controlPlane?.stop();
-}, 60_000);
+afterAll(() => cluster?.stop(), 60_000);
 
 /** What a call came to: what of the answer both servers must agree on, or the code of the error. */
 async function outcome<T>(call: Promise<T>): Promise<unknown> {
@@ -193,8 +186,8 @@ const scripts: Record<string, (client: Client) => Promise<unknown[]>> = {
     const allowed = async () => (await client.get(podDisruptionBudgets, budget)).status?.disruptionsAllowed;
     const isGoing = async () => (await client.find(pods, name))?.metadata.deletionTimestamp !== undefined;
     await client.create(nodes, node('evicted'));
-    await addPod(client, name, 'evicted', { app: 'web' });
-    await addPod(client, other, 'evicted', { app: 'web' });
+    await addPod(client, name, 'evicted', { metadata: { labels: { app: 'web' } } });
+    await addPod(client, other, 'evicted', { metadata: { labels: { app: 'web' } } });
     await addBudget(client, budget, { app: 'web' }, 0);
     const blocked = [await outcome(client.evict(name, {})), await outcome(client.evict(name, nobody)), await isGoing()];
     await allowDisruptions(client, budget, 1);
@@ -245,7 +238,7 @@ describe('the API in memory answers as the real one', () => {
     informer.start(stop.signal);
     await informer.synced;
     await changeSome(real);
-    await vi.waitFor(() => expect(fromReal.at(-1)).toBe('added watched-z 1'), { timeout: 20_000, interval: 20 });
+    await until(() => expect(fromReal.at(-1)).toBe('added watched-z 1'));
     stop.abort();
 
     const view = openView(api, { resource: nodes });

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createClient, createInformer, createTransport, loadKubeconfig } from '@slipway/kube';
-import type { Resource } from '@slipway/kube';
+import { configMaps, namespaces } from '@slipway/api';
+import { createInformer } from '@slipway/kube';
+import { connectToShared } from '@slipway/testing/control-plane';
 import { expect, inject, it } from 'vitest';
-import { configMaps } from './config-map.ts';
 import { endCandidate, freezeLeader, startCandidate } from './leadership/pair.ts';
 import type { FreezeResult, Pair } from './leadership/pair.ts';
 
-const namespaces: Resource = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
 const objectsOf = (pair: string): string[] => [`${pair}-a`, `${pair}-b`];
 
 interface Outcome {
@@ -20,8 +19,8 @@ async function freezeLeaders(options: { pairs: number; runs: number; unfenced: b
   const kubeconfig = inject('kubeconfig');
   const namespace = `leadership-${randomUUID().slice(0, 8)}`;
   const names = Array.from({ length: options.pairs }, (_, at) => `pair-${at}`);
-  const transport = createTransport(await loadKubeconfig([kubeconfig]));
-  const client = createClient(transport);
+  const client = await connectToShared();
+  const { transport } = client;
   const ended = new AbortController();
   const stale: string[] = [];
   const runs: FreezeResult[] = [];

@@ -1,25 +1,11 @@
 import { machineConfigs, namespaces, nodes, osImageStreams } from '@slipway/api';
-import {
-  type Client,
-  createClient,
-  createInformer,
-  createTransport,
-  loadKubeconfig,
-  type Resource,
-} from '@slipway/kube';
-import { expect, it, vi } from 'vitest';
-import { startInstalledControlPlane } from './installed-control-plane.ts';
+import { createInformer, type Resource } from '@slipway/kube';
+import { isWrite, readSettledAuditLog } from '@slipway/testing/audit';
+import { connect, startInstalledControlPlane } from '@slipway/testing/control-plane';
+import { customResourceDefinitions } from '@slipway/testing/resources';
+import { until } from '@slipway/testing/wait';
+import { expect, it } from 'vitest';
 
-const connect = async (kubeconfig: string): Promise<Client> =>
-  createClient(createTransport(await loadKubeconfig([kubeconfig])));
-
-const crds: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 const streamsCrd = { name: 'osimagestreams.machineconfiguration.openshift.io' };
 
 it('a control plane that has served one test is as new for the next', async () => {
@@ -28,10 +14,13 @@ it('a control plane that has served one test is as new for the next', async () =
   await admin.create(namespaces, { metadata: { name: 'left-behind' } });
   await admin.create(nodes, { metadata: { name: 'left-behind', finalizers: ['example.com/never-removed'] } });
   await admin.create(machineConfigs, { metadata: { name: 'left-behind' }, spec: {} });
-  await admin.delete(crds, streamsCrd, {});
+  await admin.delete(customResourceDefinitions, streamsCrd, {});
   const labels = { changed: 'yes' };
   await admin.patch(namespaces, { name: 'default' }, { type: 'merge', body: { metadata: { labels } } }, {});
   await admin.transport.close();
+  expect(await readSettledAuditLog(first.auditLog, 'admin')).toContainEqual(
+    expect.objectContaining({ text: 'create nodes left-behind 201' }),
+  );
   await first.stop();
 
   const second = await startInstalledControlPlane();
@@ -47,9 +36,11 @@ it('a control plane that has served one test is as new for the next', async () =
     expect(await next.find(resource, { name: 'left-behind' })).toBeUndefined();
   }
   expect((await next.get(namespaces, { name: 'default' })).metadata.labels).not.toHaveProperty('changed');
-  await vi.waitFor(() => next.list(osImageStreams).next(), { timeout: 20_000, interval: 100 });
-  // What the test before has used up can be had again.
+  await until(() => next.list(osImageStreams).next());
+  // What the test before has used up can be had again, and only that is in the log.
   await next.create(nodes, { metadata: { name: 'left-behind' } });
+  const written = (await readSettledAuditLog(second.auditLog, 'admin')).filter(isWrite);
+  expect(written.map(({ text }) => text)).toEqual(['create nodes left-behind 201']);
   await next.transport.close();
   await second.stop();
 });

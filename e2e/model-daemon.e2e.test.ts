@@ -3,21 +3,22 @@
 import { machineConfigurations, type Node, nodeAnnotations, nodes } from '@slipway/api';
 import { type Change, type MachineSite, runMachine } from '@slipway/controllers/testing/simulation';
 import { createInformer, type Informer, type Stored } from '@slipway/kube';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type DaemonCluster, type Spec, startDaemonCluster, withFiles } from './daemon/cluster.ts';
+import { type MachineConfigSpec, specWithFiles } from '@slipway/testing/builders';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DaemonCluster, startDaemonCluster } from './daemon/cluster.ts';
 
 const { currentConfig, desiredConfig, desiredDrain, lastAppliedDrain, reason, state } = nodeAnnotations;
-const EMPTY: Spec = { config: { ignition: { version: '3.5.0' } } };
+const EMPTY: MachineConfigSpec = { config: { ignition: { version: '3.5.0' } } };
 /** Free of cost by the built-in policy. */
 const PULL_SECRET = '/var/lib/kubelet/config.json';
 /** After a change of it a service is restarted that does not exist. */
 const HOPELESS = '/etc/hopeless.conf';
-const patience = { timeout: 30_000, interval: 50 };
 const works = { isEmpty: false, needsDrain: false, reboots: false, end: 'works' } as const;
 
 interface Case {
   readonly what: string;
-  readonly target: Spec;
+  readonly target: MachineConfigSpec;
   /** For the model, what the real daemon finds out by itself. */
   readonly change: Change;
   /** When the node says this, it is told to go back to where it was. */
@@ -29,19 +30,19 @@ interface Case {
 const cases: readonly Case[] = [
   {
     what: 'an update with a drain and a reboot',
-    target: { ...withFiles({ '/etc/app.conf': 'one\n' }), kernelArguments: ['nosmt'] },
+    target: { ...specWithFiles({ '/etc/app.conf': 'one\n' }), kernelArguments: ['nosmt'] },
     change: { ...works, needsDrain: true, reboots: true },
     ends: /^Done at target, asks uncordon-target$/,
   },
   {
     what: 'an update that costs nothing',
-    target: withFiles({ [PULL_SECRET]: '{"auths":{}}' }),
+    target: specWithFiles({ [PULL_SECRET]: '{"auths":{}}' }),
     change: works,
     ends: /^Done at target$/,
   },
   {
     what: 'an update that fails and is undone',
-    target: withFiles({ [HOPELESS]: 'x' }),
+    target: specWithFiles({ [HOPELESS]: 'x' }),
     change: { ...works, needsDrain: true, end: 'fails' },
     ends: /^Degraded at born, asks uncordon-born, says why$/,
   },
@@ -53,7 +54,7 @@ const cases: readonly Case[] = [
   },
   {
     what: 'an update that is called back while it waits for its drain',
-    target: { ...withFiles({ '/etc/app.conf': 'two\n' }), kernelArguments: ['quiet'] },
+    target: { ...specWithFiles({ '/etc/app.conf': 'two\n' }), kernelArguments: ['quiet'] },
     change: { ...works, needsDrain: true, reboots: true },
     turnsRoundAt: /asks drain-target/,
     ends: /^Done at born, asks uncordon-born$/,
@@ -115,10 +116,10 @@ interface Followed {
 
 async function follow(name: string, target: string, each: Case): Promise<Followed> {
   const said: string[] = [];
-  await vi.waitFor(() => {
+  await until(() => {
     const { annotations = {} } = watched.store.get(name)?.metadata ?? {};
     expect(annotations).toMatchObject({ [state]: 'Done', [currentConfig]: born });
-  }, patience);
+  });
   const stop = watched.onChange((change) => {
     if (change.type !== 'updated' || change.object.metadata.name !== name) return;
     const says = saidBy(change.object, target);
@@ -128,7 +129,7 @@ async function follow(name: string, target: string, each: Case): Promise<Followe
     void answer(name, says, each);
   });
   await annotate(name, { [desiredConfig]: target });
-  await vi.waitFor(() => expect(said.at(-1)).toMatch(each.ends), patience);
+  await until(() => expect(said.at(-1)).toMatch(each.ends));
   return { said, stop };
 }
 
@@ -141,7 +142,7 @@ async function ofDaemon(name: string, target: string, each: Case): Promise<Follo
 
 async function ofModel(name: string, target: string, each: Case): Promise<Followed> {
   await cluster.operator.create(nodes, { metadata: { name, annotations: { [desiredConfig]: born } } });
-  await vi.waitFor(() => expect(watched.store.get(name)).toBeDefined(), patience);
+  await until(() => expect(watched.store.get(name)).toBeDefined());
   const site: MachineSite = {
     after: (ms, happen) => void setTimeout(() => ended.signal.aborted || happen(), ms).unref(),
     read: async () => watched.store.get(name)?.metadata.annotations ?? {},

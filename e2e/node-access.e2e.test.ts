@@ -10,12 +10,14 @@ import {
   secrets,
 } from '@slipway/api';
 import { isKubeError } from '@slipway/kube';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { node } from '@slipway/testing/builders';
+import { events } from '@slipway/testing/resources';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   annotate,
   type Door,
   eventIn,
-  events,
   merge,
   ofDaemon,
   ofKubelet,
@@ -26,7 +28,7 @@ import {
   setStatus,
   watch,
 } from './node-access/attempts.ts';
-import { type Machines, startMachines, until, workerNode } from './node-access/machines.ts';
+import { type Machines, startMachines } from './node-access/machines.ts';
 
 let machines: Machines;
 
@@ -150,7 +152,7 @@ describe.each([
   });
 
   // A server that has just got a kind answers 429 to a watch of it for a moment: its storage is being made ready.
-  const soon = (act: () => Promise<unknown>) => vi.waitFor(act, { timeout: 10_000, interval: 100 });
+  const soon = (act: () => Promise<unknown>) => until(act);
 
   it('reads its Node, its record, the config it is told the name of, and the settings', async () => {
     await expect(client().get(nodes, { name: 'a' })).resolves.toBeDefined();
@@ -245,7 +247,7 @@ describe('whatever its permissions, a daemon is none of our controllers', () => 
     {
       what: 'make a Node',
       door: 'node-guards',
-      attempt: () => machines.mightyDaemon.create(nodes, workerNode('c')),
+      attempt: () => machines.mightyDaemon.create(nodes, node('c')),
     },
   ])('and cannot $what', async ({ attempt, door }) => {
     await expectRefused(attempt(), door);
@@ -308,7 +310,7 @@ describe('the record of a node', () => {
     const { admin } = machines;
     const before = await recordIn('d');
     await admin.delete(nodes, { name: 'd' }, {});
-    await admin.create(nodes, workerNode('d'));
+    await admin.create(nodes, node('d'));
     await until(async () => expect((await recordIn('d')).metadata.uid).not.toBe(before.metadata.uid));
     await admin.delete(nodes, { name: 'd' }, {});
     await until(async () => expect(await admin.find(machineConfigNodes, { name: 'd' })).toBeUndefined());

@@ -1,8 +1,9 @@
-import { join, resolve } from 'node:path';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { until } from '@slipway/testing/wait';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import { makeNode, type SystemdNode } from '@slipway/tools/nspawn';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { makeBootDirectory } from './first-boot/boot.ts';
 
 // The adapters that the daemon drives a machine with, on a machine: systemd, accounts, reboot.
@@ -135,11 +136,11 @@ describe.skipIf(parts === undefined)('the real host', () => {
   ])('says that a unit does not start, and why: %s', async (_, text, why) => {
     await unit('fails.service', text);
     // On a busy machine a process can be gone before journald knows its unit, and its line is lost: then it is tried again.
-    await vi.waitFor(async () => {
+    await until(async () => {
       const failed = await call('restart', 'fails.service');
       expect(failed).toMatchObject({ code: 'SLW_DAEMON_UNIT', message: expect.stringContaining('fails.service') });
       expect(failed.message).toContain(why);
-    }, 20_000);
+    });
     await node.sh('systemctl reset-failed fails.service; systemctl stop fails.service; true');
   });
 

@@ -1,6 +1,7 @@
 import { driftPolicyAnnotation, machineConfigPools, machineConfigs, machineConfigurations } from '@slipway/api';
+import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startFleet, type Fleet } from './first-boot/fleet.ts';
 import { bear, probesConfig } from './node/machine.ts';
 import { webConfig, webPolicy, type WebConfig } from './node/web-config.ts';
@@ -48,7 +49,7 @@ describe.skipIf(parts === undefined || ignition === undefined)('a machine with a
       spec: { managementState: 'Managed', nodeDisruptionPolicy: webPolicy },
     });
     const paused = { type: 'merge', body: { spec: { paused: true } } } as const;
-    await vi.waitFor(() => fleet.client.patch(machineConfigPools, { name: 'worker' }, paused, {}), 30_000);
+    await until(() => fleet.client.patch(machineConfigPools, { name: 'worker' }, paused, {}));
     await fleet.addMachineConfig('40-probes', 'worker', probesConfig(await pickFreePort()));
     await fleet.addMachineConfig('50-web', 'worker', webConfig(web));
     await fleet.rendered('worker', ['00-worker', '40-probes', '50-web']);

@@ -8,20 +8,14 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { machineConfigPools, machineConfigs, secrets } from '@slipway/api';
 import { decodeDataUrl } from '@slipway/ignition';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
+import { configWithFile, customPool, machineConfig } from '@slipway/testing/builders';
+import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import {
-  customPool,
-  findPool,
-  type Fleet,
-  machineConfig,
-  namespace,
-  renderedWith,
-  startFleet,
-  withFile,
-} from './render/fleet.ts';
-import { runSlipway, slipway, type SlipwayProcess } from './slipway-process.ts';
+import { findPool, type Fleet, namespace, renderedWith, startFleet } from './render/fleet.ts';
 
 const manifest = (kind: string, object: object) => ({
   apiVersion: 'machineconfiguration.openshift.io/v1',
@@ -29,7 +23,7 @@ const manifest = (kind: string, object: object) => ({
   ...object,
 });
 const users = [
-  manifest('MachineConfig', machineConfig('50-motd', 'worker', { config: withFile('/etc/motd', 'hello') })),
+  manifest('MachineConfig', machineConfig('50-motd', 'worker', { config: configWithFile('/etc/motd', 'hello') })),
   manifest(
     'MachineConfig',
     machineConfig('60-infra', 'infra', { kernelArguments: ['nosmt'], extensions: ['usbguard'] }),
@@ -75,16 +69,23 @@ const nameFor = async (pool: string): Promise<string> => {
 };
 
 describe('what slipway bootstrap wrote', () => {
-  let server: SlipwayProcess;
+  let server: RunningProcess;
   let port: number;
   beforeAll(async () => {
-    server = slipway('server', '--bootstrap', join(dir, 'boot'), '--listen', '127.0.0.1:0', '--probes', '127.0.0.1:0');
+    server = startSlipway(
+      'server',
+      '--bootstrap',
+      join(dir, 'boot'),
+      '--listen',
+      '127.0.0.1:0',
+      '--probes',
+      '127.0.0.1:0',
+    );
     await server.saw(/machines are served/);
     port = Number(/"port":(\d+)[^\n]*machines are served/.exec(server.out() + server.err())?.[1]);
   });
   afterAll(async () => {
-    server.child.kill('SIGTERM');
-    await server.exit;
+    await server.stop();
   });
 
   /** Asks as a machine with this stub does, but for the port. */
@@ -107,14 +108,11 @@ describe('what slipway bootstrap wrote', () => {
     const stub = await readStub(pool);
     const { name, value } = stub.ignition.config.merge[0].httpHeaders[0];
     // Until its answers are made, the server says 503, and machines ask again.
-    const body = await vi.waitFor(
-      async () => {
-        const answer = await ask(stub, { [name]: value });
-        expect(answer.status).toBe(200);
-        return answer.body;
-      },
-      { timeout: 20_000, interval: 50 },
-    );
+    const body = await until(async () => {
+      const answer = await ask(stub, { [name]: value });
+      expect(answer.status).toBe(200);
+      return answer.body;
+    });
     const config = JSON.parse(gunzipSync(body).toString()) as { storage: { files: { path: string }[] } };
     const paths = config.storage.files.map(({ path }) => path);
     expect(paths).toContain('/etc/kubernetes/kubeconfig');
@@ -138,16 +136,13 @@ describe('on the cluster that comes to be', () => {
     const before = await fleet.admin.get(secrets, { namespace, name: 'machine-config-server-ca' });
     await fleet.controller();
     for (const pool of ['worker', 'infra', 'master']) {
-      await vi.waitFor(
-        async () => {
-          const found = await findPool(fleet.admin, pool);
-          expect(found?.status?.conditions).toContainEqual(
-            expect.objectContaining({ type: 'RenderDegraded', status: 'False' }),
-          );
-          expect(found?.spec.configuration?.name).toBe(await nameFor(pool));
-        },
-        { timeout: 20_000, interval: 50 },
-      );
+      await until(async () => {
+        const found = await findPool(fleet.admin, pool);
+        expect(found?.status?.conditions).toContainEqual(
+          expect.objectContaining({ type: 'RenderDegraded', status: 'False' }),
+        );
+        expect(found?.spec.configuration?.name).toBe(await nameFor(pool));
+      });
     }
     const after = await fleet.admin.get(secrets, { namespace, name: 'machine-config-server-ca' });
     expect(after.data).toEqual(before.data);
@@ -156,7 +151,7 @@ describe('on the cluster that comes to be', () => {
   it('slipway render gives from a dump the name and spec that the controller gave', async () => {
     await fleet.admin.create(
       machineConfigs,
-      machineConfig('70-more', 'infra', { config: withFile('/etc/motd', 'infra'), kernelType: 'realtime' }),
+      machineConfig('70-more', 'infra', { config: configWithFile('/etc/motd', 'infra'), kernelType: 'realtime' }),
     );
     const expected = await renderedWith(fleet.admin, 'infra', '70-more');
     const dump = join(dir, 'dump.yaml');
@@ -176,6 +171,6 @@ describe('on the cluster that comes to be', () => {
     expect(code).toBe(2);
     expect(out).toContain('~ file /etc/motd\n');
     expect(out).toMatch(/default → realtime/);
-    expect(await runSlipway('diff', now, now, ...kubeconfig)).toMatchObject({ code: 0, out: 'no difference\n' });
+    expect(await runInProcess('diff', now, now, ...kubeconfig)).toMatchObject({ code: 0, out: 'no difference\n' });
   });
 });

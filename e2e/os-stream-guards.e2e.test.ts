@@ -13,8 +13,9 @@ import {
   streamStep,
 } from '@slipway/api';
 import type { Client, KubeObject, Resource } from '@slipway/kube';
+import { operator } from '@slipway/testing/control-plane';
+import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operator } from './operator.ts';
 import {
   annotate,
   ask,
@@ -26,7 +27,6 @@ import {
   startGuardedCluster,
   streamsName,
   tryNew,
-  until,
   type GuardedCluster,
   type PoolFacts,
 } from './os-stream-guards/cluster.ts';

@@ -1,8 +1,8 @@
 // A fleet through the life of an OS: born before there were streams, on streams, part of it moved to the next one, through
 // the release that makes that one the default, to the end of the old one. Real control plane, controllers and server as processes,
 // real registry with TLS and tokens; real daemons on simulated machines.
-import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   clusterOperators,
   clusterVersions,
@@ -19,6 +19,8 @@ import {
 } from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
 import type { Client } from '@slipway/kube';
+import { specWithFile } from '@slipway/testing/builders';
+import { until } from '@slipway/testing/wait';
 import {
   type Payload,
   pushPayload,
@@ -26,9 +28,9 @@ import {
   startRegistry,
   type StreamSpec,
 } from '@slipway/tools/registry';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Fleet } from './first-boot/fleet.ts';
-import { countOut, fileConfig, patience, type RolloutScene, startRolloutScene } from './rollout/rollout-scene.ts';
+import { countOut, type RolloutScene, startRolloutScene } from './rollout/rollout-scene.ts';
 
 const rhel9 = (version: string, more: Partial<StreamSpec> = {}): StreamSpec => ({
   tag: 'rhel-coreos',
@@ -37,7 +39,6 @@ const rhel9 = (version: string, more: Partial<StreamSpec> = {}): StreamSpec => (
   ...more,
 });
 const rhel10 = (version: string): StreamSpec => ({ tag: 'rhel-coreos-10', name: 'rhel-10', version });
-const until = <T>(ask: () => Promise<T>): Promise<T> => vi.waitFor(ask, patience);
 
 let registry: RunningRegistry;
 let scene: RolloutScene;
@@ -250,7 +251,7 @@ it('an OS that comes to its end is told, then stops upgrades, then is frozen; mo
   await upgrade('5.3.0', [newest]);
   await untilCondition('worker', 'OSStreamDeprecated', { status: 'True', reason: 'StreamRemoved' });
   // Frozen is its OS, not its configuration.
-  await scene.apply('99-worker-frozen', 'worker', fileConfig('/etc/frozen', 'still configured'));
+  await scene.apply('99-worker-frozen', 'worker', specWithFile('/etc/frozen', 'still configured'));
   await scene.updated('worker', (await scene.pool('worker')).spec.configuration?.name ?? '', 2);
   expect(new Set(Object.values(await booted('worker')))).toEqual(new Set([osOf(blocked, 'rhel-9')]));
   await untilUpgradeable({ status: 'False', reason: 'DeprecatedOSStreamInUse' });

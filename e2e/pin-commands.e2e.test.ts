@@ -12,7 +12,11 @@ import {
   roleLabel,
 } from '@slipway/api';
 import { decodeAssignment, encodeAssignment, formatPinProgress, type PinProgress } from '@slipway/fleet';
-import { look } from '@slipway/slipway/testing/look';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
+import { readSettledAuditLog } from '@slipway/testing/audit';
+import { customPool, machineConfigPool, node } from '@slipway/testing/builders';
+import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import {
   type Payload,
   pushImage,
@@ -22,10 +26,8 @@ import {
   type RunningRegistry,
   startRegistry,
 } from '@slipway/tools/registry';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { settledRequestsOf } from './plan/audit.ts';
-import { customPool, type Fleet, startFleet } from './render/fleet.ts';
-import { endOf, slipway } from './slipway-process.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Fleet, startFleet } from './render/fleet.ts';
 
 const looker = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
 const SHARED = 400_000;
@@ -41,7 +43,7 @@ let access: string[];
 let components: Record<string, string>;
 
 const path = (name: string): string => join(directory, name);
-const pin = (...args: string[]) => look(fleet.controlPlane.kubeconfig, 'pin', ...args);
+const pin = (...args: string[]) => runInProcess('pin', ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
 const release = (...args: string[]) => pin('release', payload.releaseImage, ...access, ...args);
 const setsNow = async () =>
   (await Array.fromAsync(fleet.admin.list(pinnedImageSets))).sort((a, b) =>
@@ -62,8 +64,7 @@ interface Plan {
 }
 
 async function addNode(name: string, ...roles: string[]): Promise<void> {
-  const labels = Object.fromEntries(roles.map((role) => [`node-role.kubernetes.io/${role}`, '']));
-  await fleet.admin.create(nodes, { metadata: { name, labels } });
+  await fleet.admin.create(nodes, node(name, { pools: roles }));
   await fleet.breakGlass.create(machineConfigNodes, {
     metadata: { name },
     spec: { node: { name }, pool: { name: 'worker' }, configVersion: { desired: 'not-yet-set' } },
@@ -130,7 +131,7 @@ async function say(name: string, { isPulling = false, failure, holds = [], ...pr
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'slipway-pin-'));
-  [fleet, registry] = await Promise.all([startFleet({ audit: true }), startRegistry()]);
+  [fleet, registry] = await Promise.all([startFleet(), startRegistry()]);
   const shared = await pushLayer(registry, 'openshift/component', { files: [{ path: 'base', randomBytes: SHARED }] });
   components = {};
   for (const name of ['cli', 'etcd', 'console']) {
@@ -149,13 +150,7 @@ beforeAll(async () => {
   access = ['--pull-secret', path('pull-secret.json'), '--registry-ca', path('ca.crt')];
   lookers = await fleet.controlPlane.kubeconfigFor(looker);
   for (const name of ['master', 'worker']) {
-    await fleet.breakGlass.create(machineConfigPools, {
-      metadata: { name },
-      spec: {
-        machineConfigSelector: { matchLabels: { [roleLabel]: name } },
-        nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } },
-      },
-    });
+    await fleet.breakGlass.create(machineConfigPools, machineConfigPool(name));
   }
   await fleet.admin.create(machineConfigPools, customPool('infra'));
   await addNode('worker-1', 'worker');
@@ -186,7 +181,7 @@ describe('slipway pin release', () => {
     await say('worker-1', { store: { free: 4e6, size: 5e6 } });
     await say('worker-2', { store: { free: 1e6, size: 5e6 } });
     const args = ['release', payload.releaseImage, ...access, '--pool', 'worker', '--dry-run'];
-    const { code, out, err } = await look(lookers, 'pin', ...args, '-o', 'json');
+    const { code, out, err } = await runInProcess('pin', ...args, '-o', 'json', '--kubeconfig', lookers);
     expect({ code, err }).toEqual({ code: 2, err: '' });
     const plan = JSON.parse(out) as Plan;
     const os = payload.os.get('rhel-9');
@@ -218,7 +213,7 @@ describe('slipway pin release', () => {
     expect(plan.diskBytes).toBe(2 * (plan.bytes ?? 0));
     expect(plan.nodes[1]?.neededBytes).toBe(plan.diskBytes);
 
-    const text = await look(lookers, 'pin', ...args);
+    const text = await runInProcess('pin', ...args, '--kubeconfig', lookers);
     expect(text.code).toBe(2);
     expect(text.out).toMatch(
       /version 4\.22\.0, 6 images\nEach machine downloads at most 70\d\.\d kB and needs at most 1\.4 MB/,
@@ -228,7 +223,7 @@ describe('slipway pin release', () => {
     expect(text.out).toMatch(/^worker-1 +fits +1\.4 MB +3\.5 MB$/m);
     expect(text.out).toContain('Nothing was written (--dry-run).');
     expect(await setsNow()).toEqual([]);
-    const requests = await settledRequestsOf(fleet.controlPlane, looker.user);
+    const requests = await readSettledAuditLog(fleet.controlPlane.auditLog, looker.user);
     expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
   });
 
@@ -397,13 +392,13 @@ describe('slipway pin status', () => {
   });
 
   it('follows the machines, a line for each change', async () => {
-    const watch = slipway('pin', 'status', 'worker', '--watch', '--kubeconfig', fleet.controlPlane.kubeconfig);
+    const watch = startSlipway('pin', 'status', 'worker', '--watch', '--kubeconfig', fleet.controlPlane.kubeconfig);
     await watch.saw(/worker\/worker-2: pulling: 1 of 4 images, 1\.0 GB of 4\.0 GB, 100\.0 MB\/s, about 30 s left/);
     await say('worker-2', { ...progress(4), holds: ['shop'] });
     await watch.saw(/worker\/worker-2: pulling → pinned: 4 of 4 images/);
-    await vi.waitFor(() => expect(watch.out()).toContain('worker: 2 of 3 machines pinned, 1 degraded: shop on 2 of 3'));
+    await until(() => expect(watch.out()).toContain('worker: 2 of 3 machines pinned, 1 degraded: shop on 2 of 3'));
     watch.child.kill('SIGINT');
-    expect(await endOf(watch)).toMatchObject({ code: 0, err: '' });
+    expect(await waitForExit(watch)).toMatchObject({ code: 0, err: '' });
   }, 60_000);
 });
 
@@ -412,25 +407,22 @@ describe('with the controllers at work', () => {
     await fleet.controller('--feature-gates', 'PinnedImages=true');
     const { out } = await release('--pool', 'worker', '--yes', '-o', 'json');
     const { pools, nodes: fits } = JSON.parse(out) as Plan;
-    await vi.waitFor(
-      async () => {
-        const report = JSON.parse((await pin('status', '-o', 'json')).out) as {
-          pools: { name: string; problems: string[]; sets: { name: string }[]; nodes: { name: string }[] }[];
-        };
-        const having = report.pools.filter(({ sets }) => sets.some(({ name }) => name === 'release-4.22.0-worker'));
-        expect(having.map(({ name }) => name)).toEqual(pools);
-        expect(report.pools.flatMap(({ problems }) => problems)).toEqual([]);
-        const names = new Set(having.flatMap((pool) => pool.nodes.map(({ name }) => name)));
-        expect([...names].toSorted(byText)).toEqual(fits.map(({ node }) => node));
-        for (const { node } of fits) {
-          const { metadata } = await fleet.admin.get(machineConfigNodes, { name: node });
-          expect(decodeAssignment(metadata.annotations?.[pinAssignmentAnnotation] ?? '')).toMatchObject({
-            sets: [{ name: 'release-4.22.0-worker' }],
-            mayPull: true,
-          });
-        }
-      },
-      { timeout: 30_000, interval: 200 },
-    );
+    await until(async () => {
+      const report = JSON.parse((await pin('status', '-o', 'json')).out) as {
+        pools: { name: string; problems: string[]; sets: { name: string }[]; nodes: { name: string }[] }[];
+      };
+      const having = report.pools.filter(({ sets }) => sets.some(({ name }) => name === 'release-4.22.0-worker'));
+      expect(having.map(({ name }) => name)).toEqual(pools);
+      expect(report.pools.flatMap(({ problems }) => problems)).toEqual([]);
+      const names = new Set(having.flatMap((pool) => pool.nodes.map(({ name }) => name)));
+      expect([...names].toSorted(byText)).toEqual(fits.map(({ node }) => node));
+      for (const { node } of fits) {
+        const { metadata } = await fleet.admin.get(machineConfigNodes, { name: node });
+        expect(decodeAssignment(metadata.annotations?.[pinAssignmentAnnotation] ?? '')).toMatchObject({
+          sets: [{ name: 'release-4.22.0-worker' }],
+          mayPull: true,
+        });
+      }
+    });
   }, 60_000);
 });

@@ -4,8 +4,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineConfigPools, nodes } from '@slipway/api';
 import { parsePinProgress } from '@slipway/fleet';
+import { until } from '@slipway/testing/wait';
 import { pushLayer } from '@slipway/tools/registry';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type CrioFleet, imageOf, startCrioFleet } from './pinned-images/crio-fleet.ts';
 import type { CrioMachine } from './pinned-images/crio-machine.ts';
 import { type KilledDaemon, killAtEveryStep } from './pinned-images/killed-daemon.ts';
@@ -19,7 +20,6 @@ const MOST_TRIES = 6;
 const SOON = 2500;
 /** The cases of a machine follow one another; the machines do not wait for each other. */
 const inOrder = { concurrent: false };
-const patience = { timeout: 60_000, interval: 20 };
 
 let fleet: CrioFleet;
 const machines: CrioMachine[] = [];
@@ -101,7 +101,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
       await machine.crio.crictl(['rmi', app]);
       expect((await machine.images()).pinned).not.toContain(app);
       await machine.passes(MINUTE);
-      await vi.waitFor(async () => expect((await machine.images()).pinned).toContain(app), patience);
+      await until(async () => expect((await machine.images()).pinned).toContain(app), 'rollout');
       await machine.holds({ first: 2 });
       // The drop-in names it all the while: CRI-O pins it as it comes.
       expect(machine.reloads()).toBe(2);
@@ -132,10 +132,10 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
       await machine.holds({ first: 2, third: 1, 'of-infra': 1 });
       expect((await machine.images()).pinned).toContain(extra);
       for (const name of ['worker', 'infra']) {
-        await vi.waitFor(async () => {
+        await until(async () => {
           const { status } = await fleet.client.get(machineConfigPools, { name });
           expect(status?.poolSynchronizersStatus).toMatchObject([{ machineCount: 1, updatedMachineCount: 1 }]);
-        }, patience);
+        }, 'rollout');
       }
       const labels = { 'node-role.kubernetes.io/infra': null };
       await fleet.client.patch(nodes, { name: 'plain' }, { type: 'merge', body: { metadata: { labels } } }, {});
@@ -165,7 +165,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
       await fleet.makeSet('kept', 'shaky', [kept]);
       await machine.holds({ kept: 1 });
     });
-    const failed = (code: string) => vi.waitFor(() => expect(machine.log()).toContain(`"code":"${code}"`), patience);
+    const failed = (code: string) => until(() => expect(machine.log()).toContain(`"code":"${code}"`), 'rollout');
     /** What it held before is held all the while. */
     const stillKept = async () => expect((await machine.images()).pinned).toEqual([kept]);
 
@@ -182,14 +182,14 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
         machine.door.shutAfter(MEGABYTE);
         machine.door.setAway(false);
         await machine.passes(2000);
-        await vi.waitFor(() => expect(machine.door.waiting()).toBe(1), patience);
+        await until(() => expect(machine.door.waiting()).toBe(1), 'rollout');
         // It goes away again in the middle of the image.
         machine.door.setAway(true);
         await failed('SLW_PINNING_PULL');
         machine.door.shutAfter(MEGABYTE);
         machine.door.setAway(false);
         await machine.passes(4000);
-        await vi.waitFor(() => expect(machine.door.waiting()).toBe(1), patience);
+        await until(() => expect(machine.door.waiting()).toBe(1), 'rollout');
         // An hour in the middle of an image is slow, and nothing worse.
         await machine.passes(60 * MINUTE);
         await machine.says({ progressing: 'True', progress: expect.stringContaining('- late: 0 of 1 images') });
@@ -219,7 +219,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
         expect(problem).toMatch(
           /^SLW_PINNING_SIZES: PinnedImageSet mixed, image .*@sha256:0{64}: .*take the image out/,
         );
-        await vi.waitFor(async () => expect((await machine.images()).others).toContain(good), patience);
+        await until(async () => expect((await machine.images()).others).toContain(good), 'rollout');
         await stillKept();
         await fleet.changeSet('mixed', [good]);
         await machine.holds({ kept: 1, mixed: 2 });
@@ -270,9 +270,9 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
         const image = machine.behindDoor(await fleet.push('cut', imageOf('cut', 2 * MEGABYTE)));
         machine.door.shutAfter(MEGABYTE);
         await fleet.makeSet('cut', 'shaky', [image]);
-        await vi.waitFor(() => expect(machine.door.waiting()).toBe(1), patience);
+        await until(() => expect(machine.door.waiting()).toBe(1), 'rollout');
         await machine.crio.kill();
-        await vi.waitFor(() => expect(machine.log()).toContain('SLW_PINNING_RUNTIME'), patience);
+        await until(() => expect(machine.log()).toContain('SLW_PINNING_RUNTIME'), 'rollout');
         expect(machine.said()).toMatchObject({ progressing: 'True', degraded: 'False', sets: { cut: { has: 0 } } });
         machine.door.shutAfter(null);
         await machine.crio.start();
@@ -293,10 +293,10 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
       await machine.startDaemon();
     });
     const poolSays = (type: string, expected: object) =>
-      vi.waitFor(async () => {
+      until(async () => {
         const { status } = await fleet.client.get(machineConfigPools, { name: 'small' });
         expect(status?.conditions?.find((each) => each.type === type)).toMatchObject(expected);
-      }, patience);
+      }, 'rollout');
 
     it('pulls nothing of what would not fit', inOrder, async () => {
       const large = await fleet.push('large', imageOf('large', STORE / 2));
@@ -324,11 +324,11 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
         const held = machine.behindDoor(await fleet.push('held', imageOf('held', MEGABYTE)));
         machine.door.shutAfter(MEGABYTE / 2);
         await fleet.makeSet('bomb', 'small', [held]);
-        await vi.waitFor(() => expect(machine.door.waiting()).toBe(1), patience);
+        await until(() => expect(machine.door.waiting()).toBe(1), 'rollout');
         await fleet.changeSet('bomb', [held, swelling]);
         await machine.says({ progressing: 'True', degraded: 'True', sets: { space: { has: 2, failure: '' } } });
         expect(machine.said().problem).toMatch(/^SLW_PINNING_NO_SPACE: PinnedImageSet bomb: .*no space left on device/);
-        await vi.waitFor(() => expect(machine.door.waiting()).toBe(0), patience);
+        await until(() => expect(machine.door.waiting()).toBe(0), 'rollout');
         expect(await machine.images()).toEqual({ pinned: [small], others: [] });
         expect(await machine.dropIn()).toEqual([small]);
         await poolSays('PinnedImageSetsDegraded', { status: 'True', message: expect.stringContaining('small') });

@@ -4,20 +4,20 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineConfigPools, pinnedImageSets } from '@slipway/api';
+import { runSlipway } from '@slipway/testing/slipway-process';
+import { reportReady } from '@slipway/testing/stand-in-kubelet';
+import { until } from '@slipway/testing/wait';
 import { pushImage, type RunningRegistry, startRegistry } from '@slipway/tools/registry';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Fleet, startFleet } from './first-boot/fleet.ts';
-import { reportReady } from './node/kubelet.ts';
 import { bear, probesConfig } from './node/machine.ts';
 import { type Worker, workerOf } from './node/worker.ts';
-import { runSlipway } from './slipway-process.ts';
 
 const { parts } = inject('nodes');
 const { parts: crio } = inject('crio');
 const ignition = inject('ignitionClients').find(({ name }) => name === '2.24')?.client;
 const DROP_IN = '/etc/crio/crio.conf.d/50-pinned-images';
 const CRICTL = 'crictl --runtime-endpoint unix:///run/crio/crio.sock';
-const patience = { timeout: 60_000, interval: 100 };
 
 /** Machines begin within ten seconds of one another, by their names: this one begins at once. */
 function promptName(): string {
@@ -56,10 +56,10 @@ describe.skipIf(parts === undefined || crio === undefined || ignition === undefi
     };
     const all = (pinned: boolean) => images.map((image) => ({ image, pinned }));
     const poolHolds = (machines: number | undefined) =>
-      vi.waitFor(async () => {
+      until(async () => {
         const { status } = await fleet.client.get(machineConfigPools, { name: 'worker' });
         expect(status?.poolSynchronizersStatus?.[0]?.updatedMachineCount).toBe(machines);
-      }, patience);
+      }, 'rollout');
 
     beforeAll(async () => {
       if (parts === undefined || crio === undefined || ignition === undefined) return;
@@ -113,9 +113,9 @@ describe.skipIf(parts === undefined || crio === undefined || ignition === undefi
 
     it('are not pinned any more when their set is deleted', async () => {
       await fleet.client.delete(pinnedImageSets, { name: 'shop' }, {});
-      await vi.waitFor(async () => expect(await listed()).toEqual(all(false)), patience);
+      await until(async () => expect(await listed()).toEqual(all(false)), 'rollout');
       expect(worker.exists(DROP_IN)).toBe(false);
-      await vi.waitFor(async () => expect((await shown())?.sets).toEqual([]), patience);
+      await until(async () => expect((await shown())?.sets).toEqual([]), 'rollout');
     });
   },
 );

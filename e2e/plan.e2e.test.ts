@@ -15,14 +15,24 @@ import {
 } from '@slipway/api';
 import { createInformer } from '@slipway/kube';
 import { createSimulatedHost } from '@slipway/simulator';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type DaemonCluster, type SimulatedNode, startDaemonCluster, withFiles } from './daemon/cluster.ts';
-import { addBudget, addNamespace, addPod, allowDisruptions, endPod, reportReady } from './node/kubelet.ts';
-import { operator } from './operator.ts';
-import { settledRequestsOf } from './plan/audit.ts';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
+import { readSettledAuditLog } from '@slipway/testing/audit';
+import { specWithFiles } from '@slipway/testing/builders';
+import { operator } from '@slipway/testing/control-plane';
+import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
+import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
+import {
+  addBudget,
+  addNamespace,
+  addPod,
+  allowDisruptions,
+  endPod,
+  reportReady,
+} from '@slipway/testing/stand-in-kubelet';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DaemonCluster, type SimulatedNode, startDaemonCluster } from './daemon/cluster.ts';
 import { addPlanner, planner } from './plan/planner.ts';
-import { startWebServer, type WebServer } from './remote-content/web-server.ts';
-import { endOf, runSlipway, slipway, type SlipwayProcess } from './slipway-process.ts';
 
 const { desiredConfig, desiredDrain } = nodeAnnotations;
 const NAMES = ['worker-1', 'worker-2', 'worker-3'];
@@ -35,11 +45,11 @@ const budget = { namespace: 'shop', name: 'web' };
 
 const app = (text: string): MachineConfig => ({
   metadata: { name: '50-app', labels: { [roleLabel]: 'worker' } },
-  spec: withFiles({ [APP]: text }),
+  spec: specWithFiles({ [APP]: text }),
 });
 const pullSecret: MachineConfig = {
   metadata: { name: '60-pull', labels: { [roleLabel]: 'worker' } },
-  spec: withFiles({ [PULL_SECRET]: '{"auths":{}}' }),
+  spec: specWithFiles({ [PULL_SECRET]: '{"auths":{}}' }),
 };
 
 /** What of a plan these tests look at. */
@@ -57,12 +67,12 @@ interface Plan {
 
 describe('slipway plan', () => {
   let cluster: DaemonCluster;
-  let controller: SlipwayProcess;
+  let controller: RunningProcess;
   let directory: string;
   let kubeconfig: string;
   /** Of the administrator. */
   let unlimited: string;
-  let web: WebServer;
+  let web: FakeServer;
   let machines: SimulatedNode[];
   const stopWatching = new AbortController();
   /** Nodes in the order in which they were given another config. */
@@ -70,15 +80,15 @@ describe('slipway plan', () => {
   const wasDrained = new Set<string>();
 
   beforeAll(async () => {
-    cluster = await startDaemonCluster({ audit: true });
+    cluster = await startDaemonCluster();
     directory = await mkdtemp(join(tmpdir(), 'slipway-plan-'));
     kubeconfig = await addPlanner(cluster.operator, cluster.controlPlane);
     unlimited = await cluster.controlPlane.kubeconfigFor(administrator);
-    web = await startWebServer();
+    web = await startFakeServer();
     await cluster.operator.create(machineConfigs, app('one\n'));
     const operatorKubeconfig = await cluster.controlPlane.kubeconfigFor(operator);
     const flags = ['--no-leader-elect', '--probes', '127.0.0.1:0', '--allow-address', '127.0.0.0/8'];
-    controller = slipway('controller', '--kubeconfig', operatorKubeconfig, ...flags);
+    controller = startSlipway('controller', '--kubeconfig', operatorKubeconfig, ...flags);
     const first = await renderedFrom(['00-worker', '50-app']);
     await setMaxUnavailable(NAMES.length);
     // Nobody has written files to these machines: they begin without any, and are brought to what the pool has.
@@ -98,22 +108,18 @@ describe('slipway plan', () => {
 
   afterAll(async () => {
     stopWatching.abort();
-    controller.child.kill('SIGTERM');
-    await endOf(controller);
+    await controller.stop();
     await web.stop();
     await cluster.stop();
     await rm(directory, { recursive: true });
   }, 60_000);
 
   async function renderedFrom(sources: readonly string[], pool = 'worker'): Promise<string> {
-    return vi.waitFor(
-      async () => {
-        const { configuration } = (await cluster.operator.get(machineConfigPools, { name: pool })).spec;
-        expect(configuration?.source?.map(({ name }) => name)).toEqual(sources);
-        return configuration?.name ?? '';
-      },
-      { timeout: 30_000, interval: 100 },
-    );
+    return until(async () => {
+      const { configuration } = (await cluster.operator.get(machineConfigPools, { name: pool })).spec;
+      expect(configuration?.source?.map(({ name }) => name)).toEqual(sources);
+      return configuration?.name ?? '';
+    });
   }
 
   const setMaxUnavailable = (maxUnavailable: number) =>
@@ -125,21 +131,18 @@ describe('slipway plan', () => {
     );
 
   async function allHave(config: string): Promise<void> {
-    await vi.waitFor(
-      async () => {
-        const { status } = await cluster.operator.get(machineConfigPools, { name: 'worker' });
-        expect(status).toMatchObject({ configuration: { name: config }, updatedMachineCount: NAMES.length });
-      },
-      { timeout: 120_000, interval: 200 },
-    );
+    await until(async () => {
+      const { status } = await cluster.operator.get(machineConfigPools, { name: 'worker' });
+      expect(status).toMatchObject({ configuration: { name: config }, updatedMachineCount: NAMES.length });
+    }, 'rollout');
   }
 
   /** Two that are evicted, one of which a budget keeps, and one of a DaemonSet, which stays. */
   async function addPods(): Promise<void> {
     const client = cluster.operator;
     await addNamespace(client, 'shop');
-    await addPod(client, { namespace: 'shop', name: 'free' }, 'worker-1', { app: 'other' });
-    await addPod(client, { namespace: 'shop', name: 'kept' }, 'worker-2', { app: 'web' });
+    await addPod(client, { namespace: 'shop', name: 'free' }, 'worker-1', { metadata: { labels: { app: 'other' } } });
+    await addPod(client, { namespace: 'shop', name: 'kept' }, 'worker-2', { metadata: { labels: { app: 'web' } } });
     await client.create(pods, {
       metadata: {
         namespace: 'shop',
@@ -177,7 +180,7 @@ describe('slipway plan', () => {
     const path = join(directory, `${object.metadata.name}.json`);
     const header = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig' };
     await writeFile(path, JSON.stringify({ ...header, ...object }));
-    const { code, out, err } = await runSlipway('plan', '-f', path, '-o', 'json', '--kubeconfig', as, ...flags);
+    const { code, out, err } = await runInProcess('plan', '-f', path, '-o', 'json', '--kubeconfig', as, ...flags);
     expect(err).not.toContain('SLW_');
     const found = (JSON.parse(out) as Plan).pools.find(({ name }) => name === pool);
     if (found === undefined) throw new Error(`the plan lacks the pool ${pool}`);
@@ -208,13 +211,10 @@ describe('slipway plan', () => {
 
     const boots = await bootIds();
     await apply(app('two\n'));
-    await vi.waitFor(
-      async () => {
-        const { annotations } = (await cluster.operator.get(nodes, { name: 'worker-2' })).metadata;
-        expect(annotations?.['slipway.dev/drain-blocked']).toMatch(/shop\/kept.*\bweb\b/s);
-      },
-      { timeout: 90_000, interval: 200 },
-    );
+    await until(async () => {
+      const { annotations } = (await cluster.operator.get(nodes, { name: 'worker-2' })).metadata;
+      expect(annotations?.['slipway.dev/drain-blocked']).toMatch(/shop\/kept.*\bweb\b/s);
+    }, 'rollout');
     await allowDisruptions(cluster.operator, budget, 1);
     await allHave(worker.after);
 
@@ -222,13 +222,9 @@ describe('slipway plan', () => {
     expect(wasDrained).toEqual(new Set(NAMES));
     const after = await bootIds();
     expect(after.filter((id, index) => id === boots[index])).toEqual([]);
-    const requests = await settledRequestsOf(cluster.controlPlane, operator.user);
-    const evictions = requests.filter(
-      ({ objectRef, responseStatus }) => objectRef?.subresource === 'eviction' && responseStatus?.code === 201,
-    );
-    expect(evictions.map(({ objectRef }) => `${objectRef?.namespace}/${objectRef?.name}`).sort()).toEqual(
-      evicted.sort(),
-    );
+    const requests = await readSettledAuditLog(cluster.controlPlane.auditLog, operator.user);
+    const evictions = requests.filter(({ resource, code }) => resource === 'pods/eviction' && code === 201);
+    expect(evictions.map(({ name }) => name).sort()).toEqual(evicted.sort());
     expect(evicted).toEqual(['shop/free', 'shop/kept']);
     expect(await cluster.operator.find(pods, { namespace: 'shop', name: 'everywhere' })).toBeDefined();
   }, 240_000);
@@ -263,25 +259,22 @@ describe('slipway plan', () => {
     await renderedFrom(['00-master', '50-remote'], 'master');
     // Nobody has asked for this one.
     web.serve('/file', 'two');
-    const before = web.requests();
+    const before = web.requests.length;
     expect(await plan(remote('/etc/a'), as)).toMatchObject({ code: 0, pool: { changes: [] } });
-    expect(web.requests()).toBe(before);
+    expect(web.requests.length).toBe(before);
     const { code, err, pool } = await plan(remote('/etc/b'), as);
-    expect({ code, requests: web.requests() }).toEqual({ code: 3, requests: before + 1 });
+    expect({ code, requests: web.requests.length }).toEqual({ code: 3, requests: before + 1 });
     expect(err).toContain('remote content of MachineConfig 50-remote');
     await apply(remote('/etc/b'));
-    await vi.waitFor(
-      async () => {
-        const { spec } = await cluster.operator.get(machineConfigPools, { name: 'master' });
-        expect(spec.configuration?.name).toBe(pool.after);
-      },
-      { timeout: 30_000, interval: 100 },
-    );
+    await until(async () => {
+      const { spec } = await cluster.operator.get(machineConfigPools, { name: 'master' });
+      expect(spec.configuration?.name).toBe(pool.after);
+    });
   }, 120_000);
 
   it.each([planner, administrator])('has written nothing, and tried nothing that $user may not', async ({ user }) => {
-    const requests = await settledRequestsOf(cluster.controlPlane, user);
+    const requests = await readSettledAuditLog(cluster.controlPlane.auditLog, user);
     expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
-    expect(requests.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+    expect(requests.filter(({ code }) => code === 403)).toEqual([]);
   });
 });

@@ -6,8 +6,9 @@ import { infrastructures, machineConfigPools, secrets } from '@slipway/api';
 import { type ProvisioningToken, readTokens, serverSecrets } from '@slipway/fleet';
 import { decodeDataUrl, parse, validate } from '@slipway/ignition';
 import { createTransport, loadKubeconfig, type Transport } from '@slipway/kube';
+import { until } from '@slipway/testing/wait';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Cluster, type Scene, startCluster, until } from './provisioning/cluster.ts';
+import { type Cluster, type Scene, startCluster } from './provisioning/cluster.ts';
 
 let cluster: Cluster;
 let scene: Scene;

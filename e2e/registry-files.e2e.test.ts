@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { startTcpFaultProxy, type TcpFaultProxy } from '@slipway/testing/tcp-fault-proxy';
 import {
   pushImage,
   pushLayer,
@@ -12,7 +13,6 @@ import {
 } from '@slipway/tools/registry';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Clients, file, layer, readText } from './registry/clients.ts';
-import { startCountingProxy, type CountingProxy } from './registry/counting-proxy.ts';
 import { isRegistryMissing } from './registry/missing.ts';
 import { readFileInProcess } from './registry/read-file-process.ts';
 
@@ -113,11 +113,11 @@ describe.skipIf(missing)('the client of a real registry', () => {
     const references = JSON.stringify({ kind: 'ImageStream', padding: 'x'.repeat(300_000) });
     const sha256 = createHash('sha256').update(references).digest('hex');
     const name = 'openshift/release';
-    let proxy: CountingProxy;
+    let proxy: TcpFaultProxy;
     const below: PushedLayer[] = [];
 
     beforeAll(async () => {
-      proxy = await startCountingProxy(registry.port);
+      proxy = await startTcpFaultProxy(registry.port);
       for (const each of ['one', 'two', 'three', 'four']) {
         const old = file('release-manifests/image-references', `of layer ${each}`);
         below.push(await pushLayer(registry, name, large(each, 'none', old)));

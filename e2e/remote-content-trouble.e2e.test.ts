@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { machineConfigPools, remoteContentAnnotation, secrets } from '@slipway/api';
 import { encodeDataUrl, gzip } from '@slipway/ignition';
 import type { WriteAttempt } from '@slipway/kube';
+import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
-import { pool, until, untilClean } from './remote-content/cluster.ts';
-import { file, merging, setStage, withFiles } from './remote-content/stage.ts';
-import { endless, redirectTo } from './remote-content/web-server.ts';
+import { pool, untilClean } from './remote-content/cluster.ts';
+import { endless, file, merging, redirectTo, setStage, withFiles } from './remote-content/stage.ts';
 import { conditionOf, filesOf, findPool, renderedWith } from './render/fleet.ts';
 
 const stage = setStage();

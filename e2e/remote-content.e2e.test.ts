@@ -1,8 +1,9 @@
 import { machineConfigs, poolLabel, remoteContentAnnotation, secrets } from '@slipway/api';
 import { loadSnapshot } from '@slipway/controllers';
 import { gzip } from '@slipway/ignition';
+import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
-import { namespace, until } from './remote-content/cluster.ts';
+import { namespace } from './remote-content/cluster.ts';
 import { file, merging, setStage, withFiles } from './remote-content/stage.ts';
 
 const stage = setStage();
@@ -47,7 +48,7 @@ describe('remote content', () => {
     await stage.cluster.edit('60-other', remoteFile('/good'));
     await stage.cluster.untilState('60-other', 'ready');
     // Once for each of the three states.
-    expect(stage.web.requests()).toBe(3);
+    expect(stage.web.requests.length).toBe(3);
     await stage.web.stop();
     stage.web.serve('/good', 'changed');
     await stage.restart();
@@ -73,7 +74,7 @@ describe('remote content', () => {
     await stage.cluster.untilState('50-refreshed', 'failed');
     await stage.cluster.refresh('50-refreshed', 'monday');
     expect(await stage.cluster.untilState('50-refreshed', 'ready')).toEqual(second);
-    expect(stage.web.requests()).toBe(2);
+    expect(stage.web.requests.length).toBe(2);
     await stage.web.start();
   });
 
@@ -168,7 +169,7 @@ describe('a stored snapshot that somebody damaged', () => {
     await stage.restart();
     await untilIdle('60-later');
     expect(await stage.cluster.state('50-lost')).toMatchObject({ state: 'lost' });
-    expect(stage.web.requests()).toBe(2);
+    expect(stage.web.requests.length).toBe(2);
     await stage.cluster.refresh('50-lost', 'now');
     await until(async () => expect(await stage.cluster.load('50-lost')).toEqual({ '/etc/file': 'data:,changed' }));
   });
@@ -180,7 +181,7 @@ describe('a stored snapshot that somebody damaged', () => {
     await untilRemembered('50-index');
     await deleteSecret((await stage.cluster.secretNames('index'))[0] ?? '');
     expect(await stage.cluster.untilState('50-index', 'ready')).toEqual(before);
-    expect(stage.web.requests()).toBe(1);
+    expect(stage.web.requests.length).toBe(1);
   });
 
   it('whose index was deleted together with its chunks is lost', async () => {
@@ -193,7 +194,7 @@ describe('a stored snapshot that somebody damaged', () => {
     await deleteSecret(await chunk());
     await stage.restart();
     await stage.cluster.untilState('50-all', 'lost');
-    expect(stage.web.requests()).toBe(1);
+    expect(stage.web.requests.length).toBe(1);
   });
 
   it('is recovered from a rendered config, and only from the right contents', async () => {
@@ -215,7 +216,7 @@ describe('a stored snapshot that somebody damaged', () => {
     });
     expect(await stage.cluster.untilState('50-rendered', 'ready')).toEqual(before);
     expect(await stage.cluster.load('50-rendered')).toEqual({ '/etc/file': 'data:,good' });
-    expect(stage.web.requests()).toBe(1);
+    expect(stage.web.requests.length).toBe(1);
   });
 
   it('is refused when it was replaced by something else, and put right by a refresh', async () => {

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineConfigs } from '@slipway/api';
 import type { MachineConfig } from '@slipway/api';
-import { expect, it, vi } from 'vitest';
-import { findPool, type Fleet, machineConfig, startFleet } from './render/fleet.ts';
-import { runSlipway } from './slipway-process.ts';
+import { machineConfig } from '@slipway/testing/builders';
+import { runSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
+import { expect, it } from 'vitest';
+import { findPool, type Fleet, startFleet } from './render/fleet.ts';
 
 const count = 200;
 
@@ -39,15 +41,12 @@ async function renderOn(fleet: Fleet, list: readonly MachineConfig[]): Promise<{
   for (let from = 0; from < list.length; from += 10) {
     await Promise.all(list.slice(from, from + 10).map((each) => fleet.admin.create(machineConfigs, each)));
   }
-  return vi.waitFor(
-    async () => {
-      const configuration = (await findPool(fleet.admin, 'worker'))?.spec.configuration;
-      expect(configuration?.source).toHaveLength(count + 1);
-      const name = configuration?.name ?? '';
-      return { name, bytes: JSON.stringify((await fleet.admin.get(machineConfigs, { name })).spec) };
-    },
-    { timeout: 60_000, interval: 100 },
-  );
+  return until(async () => {
+    const configuration = (await findPool(fleet.admin, 'worker'))?.spec.configuration;
+    expect(configuration?.source).toHaveLength(count + 1);
+    const name = configuration?.name ?? '';
+    return { name, bytes: JSON.stringify((await fleet.admin.get(machineConfigs, { name })).spec) };
+  }, 'rollout');
 }
 
 it(`the same ${count} MachineConfigs in any order, on two control planes and offline, give the same name and bytes`, async () => {

@@ -19,19 +19,10 @@ import {
   silentLog,
 } from '@slipway/kube';
 import type { ControllerDef, KubeObject, Resource, Store } from '@slipway/kube';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import {
-  conditionOf,
-  customPool,
-  filesOf,
-  findPool,
-  type Fleet,
-  machineConfig,
-  namespace,
-  renderedWith,
-  startFleet,
-  withFile,
-} from './render/fleet.ts';
+import { configWithFile, customPool, machineConfig } from '@slipway/testing/builders';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { conditionOf, filesOf, findPool, type Fleet, namespace, renderedWith, startFleet } from './render/fleet.ts';
 
 let fleet: Fleet;
 
@@ -41,19 +32,17 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => fleet.stop());
 
-const patience = { timeout: 20_000, interval: 50 };
-
 const untilDegraded = (pool: string, message: RegExp): Promise<string> =>
-  vi.waitFor(async () => {
+  until(async () => {
     const condition = conditionOf(await findPool(fleet.admin, pool), 'RenderDegraded');
     expect(condition).toMatchObject({ status: 'True', message: expect.stringMatching(message) });
     return condition?.message ?? '';
-  }, patience);
+  });
 
 const untilWell = (pool: string): Promise<void> =>
-  vi.waitFor(async () => {
+  until(async () => {
     expect(conditionOf(await findPool(fleet.admin, pool), 'RenderDegraded')).toMatchObject({ status: 'False' });
-  }, patience);
+  });
 
 describe('a fleet with nothing of its users', () => {
   it('has the pools master and worker, each with a rendered config made from the built-in one', async () => {
@@ -70,18 +59,18 @@ describe('a fleet with nothing of its users', () => {
 describe("a user's MachineConfig", () => {
   it('is merged over the built-in one, and an edit reaches the pool in under a second', async () => {
     const { admin } = fleet;
-    await admin.create(machineConfigs, machineConfig('50-motd', 'worker', { config: withFile('/etc/motd', 'one') }));
+    await admin.create(
+      machineConfigs,
+      machineConfig('50-motd', 'worker', { config: configWithFile('/etc/motd', 'one') }),
+    );
     await renderedWith(admin, 'worker', '50-motd');
     const times: number[] = [];
     for (const text of ['two', 'three', 'four', 'five', 'six']) {
       const before = (await findPool(admin, 'worker'))?.spec.configuration?.name;
-      const body = { spec: { config: withFile('/etc/motd', text) } };
+      const body = { spec: { config: configWithFile('/etc/motd', text) } };
       const begun = performance.now();
       await admin.patch(machineConfigs, { name: '50-motd' }, { type: 'merge', body }, {});
-      await vi.waitFor(
-        async () => expect((await findPool(admin, 'worker'))?.spec.configuration?.name).not.toBe(before),
-        { timeout: 20_000, interval: 5 },
-      );
+      await until(async () => expect((await findPool(admin, 'worker'))?.spec.configuration?.name).not.toBe(before));
       times.push(performance.now() - begun);
       await renderedWith(admin, 'worker', '50-motd', (rendered) => {
         expect(filesOf(rendered)['/etc/motd']).toBe(`data:,${text}`);
@@ -94,7 +83,10 @@ describe("a user's MachineConfig", () => {
 
   it("of the role worker is in a custom pool that says so, and the pool's own wins over it", async () => {
     const { admin } = fleet;
-    await admin.create(machineConfigs, machineConfig('40-infra', 'infra', { config: withFile('/etc/motd', 'infra') }));
+    await admin.create(
+      machineConfigs,
+      machineConfig('40-infra', 'infra', { config: configWithFile('/etc/motd', 'infra') }),
+    );
     await admin.create(machineConfigPools, customPool('infra'));
     const rendered = await renderedWith(admin, 'infra', '40-infra', (found) =>
       expect(filesOf(found)['/etc/motd']).toBe('data:,infra'),
@@ -121,7 +113,7 @@ describe("a user's MachineConfig", () => {
 });
 
 describe('a bad MachineConfig', () => {
-  const motd = (text: string, more: object = {}) => ({ config: withFile('/etc/motd', text, more) });
+  const motd = (text: string, more: object = {}) => ({ config: configWithFile('/etc/motd', text, more) });
   it.each([
     ['cannot be parsed', { config: { ignition: { version: '9.9.9' } } }, /99-bad.*spec\.config.*9\.9\.9/],
     ['has a mode that is refused', motd('x', { mode: 0o4755 }), /99-bad.*storage\.files\[0\]\.mode.*4755/],
@@ -156,7 +148,7 @@ describe('a bad MachineConfig', () => {
 describe('a result over the limit of one object', () => {
   const random = (bytes: number) => randomBytes(bytes).toString('base64');
   const big = (name: string, source: string) =>
-    machineConfig(name, 'worker', { config: withFile(`/etc/${name}`, '', { contents: { source } }) });
+    machineConfig(name, 'worker', { config: configWithFile(`/etc/${name}`, '', { contents: { source } }) });
 
   it('is compressed when that is enough', async () => {
     const { admin } = fleet;
@@ -217,12 +209,12 @@ describe('what is the operator’s own', () => {
     const before = await admin.get(machineConfigs, { name });
     await breakGlass.delete(machineConfigs, { name }, {});
     await breakGlass.delete(machineConfigs, { name: '00-worker' }, {});
-    await vi.waitFor(async () => {
+    await until(async () => {
       const found = await admin.find(machineConfigs, { name });
       expect(found?.metadata.uid).not.toBe(before.metadata.uid);
       expect(found?.spec).toEqual(before.spec);
       expect(await admin.find(machineConfigs, { name: '00-worker' })).toBeDefined();
-    }, patience);
+    });
     await untilWell('worker');
     expect(await currentName()).toBe(name);
   });
@@ -232,9 +224,9 @@ describe('what is the operator’s own', () => {
     const name = await currentName();
     const before = await admin.get(machineConfigs, { name });
     await breakGlass.patch(machineConfigs, { name }, { type: 'merge', body: { spec: { fips: true } } }, {});
-    await vi.waitFor(async () => {
+    await until(async () => {
       expect((await admin.get(machineConfigs, { name })).spec).toEqual(before.spec);
-    }, patience);
+    });
   });
 });
 
@@ -246,10 +238,10 @@ describe('old rendered configs', () => {
     await admin.create(machineConfigs, machineConfig('41-infra', 'infra', { kernelArguments: ['later'] }));
     await renderedWith(admin, 'infra', '41-infra');
     // It is marked from its birth; that it stays so while the pool has moved on is the node's doing.
-    await vi.waitFor(async () => {
+    await until(async () => {
       const labels = (await admin.get(machineConfigs, { name })).metadata.labels;
       expect(labels).toHaveProperty([inUseLabel]);
-    }, patience);
+    });
     await expect(admin.delete(machineConfigs, { name }, {})).rejects.toMatchObject({ code: 'SLW_KUBE_FORBIDDEN' });
   });
 
@@ -258,14 +250,14 @@ describe('old rendered configs', () => {
     const name = (await admin.get(nodes, { name: 'n1' })).metadata.annotations?.[nodeAnnotations.currentConfig] ?? '';
     expect(name).not.toBe((await findPool(admin, 'infra'))?.spec.configuration?.name);
     const before = await admin.get(machineConfigs, { name });
-    await vi.waitFor(() => admin.get(secrets, { namespace, name: `copy-of-${name}-0` }), patience);
+    await until(() => admin.get(secrets, { namespace, name: `copy-of-${name}-0` }));
     await breakGlass.delete(machineConfigs, { name }, {});
-    await vi.waitFor(async () => {
+    await until(async () => {
       const found = await admin.get(machineConfigs, { name });
       expect(found.metadata.uid).not.toBe(before.metadata.uid);
       expect(found.spec).toEqual(before.spec);
       expect(found.metadata.labels).toHaveProperty([inUseLabel]);
-    }, patience);
+    });
   });
 
   it('that nothing refers to are collected, but for the newest', async () => {

@@ -1,26 +1,11 @@
-import {
-  machineConfigPools,
-  machineConfigs,
-  machineConfigurations,
-  nodeAnnotations,
-  roleLabel,
-  rolloutPolicyAnnotations,
-} from '@slipway/api';
+import { machineConfigPools, machineConfigs, roleLabel } from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
-import type { NodeDisruptionPolicy } from '@slipway/fleet';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  countOut,
-  currentOf,
-  desiredOf,
-  fileConfig,
-  ignition,
-  patience,
-  type RolloutScene,
-  type Spec,
-  startRolloutScene,
-  stateOf,
-} from './rollout/rollout-scene.ts';
+import { ignitionConfig, specWithFile } from '@slipway/testing/builders';
+import { drawSample } from '@slipway/testing/sample';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectPolicyActions, policyActions, policyKinds, prepareForPolicies } from './rollout/policies.ts';
+import { countOut, desiredOf, type RolloutScene, startRolloutScene } from './rollout/rollout-scene.ts';
 
 // What users of such fleets know, each under its name. The machines are simulated; the rest is real.
 const WORKERS = 4;
@@ -51,7 +36,7 @@ it('kernel arguments', async () => {
   const boots = await Promise.all(workers().map(bootOf));
   const out = countOut(scene, worker);
   await settled(
-    await scene.apply('50-arguments', 'worker', { config: ignition(), kernelArguments: ['quiet', 'a=b c'] }),
+    await scene.apply('50-arguments', 'worker', { config: ignitionConfig(), kernelArguments: ['quiet', 'a=b c'] }),
   );
   for (const name of workers()) {
     expect(await scene.file(name, 'var/lib/slipway-simulated/os.json')).toContain('"quiet"');
@@ -65,13 +50,13 @@ it('kernel arguments', async () => {
 it('a paused pool', async () => {
   const before = target;
   await scene.patchPool('worker', { spec: { paused: true } });
-  const config = await scene.apply('50-paused', 'worker', fileConfig('/etc/paused', 'one'));
-  await vi.waitFor(async () => {
+  const config = await scene.apply('50-paused', 'worker', specWithFile('/etc/paused', 'one'));
+  await until(async () => {
     const pool = await scene.pool('worker');
     expect(condition(pool, 'Updating')).toMatchObject({ status: 'False', message: expect.stringMatching(/paused/i) });
     expect(condition(pool, 'Updated')).toMatchObject({ status: 'False' });
     expect(pool.status?.observedGeneration).toBe(pool.metadata.generation);
-  }, patience);
+  }, 'rollout');
   for (const name of workers()) expect(desiredOf(await scene.node(name))).toBe(before);
   await scene.patchPool('worker', { spec: { paused: false } });
   await settled(config);
@@ -82,7 +67,7 @@ it('a custom pool created and deleted', async () => {
   const role = 'node-role.kubernetes.io/gpu';
   await scene.client.create(machineConfigs, {
     metadata: { name: '60-gpu', labels: { [roleLabel]: 'gpu' } },
-    spec: fileConfig('/etc/gpu', 'yes'),
+    spec: specWithFile('/etc/gpu', 'yes'),
   });
   await scene.client.create(machineConfigPools, {
     metadata: { name: 'gpu' },
@@ -107,13 +92,13 @@ it('a custom pool created and deleted', async () => {
 it('a bad MachineConfig recovers', async () => {
   const before = target;
   // A file below a file: found out on the machine, before it is drained.
-  const bad = await scene.apply('50-bad', 'worker', fileConfig('/etc/hostname/below', 'no'));
-  await vi.waitFor(async () => {
+  const bad = await scene.apply('50-bad', 'worker', specWithFile('/etc/hostname/below', 'no'));
+  await until(async () => {
     const pool = await scene.pool('worker');
     expect(pool.status?.degradedMachineCount).toBe(1);
     expect(condition(pool, 'NodeDegraded')).toMatchObject({ status: 'True' });
     expect(condition(pool, 'Degraded')).toMatchObject({ status: 'True' });
-  }, patience);
+  }, 'rollout');
   const given = await Promise.all(workers().map(async (name) => desiredOf(await scene.node(name))));
   expect(given.filter((config) => config === bad)).toHaveLength(1);
   expect(await scene.remove('50-bad', 'worker')).toBe(before);
@@ -126,10 +111,10 @@ it('a node cordoned by a person stays cordoned', async () => {
   await scene.patchPool('worker', { spec: { maxUnavailable: 2 } });
   await scene.patchNode(name, { spec: { unschedulable: true } });
   const before = target;
-  const config = await scene.apply('50-cordoned', 'worker', fileConfig('/etc/cordoned', 'one'));
-  await vi.waitFor(async () => {
+  const config = await scene.apply('50-cordoned', 'worker', specWithFile('/etc/cordoned', 'one'));
+  await until(async () => {
     expect((await scene.pool('worker')).status).toMatchObject({ updatedMachineCount: WORKERS - 1 });
-  }, patience);
+  }, 'rollout');
   const left = await scene.node(name);
   expect(left.spec?.unschedulable).toBe(true);
   expect(desiredOf(left)).toBe(before);
@@ -142,9 +127,9 @@ it('a node cordoned by a person stays cordoned', async () => {
 it('a deleted rendered config is made again', async () => {
   // Who may: one in use is protected from everybody else.
   await scene.cluster.client.delete(machineConfigs, { name: target }, {});
-  const again = await vi.waitFor(() => scene.client.get(machineConfigs, { name: target }), patience);
+  const again = await until(() => scene.client.get(machineConfigs, { name: target }), 'rollout');
   expect(again.spec?.config).toBeDefined();
-  await settled(await scene.apply('50-again', 'worker', fileConfig('/etc/again', 'one')));
+  await settled(await scene.apply('50-again', 'worker', specWithFile('/etc/again', 'one')));
 });
 
 it('a node moved between pools', async () => {
@@ -152,7 +137,7 @@ it('a node moved between pools', async () => {
   const role = 'node-role.kubernetes.io/store';
   await scene.client.create(machineConfigs, {
     metadata: { name: '60-store', labels: { [roleLabel]: 'store' } },
-    spec: fileConfig('/etc/store', 'yes'),
+    spec: specWithFile('/etc/store', 'yes'),
   });
   await scene.client.create(machineConfigPools, {
     metadata: { name: 'store' },
@@ -174,7 +159,7 @@ it('a node moved between pools', async () => {
 
 it('a node that joins during a rollout', async () => {
   const before = target;
-  const config = await scene.apply('50-joins', 'worker', fileConfig('/etc/joins', 'one'));
+  const config = await scene.apply('50-joins', 'worker', specWithFile('/etc/joins', 'one'));
   const name = await scene.machines.add('worker');
   await settled(config, WORKERS + 1);
   expect(await scene.file(name, 'etc/joins')).toBe('one');
@@ -185,11 +170,11 @@ it('a node that joins during a rollout', async () => {
 
 it('maxUnavailable changed in flight', async () => {
   const out = countOut(scene, worker);
-  const begun = await scene.apply('50-flight', 'worker', fileConfig('/etc/flight', 'one'));
-  await vi.waitFor(async () => {
+  const begun = await scene.apply('50-flight', 'worker', specWithFile('/etc/flight', 'one'));
+  await until(async () => {
     const given = await Promise.all(workers().map(async (name) => desiredOf(await scene.node(name))));
     expect(given).toContain(begun);
-  }, patience);
+  }, 'rollout');
   expect(out.most()).toBeLessThanOrEqual(1);
   await scene.patchPool('worker', { spec: { maxUnavailable: '50%' } });
   await settled(begun);
@@ -197,101 +182,22 @@ it('maxUnavailable changed in flight', async () => {
   await scene.patchPool('worker', { spec: { maxUnavailable: 1 } });
   out.stop();
   const after = countOut(scene, worker);
-  await settled(await scene.apply('50-flight', 'worker', fileConfig('/etc/flight', 'two')));
+  await settled(await scene.apply('50-flight', 'worker', specWithFile('/etc/flight', 'two')));
   expect(after.most()).toBe(1);
   after.stop();
 });
 
 describe('node disruption policy', () => {
-  const unit = 'app.service';
-  type Action = NonNullable<NodeDisruptionPolicy['sshkey']>['actions'][number];
-  const actions: readonly (readonly [string, Action, Expected])[] = [
-    ['None', { type: 'None' }, { boots: false, drains: false, done: [] }],
-    ['Drain', { type: 'Drain' }, { boots: false, drains: true, done: [] }],
-    [
-      'Reload',
-      { type: 'Reload', reload: { serviceName: unit } },
-      { boots: false, drains: false, done: [`reload ${unit}`] },
-    ],
-    [
-      'Restart',
-      { type: 'Restart', restart: { serviceName: unit } },
-      { boots: false, drains: false, done: [`restart ${unit}`] },
-    ],
-    ['DaemonReload', { type: 'DaemonReload' }, { boots: false, drains: false, done: ['daemon-reload'] }],
-    ['Reboot', { type: 'Reboot' }, { boots: true, drains: true, done: [] }],
-  ];
-  interface Expected {
-    boots: boolean;
-    drains: boolean;
-    done: string[];
-  }
-  const base = { config: ignition({ systemd: { units: [{ name: unit, enabled: true, contents: appUnit('base') }] } }) };
-  const kinds: Record<string, { policy: (action: Action) => NodeDisruptionPolicy; change: (text: string) => Spec }> = {
-    files: {
-      policy: (action) => ({ files: [{ path: '/etc/app.conf', actions: [action] }] }),
-      change: (text) => fileConfig('/etc/app.conf', text),
-    },
-    directories: {
-      policy: (action) => ({ files: [{ path: '/etc/app.d', actions: [action] }] }),
-      change: (text) => fileConfig('/etc/app.d/inside', text),
-    },
-    units: {
-      policy: (action) => ({ units: [{ name: 'side.service', actions: [action] }] }),
-      change: (text) => ({
-        config: ignition({ systemd: { units: [{ name: 'side.service', enabled: true, contents: appUnit(text) }] } }),
-      }),
-    },
-    'ssh keys': {
-      policy: (action) => ({ sshkey: { actions: [action] } }),
-      change: (text) => ({
-        config: ignition({ passwd: { users: [{ name: 'core', sshAuthorizedKeys: [`ssh-ed25519 AAAA ${text}`] }] } }),
-      }),
-    },
-  };
-
   beforeAll(async () => {
-    await scene.client.create(machineConfigurations, {
-      metadata: { name: 'cluster' },
-      spec: { managementState: 'Managed' },
-    });
     // Two are enough here, both at once.
     for (const name of workers().slice(2)) await scene.machines.remove(name);
-    const annotations = { [rolloutPolicyAnnotations.waves]: '100%' };
-    await scene.patchPool('worker', { metadata: { annotations }, spec: { maxUnavailable: 2 } });
-    await settled(await scene.apply('50-app', 'worker', base), 2);
+    await settled(await prepareForPolicies(scene), 2);
   }, 60_000);
 
-  it.each(
-    Object.keys(kinds).flatMap((kind) => actions.map(([name, action, expected]) => ({ kind, name, action, expected }))),
-  )('for $kind: $name', async ({ kind, name: actionName, action, expected }) => {
-    const { policy, change } = kinds[kind] ?? {};
-    if (policy === undefined || change === undefined) throw new Error(`no such kind: ${kind}`);
-    const [name = ''] = workers();
-    const body = { spec: { nodeDisruptionPolicy: policy(action) } };
-    await scene.client.patch(machineConfigurations, { name: 'cluster' }, { type: 'merge', body }, {});
-    const boot = await bootOf(name);
-    const doneBefore = await doneOn(name);
-    const config = await scene.apply(`51-${kind.replace(' ', '-')}`, 'worker', change(actionName));
-    await settled(config, 2);
-    const after = await scene.node(name);
-    expect(after.status?.nodeInfo?.bootID !== boot).toBe(expected.boots);
-    expect(after.metadata.annotations?.[nodeAnnotations.lastAppliedDrain] === `uncordon-${config}`).toBe(
-      expected.drains,
-    );
-    // A boot begins a new list.
-    expect(await doneOn(name)).toEqual(expected.boots ? [] : [...doneBefore, ...expected.done]);
-    expect(stateOf(after)).toBe('Done');
-    expect(currentOf(after)).toBe(config);
+  // All kinds with all actions are in rollout-policies.slow.test.ts.
+  it.each(policyActions)('$type, for one of files, directories, units and ssh keys', async (action) => {
+    const [kind] = drawSample(`policy ${action.type}`, policyKinds, 1 / policyKinds.length);
+    if (kind === undefined) throw new Error('no kind was drawn');
+    target = await expectPolicyActions(scene, kind, action);
   });
-
-  const doneOn = async (name: string): Promise<string[]> =>
-    ((await scene.file(name, 'run/slipway-simulated/done')) ?? '')
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '');
 });
-
-function appUnit(description: string): string {
-  return `[Unit]\nDescription=${description}\n[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n`;
-}

@@ -7,32 +7,31 @@ import {
   rolloutRequestAnnotation,
   stopRolloutsAnnotation,
 } from '@slipway/api';
-import { look } from '@slipway/slipway/testing/look';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { findPool, type Fleet, machineConfig, renderedWith, startFleet, withFile } from './render/fleet.ts';
-import { endOf, runSlipway, slipway, type SlipwayProcess } from './slipway-process.ts';
+import { type InProcessCommand, runInProcess } from '@slipway/slipway/testing/in-process';
+import { configWithFile, machineConfig, node } from '@slipway/testing/builders';
+import { waitForExit, runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
+import { addReadyNode, obeyDesiredConfig } from '@slipway/testing/stand-in-kubelet';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { findPool, type Fleet, renderedWith, startFleet } from './render/fleet.ts';
 
-// The commands are processes of their own, and so are the controllers. The machines are Node objects that do what they are
+// The controllers are a process of their own, and so is each command once. The machines are Node objects that do what they are
 // told when the test says so.
 let fleet: Fleet;
-let controller: SlipwayProcess;
+let controller: RunningProcess;
 let old = '';
 let renewed = '';
 
 const workers = ['worker-a', 'worker-b', 'worker-c'] as const;
-const patience = { timeout: 30_000, interval: 50 };
 
-const command = (...args: string[]) => runSlipway(...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
+const command = (name: InProcessCommand, ...args: string[]) =>
+  runInProcess(name, ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
+/** As a user has it. */
+const commandAsProcess = (...args: string[]) => runSlipway(...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
 
-async function json(...args: string[]): Promise<unknown> {
-  const { code, out, err } = await command(...args, '-o', 'json');
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  return JSON.parse(out) as unknown;
-}
-
-/** What a command that only looks shows. */
-async function shown(name: Parameters<typeof look>[1], ...args: string[]): Promise<unknown> {
-  const { code, out, err } = await look(fleet.controlPlane.kubeconfig, name, ...args, '-o', 'json');
+/** What a command says with -o json. */
+async function shown(name: InProcessCommand, ...args: string[]): Promise<unknown> {
+  const { code, out, err } = await command(name, ...args, '-o', 'json');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out) as unknown;
 }
@@ -54,39 +53,26 @@ const say = (name: string, annotations: Record<string, string>) =>
   fleet.admin.patch(nodes, { name }, { type: 'merge', body: { metadata: { annotations } } }, {});
 
 async function addWorker(name: string, config: string): Promise<void> {
-  await fleet.admin.create(nodes, { metadata: { name, labels: { 'node-role.kubernetes.io/worker': '' } } });
-  const lastTransitionTime = new Date().toISOString();
-  const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastTransitionTime }];
-  const ready = { type: 'merge', body: { status: { conditions } } } as const;
-  await fleet.admin.patch(nodes, { name }, ready, {}, { subresource: 'status' });
+  await addReadyNode(fleet.admin, node(name));
   await say(name, { [nodeAnnotations.currentConfig]: config, [nodeAnnotations.state]: 'Done' });
-}
-
-/** The machine becomes what it is told to be. */
-async function obey(name: string): Promise<void> {
-  const { [nodeAnnotations.currentConfig]: current, [nodeAnnotations.desiredConfig]: desired } =
-    await annotationsOf(name);
-  if (desired !== undefined && desired !== current) {
-    await say(name, { [nodeAnnotations.currentConfig]: desired, [nodeAnnotations.state]: 'Done' });
-  }
 }
 
 /** What the controller has last written about the pool, once it has seen all of its spec. */
 const updating = (expected: object): Promise<void> =>
-  vi.waitFor(async () => {
+  until(async () => {
     const pool = await findPool(fleet.admin, 'worker');
     expect(pool?.status?.observedGeneration).toBe(pool?.metadata.generation);
     expect(pool?.status?.conditions?.find(({ type }) => type === 'Updating')).toMatchObject(expected);
-  }, patience);
+  });
 
 /** All machines obey until every one has this config. */
 const untilAllHave = (config: string): Promise<void> =>
-  vi.waitFor(async () => {
-    for (const name of workers) await obey(name);
+  until(async () => {
+    for (const name of workers) await obeyDesiredConfig(fleet.admin, name);
     const pool = await findPool(fleet.admin, 'worker');
     expect(pool?.status).toMatchObject({ configuration: { name: config }, updatedMachineCount: workers.length });
     expect(pool?.status?.conditions?.find(({ type }) => type === 'Updated')).toMatchObject({ status: 'True' });
-  }, patience);
+  });
 
 beforeAll(async () => {
   fleet = await startFleet();
@@ -99,10 +85,10 @@ afterAll(() => fleet.stop());
 
 describe('slipway pause and resume', () => {
   it('a paused pool gives nothing; status and why say so', async () => {
-    expect(await json('pause', 'worker')).toMatchObject({ action: 'pause', pool: 'worker', changed: true });
+    expect(await shown('pause', 'worker')).toMatchObject({ action: 'pause', pool: 'worker', changed: true });
     await fleet.admin.create(
       machineConfigs,
-      machineConfig('50-motd', 'worker', { config: withFile('/etc/motd', 'hi\n') }),
+      machineConfig('50-motd', 'worker', { config: configWithFile('/etc/motd', 'hi\n') }),
     );
     renewed = (await renderedWith(fleet.admin, 'worker', '50-motd')).metadata.name;
     await updating({ status: 'False', reason: 'Paused' });
@@ -120,8 +106,8 @@ describe('slipway pause and resume', () => {
   });
 
   it('a resumed pool goes on with its canary; status shows the wave, why the recorded reason', async () => {
-    expect(await json('resume', 'worker')).toMatchObject({ action: 'resume', changed: true });
-    await vi.waitFor(async () => expect(await given(renewed)).toHaveLength(1), patience);
+    expect(await shown('resume', 'worker')).toMatchObject({ action: 'resume', changed: true });
+    await until(async () => expect(await given(renewed)).toHaveLength(1));
     const [canary = ''] = await given(renewed);
     await say(canary, { [nodeAnnotations.state]: 'Working' });
     expect(await shown('status', 'worker')).toMatchObject({
@@ -132,29 +118,29 @@ describe('slipway pause and resume', () => {
       desired: renewed,
       given: { at: expect.any(String) },
     });
-    const { out } = await look(fleet.controlPlane.kubeconfig, 'status', 'worker');
+    const { out } = await command('status', 'worker');
     expect(out).toMatch(new RegExp(`${canary} +updating`));
     expect(out).not.toContain('\u001b');
   });
 
   it('--all stops every pool within one reconcile, and lets them go on', async () => {
-    const stopped = await command('pause', '--all', '--reason', 'storage maintenance');
+    const stopped = await commandAsProcess('pause', '--all', '--reason', 'storage maintenance');
     expect(stopped.out).toMatch(/^All rollouts are stopped: storage maintenance\./);
     const settings = await fleet.admin.get(machineConfigurations, { name: 'cluster' });
     expect(settings.metadata.annotations).toMatchObject({ [stopRolloutsAnnotation]: 'storage maintenance' });
-    for (const name of workers) await obey(name);
+    for (const name of workers) await obeyDesiredConfig(fleet.admin, name);
     await updating({ status: 'False', reason: 'RolloutsStopped', message: expect.stringContaining('1 of 3') });
     expect(await given(renewed)).toHaveLength(1);
     expect(await shown('status')).toMatchObject({ stopped: 'storage maintenance' });
 
-    expect(await json('resume', '--all')).toMatchObject({ pool: null, changed: true });
-    await vi.waitFor(async () => expect(await given(renewed)).toHaveLength(2), patience);
+    expect(await shown('resume', '--all')).toMatchObject({ pool: null, changed: true });
+    await until(async () => expect(await given(renewed)).toHaveLength(2));
   });
 });
 
 describe('slipway cancel and rollback', () => {
   it('cancel brings the machines that were given the config back, and says how it goes on', async () => {
-    const { code, out } = await command('cancel', 'worker');
+    const { code, out } = await commandAsProcess('cancel', 'worker');
     expect(code).toBe(0);
     expect(out).toContain(`goes to ${old}`);
     expect(out).toContain('slipway resume worker');
@@ -180,7 +166,7 @@ describe('slipway cancel and rollback', () => {
   });
 
   it('resume ends the hold: the newest config is rolled out to all', async () => {
-    const { out } = await command('resume', 'worker');
+    const { out } = await commandAsProcess('resume', 'worker');
     expect(out).toContain(renewed);
     await untilAllHave(renewed);
   });
@@ -201,14 +187,14 @@ describe('slipway cancel and rollback', () => {
       { name: renewed, isTarget: true, before: old },
       { name: old, isTarget: false },
     ]);
-    const { out } = await look(fleet.controlPlane.kubeconfig, 'history', 'worker');
+    const { out } = await command('history', 'worker');
     expect(out).toContain('MachineConfigs: + 50-motd');
     expect(out).toContain('+ file /etc/motd');
   });
 
   it('rollback goes to the config that the beginning of a hash names', async () => {
     const hash = old.slice(old.lastIndexOf('-') + 1);
-    expect(await json('rollback', 'worker', '--to', hash.slice(0, 8))).toMatchObject({
+    expect(await shown('rollback', 'worker', '--to', hash.slice(0, 8))).toMatchObject({
       action: 'rollback',
       message: expect.stringContaining(`goes to ${old}`),
     });
@@ -225,8 +211,8 @@ describe('slipway cancel and rollback', () => {
 
 describe('slipway status --watch', () => {
   it('in a pipe writes a line for each change, and ends with Ctrl-C and code 0', async () => {
-    const watching = slipway('status', 'worker', '--watch', '--kubeconfig', fleet.controlPlane.kubeconfig);
-    const documents = slipway(
+    const watching = startSlipway('status', 'worker', '--watch', '--kubeconfig', fleet.controlPlane.kubeconfig);
+    const documents = startSlipway(
       'status',
       'worker',
       '--watch',
@@ -251,8 +237,8 @@ describe('slipway status --watch', () => {
     await documents.saw(/"phase":"updating"[^]*"name":"worker","phase":"updated"/);
     watching.child.kill('SIGINT');
     documents.child.kill('SIGINT');
-    expect(await endOf(watching)).toMatchObject({ code: 0, err: '' });
-    const { code, out } = await endOf(documents);
+    expect(await waitForExit(watching)).toMatchObject({ code: 0, err: '' });
+    const { code, out } = await waitForExit(documents);
     expect(code).toBe(0);
     const reports = out
       .trimEnd()
@@ -272,9 +258,8 @@ describe('names that are not there', () => {
         /^slipway: the cluster has no MachineConfigPool wroker\. Did you mean worker\? \[SLW_CLI_NO_POOL\]\n$/,
       ),
     });
-    const { kubeconfig } = fleet.controlPlane;
-    expect(await look(kubeconfig, 'status', 'wroker')).toMatchObject({ code: 1, out: '', thrown: 'SLW_CLI_NO_POOL' });
-    expect(await look(kubeconfig, 'why', 'worker-aa')).toMatchObject({
+    expect(await command('status', 'wroker')).toMatchObject({ code: 1, out: '', thrown: 'SLW_CLI_NO_POOL' });
+    expect(await command('why', 'worker-aa')).toMatchObject({
       thrown: 'SLW_CLI_NO_NODE',
       err: expect.stringContaining('Did you mean worker-a'),
     });
@@ -283,8 +268,7 @@ describe('names that are not there', () => {
 
 describe('without a controller', () => {
   beforeAll(async () => {
-    controller.child.kill('SIGTERM');
-    await controller.exit;
+    await controller.stop();
   });
 
   const requestOf = async (): Promise<string | undefined> =>
@@ -295,28 +279,26 @@ describe('without a controller', () => {
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/probably no controller runs.*kubectl annotate.*\[SLW_CLI_NO_ANSWER\]/);
     expect(await requestOf()).toBe('rollback');
-    expect((await look(fleet.controlPlane.kubeconfig, 'status', 'worker')).out).toContain(
-      'asked for and not answered yet: rollback',
-    );
+    expect((await command('status', 'worker')).out).toContain('asked for and not answered yet: rollback');
   });
 
   it('a request that somebody takes away is waited for no longer', async () => {
-    const asking = slipway('rollback', 'worker', '--wait', '60', '--kubeconfig', fleet.controlPlane.kubeconfig);
+    const asking = startSlipway('rollback', 'worker', '--wait', '60', '--kubeconfig', fleet.controlPlane.kubeconfig);
     await asking.saw(/Ctrl-C takes it back/);
     const body = { metadata: { annotations: { [rolloutRequestAnnotation]: null } } };
     await fleet.admin.patch(machineConfigPools, { name: 'worker' }, { type: 'merge', body }, {});
-    expect(await endOf(asking)).toMatchObject({
+    expect(await waitForExit(asking)).toMatchObject({
       code: 1,
       err: expect.stringMatching(/taken away without an answer.*\[SLW_CLI_NO_ANSWER\]/),
     });
   });
 
   it('Ctrl-C takes the request back', async () => {
-    const asking = slipway('rollback', 'worker', '--kubeconfig', fleet.controlPlane.kubeconfig);
+    const asking = startSlipway('rollback', 'worker', '--kubeconfig', fleet.controlPlane.kubeconfig);
     await asking.saw(/Ctrl-C takes it back/);
     expect(await requestOf()).toBe('rollback');
     asking.child.kill('SIGINT');
-    expect(await endOf(asking)).toMatchObject({ code: 130, err: expect.stringContaining('was taken back') });
+    expect(await waitForExit(asking)).toMatchObject({ code: 130, err: expect.stringContaining('was taken back') });
     expect(await requestOf()).toBeUndefined();
   });
 });

@@ -1,14 +1,9 @@
 import { machineConfigurations, nodeAnnotations, stopRolloutsAnnotation } from '@slipway/api';
 import type { Node } from '@slipway/api';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import {
-  countOut,
-  desiredOf,
-  fileConfig,
-  patience,
-  type RolloutScene,
-  startRolloutScene,
-} from './rollout/rollout-scene.ts';
+import { specWithFile } from '@slipway/testing/builders';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { countOut, desiredOf, type RolloutScene, startRolloutScene } from './rollout/rollout-scene.ts';
 
 let scene: RolloutScene;
 let target = '';
@@ -42,7 +37,7 @@ it('two masters never together, whatever maxUnavailable says', async () => {
     metadata: { annotations: { 'slipway.dev/rollout-waves': '100%' } },
   });
   const out = countOut(scene, master);
-  await settled(await scene.apply('50-first', 'master', fileConfig('/etc/first', 'one')), 3);
+  await settled(await scene.apply('50-first', 'master', specWithFile('/etc/first', 'one')), 3);
   expect(out.most()).toBe(1);
   out.stop();
 });
@@ -51,7 +46,7 @@ it('the controller’s own node is the last one', async () => {
   await scene.cluster.restartControllers('--own-node', 'master-0');
   let config = '';
   const given = watchGiven(() => config);
-  config = await scene.apply('50-second', 'master', fileConfig('/etc/second', 'one'));
+  config = await scene.apply('50-second', 'master', specWithFile('/etc/second', 'one'));
   await settled(config, 3);
   expect(given.order.at(-1)).toBe('master-0');
   given.stop();
@@ -61,11 +56,11 @@ it('the stop switch stops within one reconcile, and resumes', async () => {
   await scene.run('pause', '--all', '--reason', 'an incident');
   const { metadata } = await scene.client.get(machineConfigurations, { name: 'cluster' });
   expect(metadata.annotations?.[stopRolloutsAnnotation]).toContain('an incident');
-  const config = await scene.apply('50-third', 'master', fileConfig('/etc/third', 'one'));
-  await vi.waitFor(async () => {
+  const config = await scene.apply('50-third', 'master', specWithFile('/etc/third', 'one'));
+  await until(async () => {
     const updating = (await scene.pool('master')).status?.conditions?.find(({ type }) => type === 'Updating');
     expect(updating?.message).toContain('an incident');
-  }, patience);
+  }, 'rollout');
   for (const name of scene.machines.names()) expect(desiredOf(await scene.node(name))).toBe(target);
   await scene.run('resume', '--all');
   await settled(config, 3);
@@ -75,7 +70,7 @@ it('a single-node cluster updates, without a drain that could not end', async ()
   for (const name of ['master-1', 'master-2']) await scene.machines.remove(name);
   await settled(target, 1);
   const boot = (await scene.node('master-0')).status?.nodeInfo?.bootID;
-  const config = await scene.apply('50-alone', 'master', fileConfig('/etc/alone', 'one'));
+  const config = await scene.apply('50-alone', 'master', specWithFile('/etc/alone', 'one'));
   await settled(config, 1);
   const node = await scene.node('master-0');
   expect(node.status?.nodeInfo?.bootID).not.toBe(boot);

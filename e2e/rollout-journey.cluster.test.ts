@@ -1,13 +1,21 @@
 import { machineConfigNodes, machineConfigPools, nodeAnnotations, nodes, pods } from '@slipway/api';
 import type { MachineConfigPool, Node } from '@slipway/api';
 import { createInformer } from '@slipway/kube';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { runSlipway } from '@slipway/testing/slipway-process';
+import {
+  addBudget,
+  addNamespace,
+  addPod,
+  allowDisruptions,
+  endPod,
+  reportReady,
+} from '@slipway/testing/stand-in-kubelet';
+import { until, type WaitBound } from '@slipway/testing/wait';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startFleet, type Fleet } from './first-boot/fleet.ts';
-import { addBudget, addNamespace, addPod, allowDisruptions, endPod, reportReady } from './node/kubelet.ts';
 import { bear, probesConfig } from './node/machine.ts';
 import { webConfig } from './node/web-config.ts';
 import { workerOf, type Worker } from './node/worker.ts';
-import { runSlipway } from './slipway-process.ts';
 
 // The whole way of a change through a fleet: controllers and server are processes of their own, the machines have a real
 // systemd and were born by the real Ignition. Only the kubelet and the disruption controller are played.
@@ -28,11 +36,8 @@ describe.skipIf(parts === undefined || ignition === undefined)('a fleet of machi
   let mostOut = 0;
 
   const all = (): Worker[] => [...workers.values()];
-  const poolIs = <T>(check: (pool: MachineConfigPool) => T, timeout = 60_000): Promise<T> =>
-    vi.waitFor(async () => check(await fleet.client.get(machineConfigPools, { name: 'worker' })), {
-      timeout,
-      interval: 100,
-    });
+  const poolIs = <T>(check: (pool: MachineConfigPool) => T, bound: WaitBound = 'rollout'): Promise<T> =>
+    until(async () => check(await fleet.client.get(machineConfigPools, { name: 'worker' })), bound);
   const condition = (pool: MachineConfigPool, type: string) =>
     pool.status?.conditions?.find((each) => each.type === type);
   const updatedTo = (config: string): Promise<void> =>
@@ -99,7 +104,7 @@ describe.skipIf(parts === undefined || ignition === undefined)('a fleet of machi
 
   it('begins with one machine, and waits where a budget keeps a pod on it: the machine and the pool name both', async () => {
     await addNamespace(fleet.client, 'shop');
-    await addPod(fleet.client, pod, 'worker-1', app);
+    await addPod(fleet.client, pod, 'worker-1', { metadata: { labels: app } });
     await addBudget(fleet.client, budget, app, 0);
     await fleet.addMachineConfig('60-other', 'worker', {
       ignition: { version: '3.5.0' },
@@ -107,13 +112,10 @@ describe.skipIf(parts === undefined || ignition === undefined)('a fleet of machi
     });
     second = await fleet.renderedOtherThan('worker', first);
     const blocked = { message: expect.stringMatching(/shop\/web-0.*\bweb\b/s) };
-    await vi.waitFor(
-      async () => {
-        const record = await fleet.client.get(machineConfigNodes, { name: 'worker-1' });
-        expect(record.status?.conditions?.find(({ type }) => type === 'Drained')).toMatchObject(blocked);
-      },
-      { timeout: 60_000, interval: 100 },
-    );
+    await until(async () => {
+      const record = await fleet.client.get(machineConfigNodes, { name: 'worker-1' });
+      expect(record.status?.conditions?.find(({ type }) => type === 'Drained')).toMatchObject(blocked);
+    }, 'rollout');
     await poolIs((pool) => expect(condition(pool, 'Updating')).toMatchObject({ status: 'True', ...blocked }));
     expect(given).toEqual(['worker-1']);
     expect((await fleet.client.get(nodes, { name: 'worker-1' })).spec?.unschedulable).toBe(true);
@@ -123,10 +125,7 @@ describe.skipIf(parts === undefined || ignition === undefined)('a fleet of machi
   it('goes on when the budget allows it: the pod is evicted, the machine reboots, the others follow one by one', async () => {
     const boots = await Promise.all(all().map(({ node }) => node.bootId()));
     await allowDisruptions(fleet.client, budget, 1);
-    await vi.waitFor(async () => expect((await fleet.client.get(pods, pod)).metadata.deletionTimestamp).toBeDefined(), {
-      timeout: 30_000,
-      interval: 50,
-    });
+    await until(async () => expect((await fleet.client.get(pods, pod)).metadata.deletionTimestamp).toBeDefined());
     await endPod(fleet.client, pod);
     await updatedTo(second);
     expect(given).toEqual(names);

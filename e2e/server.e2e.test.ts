@@ -1,7 +1,7 @@
-import type { TLSSocket } from 'node:tls';
-import { get } from 'node:https';
 import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { buffer } from 'node:stream/consumers';
+import type { TLSSocket } from 'node:tls';
 import {
   infrastructures,
   machineConfigPools,
@@ -13,46 +13,42 @@ import {
 } from '@slipway/api';
 import { issueServing, makeAuthority, servingData } from '@slipway/controllers';
 import { serverSecrets } from '@slipway/fleet';
-import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
+import { operator, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
+import { type RunningProcess, runSlipway, startSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import type { ControlPlane } from '@slipway/tools/controlplane';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startInstalledControlPlane } from './installed-control-plane.ts';
-import { operator } from './operator.ts';
-import { runSlipway, slipway } from './slipway-process.ts';
-import type { SlipwayProcess } from './slipway-process.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const namespace = 'openshift-machine-config-operator';
-const patience = { timeout: 20_000, interval: 50 };
 const day = 24 * 3_600_000;
 const rendered = (digit: string) => `rendered-worker-${digit.repeat(32)}`;
 const tokenText = (letter: string) => letter.repeat(43);
 
+let cluster: TestCluster;
 let controlPlane: ControlPlane;
 let client: Client;
-let server: SlipwayProcess;
+let server: RunningProcess;
 let port: number;
 let probes: number;
 
 beforeAll(async () => {
-  controlPlane = await startInstalledControlPlane();
+  cluster = await startTestCluster();
+  ({ controlPlane, operator: client } = cluster);
   // Rendered configs are written by our controllers alone, and in this test by itself.
   const kubeconfig = await controlPlane.kubeconfigFor(operator);
-  client = createClient(createTransport(await loadKubeconfig([kubeconfig])));
   if ((await client.find(namespaces, { name: namespace })) === undefined) {
     await client.create(namespaces, { metadata: { name: namespace } });
   }
   port = await pickFreePort();
   probes = await pickFreePort([port]);
   const flags = ['--listen', `127.0.0.1:${port}`, '--probes', `127.0.0.1:${probes}`];
-  server = slipway('server', '--kubeconfig', kubeconfig, ...flags);
+  server = startSlipway('server', '--kubeconfig', kubeconfig, ...flags);
 });
 afterAll(async () => {
-  server.child.kill('SIGTERM');
-  await server.exit;
-  await client.transport.close();
-  await controlPlane.stop();
+  await server.stop();
+  await cluster.stop();
 });
 
 async function putSecret(name: string, data: Record<string, string>): Promise<void> {
@@ -109,11 +105,9 @@ const readiness = async (): Promise<{ status: number; text: string }> => {
   return { status: answer.status, text: await answer.text() };
 };
 
-const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, patience);
-
 describe('the server on a cluster', () => {
   it('waits for its Secrets, and says which', async () => {
-    await eventually(async () => {
+    await until(async () => {
       const { status, text } = await readiness();
       expect(status).toBe(503);
       for (const name of [serverSecrets.serving, serverSecrets.tokens, serverSecrets.kubeconfig]) {
@@ -127,15 +121,15 @@ describe('the server on a cluster', () => {
     await putCertificate('first.example.com');
     await putTokens('a');
     await putKubeconfig('first');
-    await eventually(async () => expect(await readiness()).toMatchObject({ status: 200 }));
-    await eventually(async () => expect(await ask()).toMatchObject({ status: 404 }));
+    await until(async () => expect(await readiness()).toMatchObject({ status: 200 }));
+    await until(async () => expect(await ask()).toMatchObject({ status: 404 }));
   });
 
   it('answers for a pool once it is rendered', async () => {
     await client.create(machineConfigPools, { metadata: { name: 'worker' }, spec: {} });
-    await eventually(async () => expect(await ask()).toMatchObject({ status: 503 }));
+    await until(async () => expect(await ask()).toMatchObject({ status: 503 }));
     await putRendered('1');
-    await eventually(async () => {
+    await until(async () => {
       const { status, text } = await ask();
       expect(status).toBe(200);
       expect(text).toContain(`"machineconfiguration.openshift.io/currentConfig":"${rendered('1')}"`);
@@ -157,33 +151,33 @@ describe('the server on a cluster', () => {
     await putRendered('2');
     // What is seen after it is of a later version than all of that.
     await putKubeconfig('second');
-    await eventually(async () => expect((await ask()).text).toContain('kind: Config # second'));
+    await until(async () => expect((await ask()).text).toContain('kind: Config # second'));
     expect((await ask()).text).toContain(rendered('1'));
     await client.patch(nodes, { name: 'node-1' }, { type: 'merge', body: { metadata: annotate('2') } }, {});
-    await eventually(async () => expect((await ask()).text).toContain(rendered('2')));
+    await until(async () => expect((await ask()).text).toContain(rendered('2')));
   });
 
   it('follows the rotation of tokens', async () => {
     await putTokens('b', 'a');
-    await eventually(async () => expect(await ask('b')).toMatchObject({ status: 200 }));
+    await until(async () => expect(await ask('b')).toMatchObject({ status: 200 }));
     expect(await ask('a')).toMatchObject({ status: 200 });
     await putTokens('c', 'b');
-    await eventually(async () => expect(await ask('a')).toMatchObject({ status: 401 }));
+    await until(async () => expect(await ask('a')).toMatchObject({ status: 401 }));
     expect(await ask('b')).toMatchObject({ status: 200 });
   });
 
   it('follows the rotation of its certificate', async () => {
     expect((await ask('b')).names).toContain('first.example.com');
     await putCertificate('second.example.com');
-    await eventually(async () => expect((await ask('b')).names).toContain('second.example.com'));
+    await until(async () => expect((await ask('b')).names).toContain('second.example.com'));
   });
 
   it('keeps what it has when a Secret is damaged', async () => {
     await putSecret(serverSecrets.serving, { 'tls.crt': 'damaged', 'tls.key': 'damaged' });
-    await eventually(async () => expect(server.err()).toContain('SLW_SERVER_CERTIFICATE'));
+    await until(async () => expect(server.err()).toContain('SLW_SERVER_CERTIFICATE'));
     expect((await ask('b')).names).toContain('second.example.com');
     await putCertificate('third.example.com');
-    await eventually(async () => expect((await ask('b')).names).toContain('third.example.com'));
+    await until(async () => expect((await ask('b')).names).toContain('third.example.com'));
   });
 
   it('never logs a token', () => {
@@ -223,7 +217,7 @@ describe('the server command', () => {
         '--probes',
         `127.0.0.1:${await pickFreePort([port, probes, own])}`,
       ];
-      const started = slipway('server', '--kubeconfig', controlPlane.kubeconfig, ...flags, ...flag);
+      const started = startSlipway('server', '--kubeconfig', controlPlane.kubeconfig, ...flags, ...flag);
       await started.saw(/machines are served/);
       expect(started.err()).toContain(`"allowAnonymous":${expected}`);
       started.child.kill('SIGTERM');

@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 import { machineConfigPools, nodes } from '@slipway/api';
 import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
+import { type RunningProcess, startSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { slipway } from './slipway-process.ts';
-import type { SlipwayProcess } from './slipway-process.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let dataDir: string;
 /** Of the last start, for the tests that need no start of their own. */
-let running: SlipwayProcess | undefined;
+let running: RunningProcess | undefined;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'slipway-start-'));
@@ -25,8 +25,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-async function start(...args: string[]): Promise<SlipwayProcess> {
-  running = slipway('start', '--data-dir', dataDir, '--feature-gates', 'PinnedImages=true', ...args);
+async function start(...args: string[]): Promise<RunningProcess> {
+  running = startSlipway('start', '--data-dir', dataDir, '--feature-gates', 'PinnedImages=true', ...args);
   await running.saw(/Ctrl-C stops everything/);
   return running;
 }
@@ -51,7 +51,7 @@ describe('slipway start', () => {
   it('runs everything, stops cleanly on Ctrl-C, and goes on from there at the next start', async () => {
     const first = await start('--nodes', '0');
     expect(first.out()).toContain(join(dataDir, 'admin.kubeconfig'));
-    await vi.waitFor(async () => expect(await pools()).toEqual(['master', 'worker']), { timeout: 20_000 });
+    await until(async () => expect(await pools()).toEqual(['master', 'worker']));
     const kubectl = (await resolveBinaries(['kubectl'])).kubectl;
     const { stdout } = await promisify(execFile)(kubectl, [
       '--kubeconfig',
@@ -87,7 +87,7 @@ describe('slipway start', () => {
   });
 
   it('refuses more machines than one computer can simulate', async () => {
-    const refused = slipway('start', '--data-dir', `${dataDir}-other`, '--nodes', '1001');
+    const refused = startSlipway('start', '--data-dir', `${dataDir}-other`, '--nodes', '1001');
     expect(await refused.exit).toBe(1);
     expect(refused.err()).toMatch(/^slipway: .*--nodes.*from 0 to 1000, found "1001".*\[SLW_CLI_USAGE\]$/m);
   });
@@ -95,7 +95,7 @@ describe('slipway start', () => {
   it('says in one line that a port is taken, and which flag chooses another', async () => {
     const first = running ?? (await start());
     const port = /127\.0\.0\.1:(\d+)/.exec(first.out())?.[1] ?? '';
-    const second = slipway('start', '--data-dir', `${dataDir}-other`, '--port', port);
+    const second = startSlipway('start', '--data-dir', `${dataDir}-other`, '--port', port);
     expect(await second.exit).toBe(1);
     expect(second.err()).toMatch(new RegExp(`^slipway: .*${port}.*--port.*\\[SLW_TOOLS_PORT_TAKEN\\]$`, 'm'));
     await rm(`${dataDir}-other`, { recursive: true, force: true });
@@ -113,12 +113,9 @@ describe('slipway start', () => {
     const log = (): Promise<string> => readFile(join(dataDir, 'log', 'controllers.log'), 'utf8');
     const object = { metadata: { name: 'cluster' }, spec: { customNoUpgrade: { enabled: ['OSStreams'] } } };
     await withClient((client) => client.create(gates, object));
-    await vi.waitFor(
-      async () => {
-        expect(await log()).toMatch(/"gate":"OSStreams".*feature gate turned on/);
-        expect(await log()).toMatch(/"gate":"PinnedImages".*feature gate turned off/);
-      },
-      { timeout: 20_000 },
-    );
+    await until(async () => {
+      expect(await log()).toMatch(/"gate":"OSStreams".*feature gate turned on/);
+      expect(await log()).toMatch(/"gate":"PinnedImages".*feature gate turned off/);
+    });
   });
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import {
   machineConfigPools,
   machineConfigs,
+  namespaces,
   nodeAnnotations,
   nodes,
   osImageStreamKind,
@@ -13,17 +14,18 @@ import {
   secrets,
   validate,
 } from '@slipway/api';
-import type { KubeObject, Resource } from '@slipway/kube';
-import { look } from '@slipway/slipway/testing/look';
+import type { KubeObject } from '@slipway/kube';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
+import { readSettledAuditLog } from '@slipway/testing/audit';
+import { customPool, node } from '@slipway/testing/builders';
+import { runSlipway } from '@slipway/testing/slipway-process';
+import { addReadyNode, obeyDesiredConfig } from '@slipway/testing/stand-in-kubelet';
+import { until } from '@slipway/testing/wait';
 import { type Payload, pushPayload, type RunningRegistry, startRegistry } from '@slipway/tools/registry';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { settledRequestsOf } from './plan/audit.ts';
-import { customPool, findPool, type Fleet, startFleet } from './render/fleet.ts';
-import { runSlipway } from './slipway-process.ts';
+import { findPool, type Fleet, startFleet } from './render/fleet.ts';
 
-const patience = { timeout: 60_000, interval: 100 };
-const namespaces: Resource = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
 const looker = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
 
 let fleet: Fleet;
@@ -35,9 +37,9 @@ let lookers: string;
 const access: string[] = [];
 
 const path = (name: string): string => join(directory, name);
-const inspect = (...args: string[]) => runSlipway('streams', 'inspect', ...args);
-const streams = (...args: string[]) => look(fleet.controlPlane.kubeconfig, 'streams', ...args);
-const migrate = (...args: string[]) => look(lookers, 'streams', 'migrate', ...args);
+const inspect = (...args: string[]) => runInProcess('streams', 'inspect', ...args);
+const streams = (...args: string[]) => runInProcess('streams', ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
+const migrate = (...args: string[]) => runInProcess('streams', 'migrate', ...args, '--kubeconfig', lookers);
 
 async function json<T>(ran: Promise<{ code: number | null; out: string; err: string }>): Promise<T> {
   const { code, out, err } = await ran;
@@ -53,41 +55,21 @@ interface Report {
 const report = (): Promise<Report> => json<Report>(streams('-o', 'json'));
 const pool = async (name: string) => (await report()).pools.find((each) => each.name === name);
 
-const annotationsOf = async (name: string): Promise<Record<string, string>> =>
-  (await fleet.admin.get(nodes, { name })).metadata.annotations ?? {};
 const say = (name: string, annotations: Record<string, string>) =>
   fleet.admin.patch(nodes, { name }, { type: 'merge', body: { metadata: { annotations } } }, {});
 
 async function addNode(name: string, role: string): Promise<void> {
-  const labels = { 'node-role.kubernetes.io/worker': '', [`node-role.kubernetes.io/${role}`]: '' };
-  await fleet.admin.create(nodes, { metadata: { name, labels } });
-  const lastTransitionTime = new Date().toISOString();
-  const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastTransitionTime }];
-  await fleet.admin.patch(
-    nodes,
-    { name },
-    { type: 'merge', body: { status: { conditions } } },
-    {},
-    { subresource: 'status' },
-  );
+  await addReadyNode(fleet.admin, node(name, { pools: ['worker', role] }));
   const config = (await findPool(fleet.admin, role))?.spec.configuration?.name ?? '';
   await say(name, { [nodeAnnotations.currentConfig]: config, [nodeAnnotations.state]: 'Done' });
 }
 
-/** The machine becomes what it is told to be. */
-async function obey(name: string): Promise<void> {
-  const { [nodeAnnotations.currentConfig]: current, [nodeAnnotations.desiredConfig]: desired } =
-    await annotationsOf(name);
-  if (desired === undefined || desired === current) return;
-  await say(name, { [nodeAnnotations.currentConfig]: desired, [nodeAnnotations.state]: 'Done' });
-}
-
 /** All machines obey until every one of the pool is on the stream. */
 const untilReached = (name: string, stream: string): Promise<void> =>
-  vi.waitFor(async () => {
-    for (const machine of ['worker-1', 'infra-1', 'infra-2']) await obey(machine);
+  until(async () => {
+    for (const machine of ['worker-1', 'infra-1', 'infra-2']) await obeyDesiredConfig(fleet.admin, machine);
     expect(await pool(name)).toMatchObject({ state: 'on stream', stream, reached: stream });
-  }, patience);
+  }, 'rollout');
 
 const osImageOf = async (name: string): Promise<string | undefined> => {
   const config = (await findPool(fleet.admin, name))?.spec.configuration?.name ?? '';
@@ -96,7 +78,7 @@ const osImageOf = async (name: string): Promise<string | undefined> => {
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'slipway-streams-'));
-  [fleet, registry] = await Promise.all([startFleet({ audit: true }), startRegistry()]);
+  [fleet, registry] = await Promise.all([startFleet(), startRegistry()]);
   payload = await pushPayload(registry, {
     version: '4.22.0',
     streams: [
@@ -159,7 +141,7 @@ describe('slipway streams inspect', () => {
   });
 
   it('shows it to people, too', async () => {
-    const { code, out } = await inspect(payload.releaseImage, ...access);
+    const { code, out } = await runSlipway('streams', 'inspect', payload.releaseImage, ...access);
     expect(code).toBe(0);
     expect(out).toMatch(/rhel-9 +yes +deprecated, then rhel-10 +9\.6\.20251201-1/);
     expect(out).toContain(payload.os.get('rhel-10')?.osImage);
@@ -239,7 +221,7 @@ describe('slipway streams', () => {
     await fleet.admin.create(machineConfigPools, customPool('infra'));
     const flags = ['--feature-gates', 'OSStreams=true', '--release-image', payload.releaseImage];
     await fleet.controller(...flags, '--registry-ca', path('ca.crt'));
-    await vi.waitFor(async () => {
+    await until(async () => {
       const { defaultStream, streams: found } = await report();
       expect({ defaultStream, found }).toMatchObject({
         defaultStream: 'rhel-9',
@@ -250,7 +232,7 @@ describe('slipway streams', () => {
       });
       expect(await osImageOf('infra')).toBe(payload.os.get('rhel-9')?.osImage);
       expect(await osImageOf('worker')).toBe(payload.os.get('rhel-9')?.osImage);
-    }, patience);
+    }, 'rollout');
     const { out } = await streams();
     expect(out).toMatch(/^rhel-9 +yes +deprecated, then rhel-10 +infra, master, worker /m);
     expect(out).toContain('Ends in 2027. Migrate: slipway streams migrate infra rhel-10');
@@ -288,7 +270,7 @@ describe('slipway streams migrate', () => {
     expect(text.out).toContain('slipway status infra --watch');
     expect(text.out).toContain('Nothing was written (--dry-run).');
 
-    const requests = await settledRequestsOf(fleet.controlPlane, looker.user);
+    const requests = await readSettledAuditLog(fleet.controlPlane.auditLog, looker.user);
     expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
     expect((await findPool(fleet.admin, 'infra'))?.spec.osImageStream).toBeUndefined();
   });
@@ -313,9 +295,9 @@ describe('slipway streams migrate', () => {
     expect(code).toBe(0);
     expect(out).toContain('Pool infra is told to be on rhel-10.');
     expect((await findPool(fleet.admin, 'infra'))?.spec.osImageStream).toEqual({ name: 'rhel-10' });
-    await vi.waitFor(async () => {
+    await until(async () => {
       expect((await findPool(fleet.admin, 'infra'))?.spec.configuration?.name).toBe(foretold);
-    }, patience);
+    }, 'rollout');
     await untilReached('infra', 'rhel-10');
     expect(await osImageOf('infra')).toBe(payload.os.get('rhel-10')?.osImage);
     expect(await osImageOf('worker')).toBe(payload.os.get('rhel-9')?.osImage);

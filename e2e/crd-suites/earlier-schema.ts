@@ -1,5 +1,6 @@
+import { untilFound } from '@slipway/testing/wait';
 import type { Cluster } from './cluster.ts';
-import { collectionPath, crdPath, findCrd, until, type InstalledCrd } from './installed-crd.ts';
+import { collectionPath, crdPath, findCrd, type InstalledCrd } from './installed-crd.ts';
 import type { SuiteObject } from './suite.ts';
 
 // A field that takes one value only: the server names that value once it works with the changed schema.
@@ -20,7 +21,7 @@ async function patchCrd(cluster: Cluster, name: string, patches: object[]): Prom
 async function inForce(cluster: Cluster, crd: InstalledCrd, probe: SuiteObject, value: string): Promise<void> {
   const path = `${collectionPath(crd, probe.apiVersion)}?dryRun=All`;
   const body = { ...probe, metadata: { name: 'schema-probe' }, [marker]: 'none' };
-  await until(`the change of CRD ${crd.metadata.name}`, async () => {
+  await untilFound(`the change of CRD ${crd.metadata.name}`, async () => {
     const answer = await cluster.request('POST', path, body);
     return !answer.ok && answer.message.includes(value) ? true : undefined;
   });
@@ -47,7 +48,7 @@ export async function underEarlierSchema<T>(
     ]);
     await inForce(cluster, crd, probe, 'present-schema');
     await patchCrd(cluster, name, [{ op: 'replace', path: '/spec', value: crd.spec }]);
-    await until(`the present schema of ${name}`, async () => {
+    await untilFound(`the present schema of ${name}`, async () => {
       const restored = await findCrd(cluster, name);
       return JSON.stringify(restored?.spec.versions) === JSON.stringify(crd.spec.versions) ? true : undefined;
     });

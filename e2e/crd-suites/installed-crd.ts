@@ -1,9 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { crdNameOf, crdOf, kinds, type CustomResourceDefinition } from '@slipway/api';
+import { untilFound } from '@slipway/testing/wait';
 import type { Cluster } from './cluster.ts';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const patienceMs = 20_000;
 
 export type InstalledCrd = CustomResourceDefinition & { metadata: { resourceVersion: string } };
 
@@ -12,17 +11,6 @@ export const crdPath = (name: string): string => `${crds}/${name}`;
 export function collectionPath({ spec }: CustomResourceDefinition, apiVersion: string): string {
   const scope = spec.scope === 'Namespaced' ? '/namespaces/default' : '';
   return `/apis/${apiVersion}${scope}/${spec.names.plural}`;
-}
-
-/** Asks again and again until the answer is there. */
-export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + patienceMs;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    if (Date.now() > deadline) throw new Error(`${what} did not happen within ${patienceMs / 1000} s`);
-    await wait(50);
-  }
 }
 
 export async function findCrd(cluster: Cluster, name: string): Promise<InstalledCrd | undefined> {
@@ -40,10 +28,10 @@ export async function ensureCrd(cluster: Cluster, name: string): Promise<Install
     const created = await cluster.request('POST', crds, crdOf(kind));
     if (!created.ok) throw new Error(`CRD ${name} was refused: ${created.message}`);
   }
-  const crd = await until(`reading CRD ${name}`, () => findCrd(cluster, name));
+  const crd = await untilFound(`reading CRD ${name}`, () => findCrd(cluster, name));
   for (const version of crd.spec.versions) {
     const path = collectionPath(crd, `${crd.spec.group}/${version.name}`);
-    await until(`serving ${path}`, async () => ((await cluster.request('GET', path)).ok ? true : undefined));
+    await untilFound(`serving ${path}`, async () => (await cluster.request('GET', path)).ok);
   }
   return crd;
 }

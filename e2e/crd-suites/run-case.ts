@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { untilFound } from '@slipway/testing/wait';
 import type { Answer, Cluster } from './cluster.ts';
 import { objectDifferences } from './difference.ts';
 import { underEarlierSchema } from './earlier-schema.ts';
-import { collectionPath, until, type InstalledCrd } from './installed-crd.ts';
+import { collectionPath, type InstalledCrd } from './installed-crd.ts';
 import { wrongRefusal, type Wording } from './refusal.ts';
 import type { CreateCase, SuiteObject, UpdateCase } from './suite.ts';
 
@@ -54,7 +55,7 @@ class Subject {
   async remove(apiVersion: string): Promise<void> {
     const path = this.#path(apiVersion);
     await this.#cluster.request('DELETE', path);
-    await until(`the deletion of ${path}`, async () => {
+    await untilFound(`the deletion of ${path}`, async () => {
       if (!(await this.read(apiVersion)).ok) return true;
       await this.#cluster.request('PATCH', path, [{ op: 'remove', path: '/metadata/finalizers' }]);
       return undefined;

@@ -2,21 +2,20 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type MachineConfig, machineConfigs, nodeAnnotations, nodes, poolLabel } from '@slipway/api';
+import { machineConfigs, nodeAnnotations, nodes } from '@slipway/api';
 import { createDisk, ENCAPSULATED, type FileSystem } from '@slipway/daemon';
 import { canonicalJson, renderedName } from '@slipway/fleet';
-import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import type { Client } from '@slipway/kube';
 import { makeSimulatedMachine } from '@slipway/simulator';
+import { type MachineConfigSpec, node, renderedConfig } from '@slipway/testing/builders';
+import { startTestCluster } from '@slipway/testing/control-plane';
+import { waitForExit, type RunningProcess, startProgram } from '@slipway/testing/slipway-process';
+import { until, type WaitBound } from '@slipway/testing/wait';
 import { bundleDaemon } from '@slipway/tools/bundle';
-import type { ControlPlane, ControlPlaneOptions } from '@slipway/tools/controlplane';
-import { expect, vi } from 'vitest';
-import { startInstalledControlPlane } from '../installed-control-plane.ts';
-import { operator } from '../operator.ts';
-import { endOf, type SlipwayProcess, startProgram } from '../slipway-process.ts';
+import type { ControlPlane } from '@slipway/tools/controlplane';
+import { expect } from 'vitest';
 
 const entry = resolve(import.meta.dirname, '../../packages/slipway/src/testing/simulated-daemon.ts');
-
-export type Spec = NonNullable<MachineConfig['spec']>;
 
 export interface SimulatedNode {
   readonly name: string;
@@ -24,29 +23,29 @@ export interface SimulatedNode {
   readonly files: FileSystem;
   kubeconfig: string;
   /** Starts the daemon of this node; the one before has to have ended. */
-  start(...args: string[]): SlipwayProcess;
+  start(...args: string[]): RunningProcess;
   stop(signal?: NodeJS.Signals): Promise<void>;
   annotations(): Promise<Readonly<Record<string, string>>>;
   /** As a controller does it. */
   annotate(annotations: Readonly<Record<string, string | null>>): Promise<void>;
   /** Waits until the node says this. */
-  says(expected: object, timeoutMs?: number): Promise<Readonly<Record<string, string>>>;
+  says(expected: object, bound?: WaitBound): Promise<Readonly<Record<string, string>>>;
 }
 
 export interface DaemonCluster {
   readonly controlPlane: ControlPlane;
   readonly operator: Client;
   /** A rendered config of the pool worker; resolves to its name. */
-  render(spec: Spec): Promise<string>;
+  render(spec: MachineConfigSpec): Promise<string>;
   /** A machine that was born with this config, and its Node. */
   makeNode(name: string, config: string): Promise<SimulatedNode>;
   stop(): Promise<void>;
 }
 
-export async function startDaemonCluster(options: Pick<ControlPlaneOptions, 'audit'> = {}): Promise<DaemonCluster> {
-  const controlPlane = await startInstalledControlPlane(options);
+export async function startDaemonCluster(): Promise<DaemonCluster> {
+  const cluster = await startTestCluster();
+  const { controlPlane, operator: client } = cluster;
   const directory = await mkdtemp(join(tmpdir(), 'slipway-daemon-'));
-  const client = createClient(createTransport(await loadKubeconfig([await controlPlane.kubeconfigFor(operator)])));
   // As it is shipped, and it starts in a fraction of the time.
   const { path: program } = await bundleDaemon({ entry, directory });
   const running = new Set<SimulatedNode>();
@@ -55,24 +54,22 @@ export async function startDaemonCluster(options: Pick<ControlPlaneOptions, 'aud
     operator: client,
     render: (spec) => render(client, spec),
     async makeNode(name, config) {
-      const node = await makeNode({ controlPlane, client, directory, program }, name, config);
-      running.add(node);
-      return node;
+      const made = await makeNode({ controlPlane, client, directory, program }, name, config);
+      running.add(made);
+      return made;
     },
     async stop() {
-      for (const node of running) await node.stop();
-      await client.transport.close();
-      await controlPlane.stop();
+      for (const each of running) await each.stop();
+      await cluster.stop();
       await rm(directory, { recursive: true, force: true });
     },
   };
 }
 
-async function render(client: Client, spec: Spec): Promise<string> {
+async function render(client: Client, spec: MachineConfigSpec): Promise<string> {
   const name = await renderedName('worker', new TextEncoder().encode(canonicalJson(spec)));
-  if ((await client.find(machineConfigs, { name })) === undefined) {
-    await client.create(machineConfigs, { metadata: { name, labels: { [poolLabel]: 'worker' } }, spec });
-  }
+  const found = await client.find(machineConfigs, { name });
+  if (found === undefined) await client.create(machineConfigs, renderedConfig(name, 'worker', spec));
   return name;
 }
 
@@ -99,12 +96,12 @@ async function makeNode(
   });
   const owners = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   await files.createFile(ENCAPSULATED, { ...owners, mode: 0o600, bytes: new TextEncoder().encode(encapsulated) });
-  const born = await endOf(startProgram(program, ['daemon', 'first-boot', '--root', root, '--simulate']));
+  const born = await waitForExit(startProgram(program, ['daemon', 'first-boot', '--root', root, '--simulate']));
   expect(born).toMatchObject({ code: 0 });
-  await client.create(nodes, { metadata: { name, labels: { 'node-role.kubernetes.io/worker': '' } } });
+  await client.create(nodes, node(name));
   const kubeconfig = await controlPlane.kubeconfigFor({ user: `system:node:${name}`, groups: ['system:nodes'], name });
   const annotations = async () => (await client.get(nodes, { name })).metadata.annotations ?? {};
-  let daemon: SlipwayProcess | undefined;
+  let daemon: RunningProcess | undefined;
   return {
     name,
     root,
@@ -115,26 +112,20 @@ async function makeNode(
       daemon = startProgram(program, ['daemon', ...own, ...args]);
       return daemon;
     },
-    async stop(signal = 'SIGTERM') {
-      if (daemon === undefined) return;
-      daemon.child.kill(signal);
-      await daemon.exit;
+    async stop(signal) {
+      await daemon?.stop(signal);
       daemon = undefined;
     },
     annotations,
     async annotate(changed) {
       await client.patch(nodes, { name }, { type: 'merge', body: { metadata: { annotations: changed } } }, {});
     },
-    async says(expected, timeoutMs = 20_000) {
-      return vi.waitFor(
-        async () => {
-          const said = await annotations();
-          expect(said).toMatchObject(expected);
-          return said;
-        },
-        { timeout: timeoutMs, interval: 50 },
-      );
-    },
+    says: (expected, bound) =>
+      until(async () => {
+        const said = await annotations();
+        expect(said).toMatchObject(expected);
+        return said;
+      }, bound),
   };
 }
 
@@ -148,20 +139,4 @@ async function makeDisk(root: string): Promise<FileSystem> {
 export const said = (state: string, currentConfig: string): object => ({
   [nodeAnnotations.state]: state,
   [nodeAnnotations.currentConfig]: currentConfig,
-});
-
-/** An Ignition config with files of these contents. */
-export const withFiles = (files: Readonly<Record<string, string>>, more: object = {}): Spec => ({
-  config: {
-    ignition: { version: '3.5.0' },
-    storage: {
-      files: Object.entries(files).map(([path, text]) => ({
-        path,
-        mode: 0o644,
-        overwrite: true,
-        contents: { source: `data:,${encodeURIComponent(text)}` },
-      })),
-    },
-    ...more,
-  },
 });

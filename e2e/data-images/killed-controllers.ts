@@ -1,6 +1,7 @@
 // Controllers that are killed before and after every call to Ironic that changes something, once for each place.
 import type { Ironic } from '@slipway/fleet/hosts';
-import type { Running, Scene } from './scene.ts';
+import type { RunningControllers } from '@slipway/testing/run-controllers';
+import type { Scene } from './scene.ts';
 
 export interface KilledControllers {
   /** Places are new ones again. */
@@ -17,7 +18,7 @@ export async function runKilledControllers(scene: Scene): Promise<KilledControll
   const seen = new Set<string>();
   let chapter = 0;
   let isOver = false;
-  let running: Running;
+  let running: RunningControllers;
 
   const dieAt = (place: string): boolean => {
     if (isOver || seen.has(`${chapter} ${place}`)) return false;
@@ -32,7 +33,7 @@ export async function runKilledControllers(scene: Scene): Promise<KilledControll
     void startAnotherAfter(dead.promise, running);
   }
 
-  async function startAnotherAfter(dead: Promise<void>, life: Running): Promise<void> {
+  async function startAnotherAfter(dead: Promise<void>, life: RunningControllers): Promise<void> {
     await dead;
     life.kill();
     await life.stop();
@@ -47,6 +48,7 @@ export async function runKilledControllers(scene: Scene): Promise<KilledControll
     },
     async stop() {
       isOver = true;
+      running.kill();
       await running.stop();
     },
   };

@@ -1,9 +1,10 @@
 // The CRD of DataImages as Metal3 brings it: it knows neither conditions nor spec.immediate, and drops them without a word.
 import { dataImages } from '@slipway/api';
+import { until } from '@slipway/testing/wait';
 import { expect } from 'vitest';
 import { clusterOf } from '../crd-suites/cluster.ts';
 import { crdPath } from '../crd-suites/installed-crd.ts';
-import { metal, type Scene, until } from './scene.ts';
+import { metal, type Scene } from './scene.ts';
 
 export async function installMetal3Crd({ kubeconfig, client }: Scene): Promise<void> {
   const cluster = await clusterOf(kubeconfig);

@@ -5,17 +5,10 @@ import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, namespa
 import { createIronic, dataImagesController, type DataImagesOptions } from '@slipway/controllers';
 import { type RealIronic, startRealIronic } from '@slipway/controllers/testing/real-ironic';
 import type { Ironic } from '@slipway/fleet/hosts';
-import {
-  type Client,
-  createClient,
-  createLog,
-  createManager,
-  createMetrics,
-  createRecorder,
-  createTransport,
-  loadKubeconfig,
-  type Stored,
-} from '@slipway/kube';
+import type { Client, Stored } from '@slipway/kube';
+import { startTestCluster } from '@slipway/testing/control-plane';
+import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
+import { until } from '@slipway/testing/wait';
 import {
   type FaultProxy,
   type FaultRule,
@@ -25,9 +18,7 @@ import {
   type RunningEmulator,
   type RunningIronic,
 } from '@slipway/tools/ironic';
-import { expect, vi } from 'vitest';
-import { startInstalledControlPlane } from '../installed-control-plane.ts';
-import { operator } from '../operator.ts';
+import { expect } from 'vitest';
 
 export const metal = 'metal';
 
@@ -42,20 +33,10 @@ const times: NonNullable<DataImagesOptions['times']> = {
   ironicMs: 300,
 };
 
-export const until = <T>(ask: () => Promise<T> | T, timeout = 50_000): Promise<T> =>
-  vi.waitFor(ask, { timeout, interval: 150 });
-
 export interface RunWish {
   /** Puts something between the controllers and their client of Ironic. */
   readonly through?: (ironic: Ironic) => Ironic;
   readonly besideOperator?: boolean;
-}
-
-export interface Running {
-  /** No write of it lands any more, as if its process had been killed. */
-  kill(): void;
-  log(this: void): string;
-  stop(): Promise<void>;
 }
 
 export interface HostWish {
@@ -77,7 +58,7 @@ export interface Scene {
   readonly proxy: FaultProxy;
   /** Straight to Ironic, as somebody else. */
   readonly direct: Ironic;
-  run(wish?: RunWish): Promise<Running>;
+  run(wish?: RunWish): Promise<RunningControllers>;
   /** A lie or a fault for one host. Call what is returned to end it. */
   lie(name: string, rule: FaultRule): Promise<() => void>;
   addHost(name: string, wish?: HostWish): Promise<void>;
@@ -107,11 +88,10 @@ export interface Scene {
 }
 
 export async function startScene(systems: readonly string[]): Promise<Scene> {
-  const [controlPlane, real] = await Promise.all([startInstalledControlPlane(), startRealIronic(systems)]);
+  const [cluster, real] = await Promise.all([startTestCluster(), startRealIronic(systems)]);
+  const { admin: client } = cluster;
   const { running: ironic, bmc, isos, proxy, ironic: direct } = real;
-  const open = async (kubeconfig: string) => createClient(createTransport(await loadKubeconfig([kubeconfig])));
-  const client = await open(controlPlane.kubeconfig);
-  const running: Running[] = [];
+  const running: RunningControllers[] = [];
   await client.create(namespaces, { metadata: { name: metal } });
 
   const named = (name: string) => ({ namespace: metal, name });
@@ -121,7 +101,7 @@ export async function startScene(systems: readonly string[]): Promise<Scene> {
 
   const scene: Scene = {
     client,
-    kubeconfig: controlPlane.kubeconfig,
+    kubeconfig: cluster.controlPlane.kubeconfig,
     real,
     ironic,
     bmc,
@@ -129,20 +109,15 @@ export async function startScene(systems: readonly string[]): Promise<Scene> {
     proxy,
     direct,
     async run({ through = (each: Ironic) => each, besideOperator = false }: RunWish = {}) {
-      const started = run(await open(await controlPlane.kubeconfigFor(operator)), {
-        ironic: () =>
-          through(
-            createIronic({
-              url: proxy.url,
-              auth: ironic,
-              timeoutMs: 10_000,
-              driveTimeoutMs: 10_000,
-              conflictRetries: 1,
-            }),
-          ),
-        besideOperator,
-        times,
-      });
+      const connection = {
+        url: proxy.url,
+        auth: ironic,
+        timeoutMs: 10_000,
+        driveTimeoutMs: 10_000,
+        conflictRetries: 1,
+      };
+      const options = { ironic: () => through(createIronic(connection)), besideOperator, times };
+      const started = runControllers(cluster.operator, [dataImagesController(options)]);
       running.push(started);
       return started;
     },
@@ -209,9 +184,11 @@ export async function startScene(systems: readonly string[]): Promise<Scene> {
     history: (name) => bmc.history(real.system(name)),
     doneTo: async (name) => deliberate(await scene.history(name)),
     async stop() {
-      for (const each of running) await each.stop();
-      await client.transport.close();
-      await Promise.all([controlPlane.stop(), real[Symbol.asyncDispose]()]);
+      for (const each of running) {
+        each.kill();
+        await each.stop();
+      }
+      await Promise.all([cluster.stop(), real[Symbol.asyncDispose]()]);
     },
   };
   return scene;
@@ -223,34 +200,6 @@ function deliberate(history: readonly HistoryEntry[]): string[] {
   const first = whole.findIndex((what) => what !== 'eject');
   if (first === -1) return [];
   return whole.slice(first).filter((what, at, all) => what !== 'eject' || all[at - 1] !== 'eject');
-}
-
-function run(client: Client, options: DataImagesOptions): Running {
-  const lines: string[] = [];
-  let isDead = false;
-  const log = createLog({ level: 'debug', pretty: false, write: (line) => lines.push(line) });
-  const manager = createManager({
-    client: client.guarded(() => {
-      if (isDead) throw new Error('the process is dead');
-    }),
-    controllers: [dataImagesController(options)],
-    events: createRecorder(client, { component: 'slipway-test', log }),
-    log,
-    metrics: createMetrics(),
-    stopBoundMs: 0,
-  });
-  manager.start();
-  return {
-    kill: () => {
-      isDead = true;
-    },
-    log: () => lines.join(''),
-    async stop() {
-      isDead = true;
-      await manager.stop();
-      await client.transport.close();
-    },
-  };
 }
 
 /** Whether something was in the drive at that time. */

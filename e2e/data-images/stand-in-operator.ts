@@ -2,8 +2,8 @@
 // reboot annotations say, and writes its status. It knows nothing of DataImages.
 import { setTimeout as wait } from 'node:timers/promises';
 import { bareMetalHosts } from '@slipway/api';
-import { isKubeError } from '@slipway/kube';
 import { isIronicError } from '@slipway/controllers';
+import { isKubeError } from '@slipway/kube';
 import { metal, type Scene } from './scene.ts';
 
 const POLL_MS = 200;

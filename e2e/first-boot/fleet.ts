@@ -2,18 +2,15 @@ import { rm } from 'node:fs/promises';
 import { defaultNamespace, machineConfigPools, machineConfigs, namespaces, secrets } from '@slipway/api';
 import type { MachineConfig } from '@slipway/api';
 import { diskOf, firstBootConfig, serverSecrets, type DiskPlan } from '@slipway/fleet';
-import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
+import { machineConfig } from '@slipway/testing/builders';
+import { operator, startTestCluster } from '@slipway/testing/control-plane';
+import { startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
 import { type ControlPlane, pickFreePort } from '@slipway/tools/controlplane';
-import { vi } from 'vitest';
-import { startInstalledControlPlane } from '../installed-control-plane.ts';
-import { operator } from '../operator.ts';
-import { slipway, type SlipwayProcess } from '../slipway-process.ts';
 import { makeBootDirectory } from './boot.ts';
 
 const machineNamespace = 'openshift-machine-api';
-// Long enough for a loaded machine; a step that works takes a fraction of a second.
-const patience = { timeout: 30_000, interval: 100 };
 
 /** A whole fleet but for its machines: a control plane of its own, our controllers and our server, each a process. */
 export interface Fleet {
@@ -23,7 +20,7 @@ export interface Fleet {
   /** For boots and everything else on disk. */
   directory: string;
   serverUrl: string;
-  server: SlipwayProcess;
+  server: RunningProcess;
   /** Starts the controllers again, with other flags. */
   restartControllers(...flags: string[]): Promise<void>;
   stopControllers(): Promise<void>;
@@ -49,11 +46,10 @@ export interface Stub {
 
 /** `flags`: of the controllers. */
 export async function startFleet(...flags: string[]): Promise<Fleet> {
-  const controlPlane = await startInstalledControlPlane();
+  const cluster = await startTestCluster();
+  const { controlPlane, operator: client } = cluster;
   const directory = await makeBootDirectory();
   const kubeconfig = await controlPlane.kubeconfigFor(operator);
-  const transport = createTransport(await loadKubeconfig([kubeconfig]));
-  const client = createClient(transport);
   await client.create(namespaces, { metadata: { name: machineNamespace } });
 
   const port = await pickFreePort();
@@ -61,13 +57,13 @@ export async function startFleet(...flags: string[]): Promise<Fleet> {
   const probes = async (): Promise<string> => `127.0.0.1:${await pickFreePort([port])}`;
   // Remote content comes from this machine, which is refused unless it is allowed.
   const fixed = ['--kubeconfig', kubeconfig, '--server-url', serverUrl, '--allow-address', '127.0.0.0/8'];
-  const startControllers = async (...flags: string[]): Promise<SlipwayProcess> =>
-    slipway('controller', ...fixed, '--probes', await probes(), ...flags);
+  const startControllers = async (...flags: string[]): Promise<RunningProcess> =>
+    startSlipway('controller', ...fixed, '--probes', await probes(), ...flags);
   let controllers = await startControllers(...flags);
   const serverFlags = ['--listen', `127.0.0.1:${port}`, '--probes', await probes()];
-  const server = slipway('server', '--kubeconfig', kubeconfig, ...serverFlags);
+  const server = startSlipway('server', '--kubeconfig', kubeconfig, ...serverFlags);
 
-  const stopControllers = (): Promise<void> => end(controllers);
+  const stopControllers = (): Promise<void> => controllers.stop();
   return {
     client,
     kubeconfigFor: (who) => controlPlane.kubeconfigFor(who),
@@ -83,45 +79,38 @@ export async function startFleet(...flags: string[]): Promise<Fleet> {
     planOf: (pool) => planOf(client, pool),
     rendered: (pool, sources) => waitForRendered(client, pool, sources),
     renderedOtherThan: (pool, before) =>
-      vi.waitFor(async () => {
+      until(async () => {
         const { name } = (await waitForRendered(client, pool, [])).metadata;
         if (name === before) throw new Error(`pool ${pool} is still rendered as ${before}`);
         return name;
-      }, patience),
+      }),
     async addMachineConfig(name, role, config) {
-      const labels = { 'machineconfiguration.openshift.io/role': role };
-      await client.create(machineConfigs, { metadata: { name, labels }, spec: { config } });
+      await client.create(machineConfigs, machineConfig(name, role, { config }));
     },
     async stop() {
-      await Promise.all([end(controllers), end(server)]);
-      await transport.close();
-      await controlPlane.stop();
+      await Promise.all([controllers.stop(), server.stop()]);
+      await cluster.stop();
       await rm(directory, { recursive: true });
     },
   };
 }
 
-async function end({ child, exit }: SlipwayProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
-  await exit;
-}
-
 async function readStub(client: Client, pool: string): Promise<Stub> {
-  return vi.waitFor(async () => {
+  return until(async () => {
     const stub = await client.find(secrets, { namespace: machineNamespace, name: `${pool}-user-data-managed` });
     return JSON.parse(textOf(stub?.data, 'userData')) as Stub;
-  }, patience);
+  });
 }
 
 async function waitForRendered(client: Client, pool: string, sources: readonly string[]): Promise<MachineConfig> {
-  return vi.waitFor(async () => {
+  return until(async () => {
     const { name = '', source = [] } =
       (await client.find(machineConfigPools, { name: pool }))?.spec.configuration ?? {};
     const missing = sources.filter((wanted) => !source.some((each) => each.name === wanted));
     const rendered = missing.length > 0 ? undefined : await client.find(machineConfigs, { name });
     if (rendered === undefined) throw new Error(`pool ${pool} is not yet rendered from ${missing.join(', ')}`);
     return rendered;
-  }, patience);
+  });
 }
 
 async function planOf(client: Client, pool: string): Promise<DiskPlan> {

@@ -5,20 +5,10 @@
  */
 import { writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  again,
-  createClient,
-  createLog,
-  createManager,
-  createMetrics,
-  createRecorder,
-  createTransport,
-  KubeError,
-  loadKubeconfig,
-  nameOf,
-} from '@slipway/kube';
+import { configMaps } from '@slipway/api';
+import { again, createClient, createLog, createTransport, KubeError, loadKubeconfig, nameOf } from '@slipway/kube';
 import type { ControllerDef } from '@slipway/kube';
-import { configMaps } from '../config-map.ts';
+import { runControllers } from '@slipway/testing/run-controllers';
 
 export interface CandidateOptions {
   kubeconfig: string;
@@ -42,7 +32,6 @@ const { kubeconfig, namespace, pair, identity, unfenced } = JSON.parse(process.a
 const access = await loadKubeconfig([kubeconfig]);
 const client = createClient(createTransport(access));
 const log = createLog({ name: identity, level: 'error', pretty: false });
-const metrics = createMetrics();
 
 const writeTerm: ControllerDef = {
   name: 'write-term',
@@ -51,7 +40,7 @@ const writeTerm: ControllerDef = {
   workers: 2,
   async reconcile(key, context) {
     const seen = context.read(configMaps).get(key);
-    const term = manager.leadership?.term ?? -1;
+    const term = running.leadership?.term ?? -1;
     if (seen === undefined) return again(50);
     tell({ type: 'decided', key, term });
     // Between the decision and the write there is always some time, and a freeze likes to come then.
@@ -72,12 +61,9 @@ const writeTerm: ControllerDef = {
   },
 };
 
-const manager = createManager({
-  client,
-  controllers: [writeTerm],
-  events: createRecorder(client, { component: identity, log }),
+const running = runControllers(client, [writeTerm], {
   log,
-  metrics,
+  stopBoundMs: 20_000,
   election: {
     client: createClient(createTransport(access)),
     lease: { namespace, name: pair },
@@ -87,9 +73,8 @@ const manager = createManager({
     retryMs: 150,
   },
 });
-const { leadership } = manager;
+const { leadership } = running;
 leadership?.onChange((held) => tell(held ? { type: 'leading', term: leadership.term } : { type: 'standby' }));
-manager.start();
 
 // The test has gone: nobody is left to end this process.
 process.stdin.on('end', () => process.exit()).resume();

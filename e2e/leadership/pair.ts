@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { untilFound } from '@slipway/testing/wait';
 import type { CandidateOptions, Report } from './candidate.ts';
 
 const program = fileURLToPath(new URL('candidate.ts', import.meta.url));
@@ -38,16 +39,9 @@ function note(candidate: Candidate, report: Report): void {
   }
 }
 
-/** Waits for a condition; fails after the bound with what was waited for. */
-async function until<T>(what: string, condition: () => T | undefined | false, boundMs = 30_000): Promise<T> {
-  const end = performance.now() + boundMs;
-  for (;;) {
-    const found = condition();
-    if (found !== undefined && found !== false) return found;
-    if (performance.now() > end) throw new Error(`waited ${boundMs} ms in vain: ${what}`);
-    await wait(5);
-  }
-}
+/** At the very moment: a freeze is to come right after a decision. */
+const until = <T>(what: string, find: () => T | undefined | false): Promise<T> =>
+  untilFound(what, find, { withinMs: 30_000, everyMs: 5 });
 
 export interface Pair {
   readonly candidates: readonly [Candidate, Candidate];

@@ -8,10 +8,12 @@ import {
   machineConfigurations,
   nodeAnnotations,
   nodes,
+  pods,
   secrets,
 } from '@slipway/api';
 import type { Client, KubeObject, Resource } from '@slipway/kube';
-import { pods, workerNode } from './machines.ts';
+import { node } from '@slipway/testing/builders';
+import { events } from '@slipway/testing/resources';
 
 /** One of our policies by its name, the API server's own plugin for kubelets, or its permissions. */
 export type Door = `${string}-guards` | 'NodeRestriction' | 'permissions';
@@ -25,17 +27,10 @@ export interface Attempt {
 export const rendered = `rendered-worker-${'0'.repeat(32)}`;
 const masters = `rendered-master-${'f'.repeat(32)}`;
 
-export const events: Resource<KubeObject & { involvedObject: object; reason: string; message: string }> = {
-  group: '',
-  version: 'v1',
-  kind: 'Event',
-  plural: 'events',
-  namespaced: true,
-};
-
 export const eventIn = (namespace: string) => ({
   metadata: { name: 'a.17', namespace },
   involvedObject: { apiVersion: 'v1', kind: 'Node', name: 'a', ...(namespace !== 'default' && { namespace }) },
+  type: 'Normal',
   reason: 'NodeDone',
   message: 'for this test',
 });
@@ -170,7 +165,7 @@ export const ofDaemon: Attempt[] = [
   byPermissions('write the status of its Node', (client) =>
     merge(client, nodes, 'a', { status: { capacity: { cpu: '1000' } } }, 'status'),
   ),
-  byPermissions('make a Node', (client) => client.create(nodes, workerNode('c'))),
+  byPermissions('make a Node', (client) => client.create(nodes, node('c'))),
   byPermissions('delete its Node', (client) => client.delete(nodes, { name: 'a' }, {})),
   byPermissions('evict a pod', (client) =>
     client.evict({ namespace: defaultNamespace, name: 'machine-config-daemon-a' }, {}),

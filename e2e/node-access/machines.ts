@@ -1,34 +1,20 @@
-import { defaultNamespace, machineConfigNodes, type Node, nodes } from '@slipway/api';
+import { defaultNamespace, machineConfigNodes, nodes } from '@slipway/api';
 import { machineConfigNodesController } from '@slipway/controllers';
-import {
-  type Client,
-  createClient,
-  createManager,
-  createMetrics,
-  createRecorder,
-  createTransport,
-  loadKubeconfig,
-  type KubeObject,
-  type Resource,
-  silentLog,
-  type Stored,
-} from '@slipway/kube';
-import type { ControlPlane } from '@slipway/tools/controlplane';
-import { vi } from 'vitest';
-import { startInstalledControlPlane } from '../installed-control-plane.ts';
-import { operator } from '../operator.ts';
+import type { Client, KubeObject, Resource, Stored } from '@slipway/kube';
+import { node } from '@slipway/testing/builders';
+import { breakGlass, startTestCluster } from '@slipway/testing/control-plane';
+import { runControllers } from '@slipway/testing/run-controllers';
+import { until } from '@slipway/testing/wait';
 
-export const pods: Resource<KubeObject & { spec: object }> = {
+const daemonAccount = 'machine-config-daemon';
+/** What our own type of pods leaves out is in them too. */
+const daemonPods: Resource<KubeObject & { spec: object }> = {
   group: '',
   version: 'v1',
   kind: 'Pod',
   plural: 'pods',
   namespaced: true,
 };
-
-const daemonAccount = 'machine-config-daemon';
-
-export const until = <T>(ask: () => Promise<T> | T): Promise<T> => vi.waitFor(ask, { timeout: 20_000, interval: 50 });
 
 /** A cluster with Slipway installed, two worker nodes, and everybody who might write to them. */
 export interface Machines {
@@ -49,75 +35,45 @@ export interface Machines {
   stop(): Promise<void>;
 }
 
-export const workerNode = (name: string, annotations: Record<string, string> = {}): Node => ({
-  metadata: { name, labels: { 'node-role.kubernetes.io/worker': '' }, annotations },
-});
-
 export async function startMachines(names: readonly string[]): Promise<Machines> {
-  const controlPlane = await startInstalledControlPlane();
-  const closing: (() => Promise<void>)[] = [() => controlPlane.stop()];
+  const cluster = await startTestCluster();
+  const { admin, operator, clientFor, clientWithToken } = cluster;
+  const controllers = runControllers(operator, [machineConfigNodesController()]);
   const stop = async (): Promise<void> => {
-    for (const close of closing.splice(0).toReversed()) await close();
+    await controllers.stop();
+    await cluster.stop();
   };
+  const kubelet = (name: string): Promise<Client> =>
+    clientFor({ user: `system:node:${name}`, groups: ['system:nodes'], name: `kubelet-${name}` });
+
   try {
-    return { ...(await connectAll(controlPlane, names, closing)), stop };
+    const daemons = new Map<string, Client>();
+    const kubelets = new Map<string, Client>();
+    for (const name of names) {
+      await admin.create(nodes, node(name));
+      daemons.set(name, await clientWithToken(await tokenOfPodOn(admin, name)));
+      kubelets.set(name, await kubelet(name));
+    }
+    for (const name of names) await until(() => admin.get(machineConfigNodes, { name }));
+    return {
+      admin,
+      operator,
+      breakGlass: await clientFor(breakGlass),
+      daemonOf: (name) => known(daemons, name),
+      kubeletOf: (name) => known(kubelets, name),
+      joining: await kubelet('c'),
+      unboundDaemon: await clientWithToken(await requestToken(admin, undefined)),
+      mightyDaemon: await clientFor({
+        user: `system:serviceaccount:${defaultNamespace}:${daemonAccount}`,
+        groups: [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'],
+        name: 'mighty-daemon',
+      }),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-async function connectAll(
-  controlPlane: ControlPlane,
-  names: readonly string[],
-  closing: (() => Promise<void>)[],
-): Promise<Omit<Machines, 'stop'>> {
-  const access = await loadKubeconfig([controlPlane.kubeconfig]);
-  const connect = (credentials = access.credentials): Client => {
-    const client = createClient(createTransport({ ...access, credentials }));
-    closing.push(() => client.transport.close());
-    return client;
-  };
-  const byCertificate = async (user: string, groups: string[], name: string): Promise<Client> =>
-    connect((await loadKubeconfig([await controlPlane.kubeconfigFor({ user, groups, name })])).credentials);
-  const byToken = (token: string): Client =>
-    connect({ source: 'a token', current: async () => ({ token }), refresh: async () => {} });
-
-  const admin = connect();
-  const controllers = await byCertificate(operator.user, operator.groups, operator.name);
-  const manager = createManager({
-    client: controllers,
-    controllers: [machineConfigNodesController()],
-    events: createRecorder(controllers, { component: 'slipway-test', log: silentLog() }),
-    log: silentLog(),
-    metrics: createMetrics(),
-    stopBoundMs: 0,
-  });
-  manager.start();
-  closing.push(() => manager.stop());
-
-  const daemons = new Map<string, Client>();
-  const kubelets = new Map<string, Client>();
-  for (const name of names) {
-    await admin.create(nodes, workerNode(name));
-    daemons.set(name, byToken(await tokenOfPodOn(admin, name)));
-    kubelets.set(name, await byCertificate(`system:node:${name}`, ['system:nodes'], `kubelet-${name}`));
-  }
-  for (const name of names) await until(() => admin.get(machineConfigNodes, { name }));
-  return {
-    admin,
-    operator: controllers,
-    breakGlass: await byCertificate('on-call', ['slipway:break-glass', 'system:masters'], 'on-call'),
-    daemonOf: (name) => known(daemons, name),
-    kubeletOf: (name) => known(kubelets, name),
-    joining: await byCertificate('system:node:c', ['system:nodes'], 'kubelet-c'),
-    unboundDaemon: byToken(await requestToken(admin, undefined)),
-    mightyDaemon: await byCertificate(
-      `system:serviceaccount:${defaultNamespace}:${daemonAccount}`,
-      [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'],
-      'mighty-daemon',
-    ),
-  };
 }
 
 function known(clients: ReadonlyMap<string, Client>, name: string): Client {
@@ -128,7 +84,7 @@ function known(clients: ReadonlyMap<string, Client>, name: string): Client {
 
 /** As a DaemonSet makes it; nothing runs it, but the API server knows where it is. */
 async function tokenOfPodOn(admin: Client, nodeName: string): Promise<string> {
-  const pod = await admin.create(pods, {
+  const pod = await admin.create(daemonPods, {
     metadata: { name: `${daemonAccount}-${nodeName}`, namespace: defaultNamespace },
     spec: {
       nodeName,

@@ -1,6 +1,7 @@
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nodes } from '@slipway/api';
+import { node as nodeWith } from '@slipway/testing/builders';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import { type CrioNodeOptions, makeCrioNode } from '@slipway/tools/crio';
 import type { IgnitionClient } from '@slipway/tools/ignition-client';
@@ -72,8 +73,7 @@ ExecStart=/usr/local/bin/slipway daemon --node %H --kubeconfig /var/lib/kubelet/
 });
 
 async function joinCluster({ name, root }: SystemdNode, { client, kubeconfigFor }: Fleet): Promise<void> {
-  const labels = { 'node-role.kubernetes.io/worker': '' };
-  await client.create(nodes, { metadata: { name, labels } });
+  await client.create(nodes, nodeWith(name));
   const directory = join(root, 'var/lib/kubelet');
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const kubeconfig = join(directory, 'kubeconfig');

@@ -1,6 +1,5 @@
 import type { NodeDisruptionPolicy } from '@slipway/fleet';
-
-const dataUrl = (text: string): string => `data:,${encodeURIComponent(text)}`;
+import { fileEntry } from '@slipway/testing/builders';
 
 export interface WebConfig {
   /** What /etc/web/message says. */
@@ -20,9 +19,7 @@ export function webConfig({ message, start = '/bin/sleep infinity', description 
   const files = { '/etc/web/message': `${message}\n`, ...others };
   return {
     ignition: { version: '3.5.0' },
-    storage: {
-      files: Object.entries(files).map(([path, text]) => ({ path, mode: 0o644, contents: { source: dataUrl(text) } })),
-    },
+    storage: { files: Object.entries(files).map(([path, text]) => fileEntry(path, text)) },
     systemd: {
       units: [
         {

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nodeAnnotations, nodes } from '@slipway/api';
-import type { Fleet } from '../first-boot/fleet.ts';
+import { until, type WaitBound } from '@slipway/testing/wait';
 import type { SystemdNode } from '@slipway/tools/nspawn';
-import { vi } from 'vitest';
+import type { Fleet } from '../first-boot/fleet.ts';
 
 type Annotation = keyof typeof nodeAnnotations;
 type Said = Partial<Record<Annotation, string>>;
@@ -18,7 +18,7 @@ export interface Worker {
   /** What its Node object says. */
   says(): Promise<Said>;
   /** Resolves with what it says once that is so. */
-  until(check: (said: Said) => boolean, what: string, timeoutMs?: number): Promise<Said>;
+  until(check: (said: Said) => boolean, what: string, bound?: WaitBound): Promise<Said>;
   /** As the rollout controller does: this is the config to have. */
   aim(config: string): Promise<void>;
   /** Has reached this config, with nothing to complain of. */
@@ -52,24 +52,21 @@ export function workerOf({ client }: Fleet, node: SystemdNode): Worker {
       }),
     );
   };
-  const until: Worker['until'] = (check, what, timeoutMs = 30_000) =>
-    vi.waitFor(
-      async () => {
-        const said = await says();
-        if (!check(said)) throw new Error(`${node.name}: expected ${what}, it says ${JSON.stringify(said)}`);
-        return said;
-      },
-      { timeout: timeoutMs, interval: 20 },
-    );
+  const untilSays: Worker['until'] = (check, what, bound) =>
+    until(async () => {
+      const said = await says();
+      if (!check(said)) throw new Error(`${node.name}: expected ${what}, it says ${JSON.stringify(said)}`);
+      return said;
+    }, bound);
   const onNode = (path: string): string => join(node.root, path);
   const pidOf = async (unit: string): Promise<number> => Number(await node.sh(`systemctl show -P MainPID ${unit}`));
   return {
     node,
     says,
-    until,
+    until: untilSays,
     aim: (config) => annotate({ [nodeAnnotations.desiredConfig]: config }),
     done: (config) =>
-      until(({ state, currentConfig }) => state === 'Done' && currentConfig === config, `Done at ${config}`),
+      untilSays(({ state, currentConfig }) => state === 'Done' && currentConfig === config, `Done at ${config}`),
     file: (path) => readFile(onNode(path), 'utf8').catch(() => undefined),
     exists: (path) => existsSync(onNode(path)),
     async seen(check) {

@@ -2,18 +2,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { machineConfigPools, osImageStreams, osStreamAnnotation } from '@slipway/api';
-import { createClient, createTransport, isKubeError, loadKubeconfig, type Client, type Resource } from '@slipway/kube';
+import { type Client, isKubeError, type Resource } from '@slipway/kube';
+import { startTestCluster } from '@slipway/testing/control-plane';
 import { resolveBinaries } from '@slipway/tools/controlplane';
-import { expect, vi } from 'vitest';
-import { startInstalledControlPlane } from '../installed-control-plane.ts';
-import { operator } from '../operator.ts';
+import { expect } from 'vitest';
 
 const run = promisify(execFile);
 
 export const streamsName = { name: 'cluster' };
-
-// A parameter is seen some moments after it is there; its kind up to half a minute after the start of the API server.
-export const until = <T>(act: () => Promise<T>): Promise<T> => vi.waitFor(act, { timeout: 60_000, interval: 100 });
 
 export interface PoolFacts {
   /** spec.osImageStream */
@@ -41,22 +37,14 @@ export interface GuardedCluster {
 }
 
 export async function startGuardedCluster(): Promise<GuardedCluster> {
-  const controlPlane = await startInstalledControlPlane();
-  const clients: Client[] = [];
-  const connect = async (kubeconfig: string): Promise<Client> => {
-    const client = createClient(createTransport(await loadKubeconfig([kubeconfig])));
-    clients.push(client);
-    return client;
-  };
-  const controllers = await connect(await controlPlane.kubeconfigFor(operator));
+  const { controlPlane, admin, operator: controllers, clientFor, stop } = await startTestCluster();
   const { kubectl } = await resolveBinaries(['kubectl']);
   let made = 0;
   return {
-    admin: await connect(controlPlane.kubeconfig),
+    admin,
     controllers,
     dataDir: controlPlane.dataDir,
-    clientOf: async (user, ...groups) =>
-      connect(await controlPlane.kubeconfigFor({ user, groups: [...groups, 'system:masters'] })),
+    clientOf: (user, ...groups) => clientFor({ user, groups: [...groups, 'system:masters'] }),
     kubectl: async (...args) => (await run(kubectl, ['--kubeconfig', controlPlane.kubeconfig, ...args])).stdout,
     poolThat: async ({ asks, tracked, runs }) => {
       const name = `pool-${++made}`;
@@ -70,10 +58,7 @@ export async function startGuardedCluster(): Promise<GuardedCluster> {
       const patch = { type: 'merge', body: { status } } as const;
       return controllers.patch(osImageStreams, streamsName, patch, {}, { subresource: 'status' });
     },
-    stop: async () => {
-      await Promise.all(clients.map((client) => client.transport.close()));
-      await controlPlane.stop();
-    },
+    stop,
   };
 }
 

@@ -4,23 +4,16 @@ import {
   type MachineConfigNode,
   machineConfigNodes,
   machineConfigPools,
-  nodes,
   pinnedImageSets,
   roleLabel,
 } from '@slipway/api';
 import { machineConfigNodesController, pinnedImagesControllers, rolloutController } from '@slipway/controllers';
-import {
-  type Client,
-  createClient,
-  createInformer,
-  createManager,
-  createMetrics,
-  createRecorder,
-  createTransport,
-  type Gates,
-  loadKubeconfig,
-  silentLog,
-} from '@slipway/kube';
+import { type Client, createInformer, createMetrics } from '@slipway/kube';
+import { machineConfigPool, node } from '@slipway/testing/builders';
+import { startTestCluster } from '@slipway/testing/control-plane';
+import { createFakeGates } from '@slipway/testing/gates';
+import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
+import { addReadyNode } from '@slipway/testing/stand-in-kubelet';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { type CrioParts, type RunningCrio, startCrio } from '@slipway/tools/crio';
 import {
@@ -31,8 +24,6 @@ import {
   type RunningRegistry,
   startRegistry,
 } from '@slipway/tools/registry';
-import { startInstalledControlPlane } from '../installed-control-plane.ts';
-import { operator } from '../operator.ts';
 import { type CrioMachine, makeCrioMachine } from './crio-machine.ts';
 
 export interface MachineWish {
@@ -57,7 +48,6 @@ export interface CrioFleet {
 }
 
 const SMALL = 2000;
-const allOn: Gates = { isOn: () => true, onChange: () => () => {} };
 const imagesOf = (images: readonly string[]) => ({ pinnedImages: images.map((name) => ({ name })) });
 
 /** Of so many bytes, which nothing makes smaller. */
@@ -66,21 +56,14 @@ export const imageOf = (path: string, bytes: number): ImageSpec => ({
 });
 
 export async function startCrioFleet(parts: CrioParts): Promise<CrioFleet> {
-  const [controlPlane, registry] = await Promise.all([startInstalledControlPlane(), startRegistry()]);
-  const client = createClient(createTransport(await loadKubeconfig([await controlPlane.kubeconfigFor(operator)])));
+  const [cluster, registry] = await Promise.all([startTestCluster(), startRegistry()]);
+  const { controlPlane, operator: client } = cluster;
   const controllers = startControllers(client);
   const ended = new AbortController();
   const records = createInformer<MachineConfigNode>(client.transport, { resource: machineConfigNodes });
   records.start(ended.signal);
   await records.synced;
   const machines: CrioMachine[] = [];
-
-  async function addNode(name: string, pools: readonly string[]): Promise<void> {
-    const labels = Object.fromEntries(pools.map((pool) => [`node-role.kubernetes.io/${pool}`, '']));
-    await client.create(nodes, { metadata: { name, labels } });
-    const body = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
-    await client.patch(nodes, { name }, { type: 'merge', body }, {}, { subresource: 'status' });
-  }
 
   const startRuntime = (
     name: string,
@@ -94,18 +77,13 @@ export async function startCrioFleet(parts: CrioParts): Promise<CrioFleet> {
     registry,
     push: (name, image = imageOf(name, SMALL)) => pushImage(registry, `team/${name}`, image),
     async addPool(name) {
-      await client.create(machineConfigPools, {
-        metadata: { name },
-        spec: {
-          machineConfigSelector: { matchLabels: { [roleLabel]: name } },
-          nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } },
-        },
-      });
+      await client.create(machineConfigPools, machineConfigPool(name));
     },
     async addMachine(name, { pools, storeBytes }) {
       const door = await openDoor(registry.port);
       const ways = [registry, { ...registry, host: door.host }];
-      const [crio] = await Promise.all([startRuntime(name, ways, storeBytes), addNode(name, pools)]);
+      const joining = addReadyNode(client, node(name, { pools }));
+      const [crio] = await Promise.all([startRuntime(name, ways, storeBytes), joining]);
       const kubeconfig = await controlPlane.kubeconfigFor({
         user: `system:node:${name}`,
         groups: ['system:nodes'],
@@ -128,28 +106,18 @@ export async function startCrioFleet(parts: CrioParts): Promise<CrioFleet> {
       ended.abort();
       await Promise.all(machines.map((machine) => machine.stop()));
       await controllers.stop();
-      await Promise.all([client.transport.close(), registry.stop()]);
-      await controlPlane.stop();
+      await Promise.all([cluster.stop(), registry.stop()]);
     },
   };
 }
 
-function startControllers(client: Client): { stop(): Promise<void> } {
-  const log = silentLog();
+function startControllers(client: Client): RunningControllers {
+  const gates = createFakeGates();
   const metrics = createMetrics();
-  const manager = createManager({
-    client,
-    controllers: [
-      rolloutController({ gates: allOn }),
-      machineConfigNodesController(),
-      ...pinnedImagesControllers({ gates: allOn, metrics }),
-    ],
-    events: createRecorder(client, { component: 'slipway-test', log }),
-    log,
-    metrics,
-    gates: allOn,
-    stopBoundMs: 0,
-  });
-  manager.start();
-  return manager;
+  const controllers = [
+    rolloutController({ gates }),
+    machineConfigNodesController(),
+    ...pinnedImagesControllers({ gates, metrics }),
+  ];
+  return runControllers(client, controllers, { gates, metrics });
 }

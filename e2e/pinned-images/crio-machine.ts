@@ -3,24 +3,16 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type MachineConfigNode, machineConfigNodes } from '@slipway/api';
 import { createRealHost } from '@slipway/daemon';
-import {
-  type Client,
-  createClient,
-  createLog,
-  createTransport,
-  type Informer,
-  loadKubeconfig,
-  type Stored,
-} from '@slipway/kube';
+import { type Client, createLog, type Informer, type Stored } from '@slipway/kube';
+import { connect } from '@slipway/testing/control-plane';
+import { until, type WaitBound } from '@slipway/testing/wait';
 import type { RunningCrio } from '@slipway/tools/crio';
 import type { Door } from '@slipway/tools/registry';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { startPinningDaemon } from './pinning-daemon.ts';
 
 const DROP_IN = '/etc/crio/crio.conf.d/50-pinned-images';
 const PULL_SECRET = '/var/lib/kubelet/config.json';
-/** Long enough for a loaded computer; a step that works takes a fraction of a second. */
-const patience = { timeout: 60_000, interval: 20 };
 
 interface Account {
   readonly username: string;
@@ -44,9 +36,9 @@ export interface CrioMachine {
   /** What its daemon has told the cluster. */
   said(): Said;
   /** Resolves once it has said this. */
-  says(expected: object, withinMs?: number): Promise<Said>;
+  says(expected: object, bound?: WaitBound): Promise<Said>;
   /** Resolves once it holds the present generation of exactly these sets, and has nothing else to say. */
-  holds(sets: Readonly<Record<string, number>>, withinMs?: number): Promise<void>;
+  holds(sets: Readonly<Record<string, number>>, bound?: WaitBound): Promise<void>;
   /** Every time that it said it was Degraded. */
   complaints(): readonly string[];
   /** Asked from CRI-O, sorted. */
@@ -87,15 +79,12 @@ export function makeCrioMachine({ name, crio, door, kubeconfig, client, records 
     if (degraded === 'True' && complaints.at(-1) !== problem) complaints.push(problem);
   });
   const said = (): Said => saidIn(records.store.get(name));
-  const says = (expected: object, timeout = patience.timeout): Promise<Said> =>
-    vi.waitFor(
-      () => {
-        const now = said();
-        expect(now).toMatchObject(expected);
-        return now;
-      },
-      { ...patience, timeout },
-    );
+  const says = (expected: object, bound: WaitBound = 'rollout'): Promise<Said> =>
+    until(() => {
+      const now = said();
+      expect(now).toMatchObject(expected);
+      return now;
+    }, bound);
 
   async function stopDaemon(): Promise<void> {
     await daemon?.stop();
@@ -127,7 +116,7 @@ export function makeCrioMachine({ name, crio, door, kubeconfig, client, records 
         host: await createRealHost({ root, containers: { reload } }),
         root,
         nodeName: name,
-        client: createClient(createTransport(await loadKubeconfig([kubeconfig]))),
+        client: await connect(kubeconfig),
         log: createLog({ level: 'info', pretty: false, write: (line) => lines.push(line) }),
         pinNow: () => performance.now() + ahead,
       });
@@ -142,22 +131,19 @@ export function makeCrioMachine({ name, crio, door, kubeconfig, client, records 
     },
     said,
     says,
-    async holds(sets, timeout = patience.timeout) {
+    async holds(sets, bound = 'rollout') {
       const all = Object.entries(sets).map(([set, generation]) => [
         set,
         { wants: generation, has: generation, failure: '' },
       ]);
-      await vi.waitFor(
-        () => {
-          const { progressing, degraded, sets: held } = said();
-          expect({ progressing, degraded, held }).toEqual({
-            progressing: 'False',
-            degraded: 'False',
-            held: Object.fromEntries(all),
-          });
-        },
-        { ...patience, timeout },
-      );
+      await until(() => {
+        const { progressing, degraded, sets: held } = said();
+        expect({ progressing, degraded, held }).toEqual({
+          progressing: 'False',
+          degraded: 'False',
+          held: Object.fromEntries(all),
+        });
+      }, bound);
     },
     complaints: () => complaints,
     async images() {

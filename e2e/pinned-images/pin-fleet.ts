@@ -3,25 +3,17 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { machineConfigPools, type Node, nodeAnnotations, nodes } from '@slipway/api';
+import { machineConfigPools, nodes } from '@slipway/api';
 import { createDisk, type FileSystem } from '@slipway/daemon';
-import {
-  type Client,
-  createClient,
-  createManager,
-  createMetrics,
-  createRecorder,
-  createTransport,
-  impersonating,
-  loadKubeconfig,
-  silentLog,
-} from '@slipway/kube';
+import { type Client, createClient, createRecorder, impersonating, silentLog } from '@slipway/kube';
 import { createManyDaemons, createSimulatedHost, makeSimulatedMachine, setRuntimeBehaviour } from '@slipway/simulator';
+import { node } from '@slipway/testing/builders';
+import { operator, startTestCluster } from '@slipway/testing/control-plane';
+import { runControllers } from '@slipway/testing/run-controllers';
+import { startSlipway } from '@slipway/testing/slipway-process';
+import { readyCondition } from '@slipway/testing/stand-in-kubelet';
+import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
-import { vi } from 'vitest';
-import { startInstalledControlPlane } from '../installed-control-plane.ts';
-import { operator } from '../operator.ts';
-import { slipway } from '../slipway-process.ts';
 
 export interface PinFleet {
   /** An administrator's. */
@@ -34,7 +26,6 @@ export interface PinFleet {
 }
 
 const AT_ONCE = 16;
-const patience = { timeout: 60_000, interval: 200 };
 
 export interface PinFleetOptions {
   readonly machines: number;
@@ -43,9 +34,9 @@ export interface PinFleetOptions {
 }
 
 export async function startPinFleet({ machines, bytesPerSecond }: PinFleetOptions): Promise<PinFleet> {
-  const controlPlane = await startInstalledControlPlane({ audit: true });
-  const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
-  const controllers = slipway(
+  const cluster = await startTestCluster();
+  const { controlPlane, admin: client } = cluster;
+  const controllers = startSlipway(
     'controller',
     `--kubeconfig=${await controlPlane.kubeconfigFor(operator)}`,
     '--feature-gates=PinnedImages=true',
@@ -64,16 +55,9 @@ export async function startPinFleet({ machines, bytesPerSecond }: PinFleetOption
       return { client: own, events: createRecorder(own, { component: 'machine-config-daemon', instance: name, log }) };
     },
   });
-  const metrics = createMetrics();
-  const manager = createManager({
-    client,
-    // Of the daemons only what they do about images: configs have tests of their own.
-    controllers: daemons.controllers.filter(({ name }) => name === 'pinning'),
-    events: createRecorder(client, { component: 'slipway-simulation', log, metrics }),
-    log,
-    metrics,
-  });
-  manager.start();
+  // Of the daemons only what they do about images: configs have tests of their own.
+  const pinning = daemons.controllers.filter(({ name }) => name === 'pinning');
+  const manager = runControllers(client, pinning, { log, stopBoundMs: 20_000 });
 
   const rootOf = (name: string): string => join(directory, name);
   async function bringUp(name: string, config: string): Promise<void> {
@@ -83,7 +67,8 @@ export async function startPinFleet({ machines, bytesPerSecond }: PinFleetOption
     await makeSimulatedMachine(files);
     await setRuntimeBehaviour(files, { bytesPerSecond });
     await daemons.start({ nodeName: name, host: createSimulatedHost({ root, files }), root });
-    await client.create(nodes, nodeOf(name, config));
+    // It has the config of its pool: nothing is to be rolled out.
+    await client.create(nodes, { ...node(name, { config }), status: { conditions: [readyCondition()] } });
   }
 
   const names = Array.from({ length: machines }, (_, index) => `worker-${String(index + 1).padStart(3, '0')}`);
@@ -101,10 +86,8 @@ export async function startPinFleet({ machines, bytesPerSecond }: PinFleetOption
     async stop() {
       await manager.stop();
       await daemons.stopAll();
-      controllers.child.kill('SIGTERM');
-      await controllers.exit;
-      await client.transport.close();
-      await controlPlane.stop();
+      await controllers.stop();
+      await cluster.stop();
       await rm(directory, { recursive: true, force: true });
     },
   };
@@ -117,23 +100,9 @@ const diskOf = (root: string): FileSystem => ({
   syncDirectory: async () => {},
 });
 
-/** It has the config of its pool: nothing is to be rolled out. */
-const nodeOf = (name: string, config: string): Node => ({
-  metadata: {
-    name,
-    labels: { 'node-role.kubernetes.io/worker': '' },
-    annotations: {
-      [nodeAnnotations.currentConfig]: config,
-      [nodeAnnotations.desiredConfig]: config,
-      [nodeAnnotations.state]: 'Done',
-    },
-  },
-  status: { conditions: [{ type: 'Ready', status: 'True' }] },
-});
-
 const newestConfig = (client: Client): Promise<string> =>
-  vi.waitFor(async () => {
+  until(async () => {
     const name = (await client.find(machineConfigPools, { name: 'worker' }))?.spec.configuration?.name ?? '';
     if (name === '') throw new Error('pool worker is not rendered yet');
     return name;
-  }, patience);
+  }, 'rollout');

@@ -6,8 +6,8 @@ import {
   machineConfigPools,
   pinAssignmentAnnotation,
 } from '@slipway/api';
-import { type Client, createInformer, type Stored } from '@slipway/kube';
 import { decodeAssignment } from '@slipway/fleet';
+import { type Client, createInformer, type Stored } from '@slipway/kube';
 
 export interface Reading {
   readonly machines: number;

@@ -1,6 +1,7 @@
 // What the daemon does about images, as it does it on a machine: its host, its identity, its controller and its queue.
 import { type Host, startDaemon } from '@slipway/daemon';
-import { type Client, createManager, createMetrics, createRecorder, type Log } from '@slipway/kube';
+import { type Client, createMetrics, createRecorder, type Log } from '@slipway/kube';
+import { runControllers } from '@slipway/testing/run-controllers';
 
 export interface PinningDaemonOptions {
   readonly host: Host;
@@ -19,11 +20,10 @@ export async function startPinningDaemon(options: PinningDaemonOptions): Promise
   const events = createRecorder(client, { component: 'machine-config-daemon', log });
   // Configs have tests of their own.
   const controllers = daemon.controllers(client, events).filter(({ name }) => name === 'pinning');
-  const manager = createManager({ client, controllers, events, log, metrics });
-  manager.start();
+  const running = runControllers(client, controllers, { log, metrics, events, stopBoundMs: 20_000 });
   return {
     async stop() {
-      await manager.stop();
+      await running.stop();
       await daemon.stop();
     },
   };

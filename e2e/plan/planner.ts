@@ -1,22 +1,11 @@
 // Somebody who may look at everything a plan is made from, and change nothing.
-import type { Client, KubeObject, Resource } from '@slipway/kube';
+import type { Client } from '@slipway/kube';
+import { clusterRoleBindings, clusterRoles } from '@slipway/testing/resources';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 
 export const planner = { user: 'planner', groups: ['planners'], name: 'planner' };
 
-const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false } as const;
-const clusterRoles: Resource<KubeObject & { rules: object[] }> = {
-  ...rbac,
-  kind: 'ClusterRole',
-  plural: 'clusterroles',
-};
-const clusterRoleBindings: Resource<KubeObject & { roleRef: object; subjects: object[] }> = {
-  ...rbac,
-  kind: 'ClusterRoleBinding',
-  plural: 'clusterrolebindings',
-};
-
-const apiGroup = rbac.group;
+const apiGroup = clusterRoles.group;
 const mayLook = (group: string, ...resources: string[]) => ({ apiGroups: [group], resources, verbs: ['get', 'list'] });
 
 /** As docs/plan.md says what it takes. */

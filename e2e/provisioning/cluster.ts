@@ -2,35 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { machineConfigPools, namespaces, secrets } from '@slipway/api';
 import type { Secret } from '@slipway/api';
 import { certificatesController, type FirstBootSettings, provisioningControllers } from '@slipway/controllers';
-import {
-  type Client,
-  createClient,
-  createLog,
-  createManager,
-  createMetrics,
-  createRecorder,
-  createTransport,
-  isKubeError,
-  type KubeObject,
-  loadKubeconfig,
-  type Resource,
-  type Stored,
-  type WriteAttempt,
-} from '@slipway/kube';
+import type { Client, Stored } from '@slipway/kube';
+import { startTestCluster } from '@slipway/testing/control-plane';
+import { type ApiEvent, listEvents, removeIfThere } from '@slipway/testing/resources';
+import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
 import type { ControlPlane } from '@slipway/tools/controlplane';
-import { vi } from 'vitest';
-import { startInstalledControlPlane } from '../installed-control-plane.ts';
-import { operator } from '../operator.ts';
-
-export interface ApiEvent extends KubeObject {
-  type: string;
-  reason: string;
-  message: string;
-  count: number;
-}
-const apiEvents: Resource<ApiEvent> = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
-
-export const until = <T>(ask: () => Promise<T> | T): Promise<T> => vi.waitFor(ask, { timeout: 20_000, interval: 25 });
 
 /** A control plane of its own: pools and Infrastructure are the cluster's, and the controllers tend all of them. */
 export interface Cluster {
@@ -42,17 +18,12 @@ export interface Cluster {
 }
 
 export async function startCluster(): Promise<Cluster> {
-  const controlPlane = await startInstalledControlPlane();
-  const access = await loadKubeconfig([await controlPlane.kubeconfigFor(operator)]);
-  const client = createClient(createTransport(access));
+  const { controlPlane, operator: client, stop } = await startTestCluster();
   return {
     controlPlane,
     client,
-    scene: () => createScene(client, { server: access.server, ca: access.ca }),
-    async stop() {
-      await client.transport.close();
-      await controlPlane.stop();
-    },
+    scene: () => createScene(client, { server: controlPlane.url, ca: controlPlane.ca }),
+    stop,
   };
 }
 
@@ -62,7 +33,7 @@ export interface Scene {
   machineApi: string;
   clusterApi: string;
   /** Runs certificates and provisioning; from the n-th write on none leaves, as if the process had been killed. */
-  run(settings?: FirstBootSettings, dieBeforeWrite?: number): Running;
+  run(settings?: FirstBootSettings, dieBeforeWrite?: number): RunningControllers;
   makeNamespace(name: string): Promise<void>;
   find(namespace: string, name: string): Promise<Stored<Secret> | undefined>;
   /** The plain text of a key; throws until it is there. */
@@ -72,17 +43,11 @@ export interface Scene {
   end(): Promise<void>;
 }
 
-export interface Running {
-  writes: readonly string[];
-  log(): string;
-  stop(): Promise<void>;
-}
-
 async function createScene(client: Client, connection: { server: string; ca: string | undefined }): Promise<Scene> {
   const id = randomBytes(4).toString('hex');
   const pool = `pool-${id}`;
   const [ours, machineApi, clusterApi] = [`ours-${id}`, `machine-api-${id}`, `cluster-api-${id}`];
-  const running: Running[] = [];
+  const running: RunningControllers[] = [];
   const makeNamespace = async (name: string): Promise<void> => {
     await client.create(namespaces, { metadata: { name } });
   };
@@ -97,19 +62,17 @@ async function createScene(client: Client, connection: { server: string; ca: str
     clusterApi,
     makeNamespace,
     find,
-    run(settings = {}, dieBeforeWrite = Infinity) {
-      const started = start(
-        client,
-        {
-          namespace: ours,
-          machineApiNamespace: machineApi,
-          clusterApiNamespace: clusterApi,
-          serverUrl: 'https://boot.example.com:22623',
-          connection,
-          ...settings,
-        },
-        dieBeforeWrite,
-      );
+    run(given = {}, killAtWrite) {
+      const settings: FirstBootSettings = {
+        namespace: ours,
+        machineApiNamespace: machineApi,
+        clusterApiNamespace: clusterApi,
+        serverUrl: 'https://boot.example.com:22623',
+        connection,
+        ...given,
+      };
+      const controllers = [certificatesController(settings), ...provisioningControllers(settings)];
+      const started = runControllers(client, controllers, { killAtWrite });
       running.push(started);
       return started;
     },
@@ -119,44 +82,13 @@ async function createScene(client: Client, connection: { server: string; ca: str
       return Buffer.from(value, 'base64').toString('utf8');
     },
     async names(namespace, labelSelector) {
-      const found: string[] = [];
-      for await (const { metadata } of client.list(secrets, { namespace, labelSelector })) found.push(metadata.name);
-      return found.sort();
+      const found = await Array.fromAsync(client.list(secrets, { namespace, labelSelector }));
+      return found.map(({ metadata }) => metadata.name).sort();
     },
-    async events(namespace, name) {
-      const found: ApiEvent[] = [];
-      const fieldSelector = `involvedObject.name=${name}`;
-      for await (const event of client.list(apiEvents, { namespace, fieldSelector })) found.push(event);
-      return found;
-    },
+    events: (namespace, name) => listEvents(client, { namespace, name }),
     async end() {
       for (const each of running) await each.stop();
-      await client.delete(machineConfigPools, { name: pool }, {}).catch((error: unknown) => {
-        if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
-      });
+      await removeIfThere(client, machineConfigPools, { name: pool });
     },
   };
-}
-
-function start(client: Client, settings: FirstBootSettings, dieBeforeWrite: number): Running {
-  const lines: string[] = [];
-  const writes: string[] = [];
-  const allowed = new Set<WriteAttempt>();
-  const log = createLog({ level: 'debug', pretty: false, write: (line) => lines.push(line) });
-  const manager = createManager({
-    // A guard is asked twice about one write: when it is decided, and when its bytes leave.
-    client: client.guarded((attempt) => {
-      if (allowed.has(attempt)) return;
-      if (writes.length + 1 >= dieBeforeWrite) throw new Error('the process is dead');
-      allowed.add(attempt);
-      writes.push(`${attempt.verb} ${attempt.resource.kind} ${attempt.name.namespace}/${attempt.name.name}`);
-    }),
-    controllers: [certificatesController(settings), ...provisioningControllers(settings)],
-    events: createRecorder(client, { component: 'slipway-test', log }),
-    log,
-    metrics: createMetrics(),
-    stopBoundMs: 0,
-  });
-  manager.start();
-  return { writes, log: () => lines.join(''), stop: () => manager.stop() };
 }

@@ -1,5 +1,4 @@
-import { machineConfigs, namespaces, refreshAnnotation, roleLabel, secrets } from '@slipway/api';
-import type { MachineConfig, MachineConfigPool, Secret } from '@slipway/api';
+import { type MachineConfig, machineConfigs, namespaces, refreshAnnotation, type Secret, secrets } from '@slipway/api';
 import {
   loadSnapshot,
   rolloutController,
@@ -10,42 +9,16 @@ import {
   type SnapshotState,
   snapshotStateOf,
 } from '@slipway/controllers';
-import {
-  type Client,
-  createClient,
-  createLog,
-  createManager,
-  createMetrics,
-  createRecorder,
-  createTransport,
-  isKubeError,
-  type KubeObject,
-  loadKubeconfig,
-  type Resource,
-  type Stored,
-  type WriteGuard,
-} from '@slipway/kube';
+import type { Client, Stored, WriteGuard } from '@slipway/kube';
+import { machineConfig, machineConfigPool } from '@slipway/testing/builders';
+import { startTestCluster } from '@slipway/testing/control-plane';
+import { type ApiEvent, listEvents, removeAll } from '@slipway/testing/resources';
+import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
+import { until } from '@slipway/testing/wait';
 import type { ControlPlane } from '@slipway/tools/controlplane';
-import { expect, vi } from 'vitest';
-import { startInstalledControlPlane } from '../installed-control-plane.ts';
-import { operator } from '../operator.ts';
+import { expect } from 'vitest';
 
 export const namespace = 'remote-content';
-export interface ApiEvent extends KubeObject {
-  reason: string;
-  message: string;
-}
-const apiEvents: Resource<ApiEvent> = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
-
-const patience = { timeout: 20_000, interval: 50 };
-export const until = <T>(ask: () => Promise<T> | T): Promise<T> => vi.waitFor(ask, patience);
-
-/** A running controller. */
-export interface Running {
-  /** Everything it has logged. */
-  log(): string;
-  stop(): Promise<void>;
-}
 
 export interface Options extends Partial<RemoteContentOptions> {
   /** Asked before each of the controller's writes. */
@@ -57,16 +30,13 @@ export interface Options extends Partial<RemoteContentOptions> {
 /** Of every MachineConfig here; no built-in one has it, so that a pool needs nothing else. */
 const role = 'remote';
 
-export const pool: MachineConfigPool = {
-  metadata: { name: role },
-  spec: { machineConfigSelector: { matchLabels: { [roleLabel]: role } } },
-};
+export const pool = machineConfigPool(role);
 
 /** A control plane of its own: MachineConfigs are the cluster's, and a controller tends all of them. */
 export interface Cluster {
   controlPlane: ControlPlane;
   client: Client;
-  run(options?: Options): Running;
+  run(options?: Options): RunningControllers;
   create(name: string, config: object, annotations?: Record<string, string>): Promise<void>;
   edit(name: string, config: object): Promise<void>;
   /** Another value asks for another fetch; null takes the wish back. */
@@ -85,18 +55,14 @@ export interface Cluster {
 }
 
 export async function startCluster(): Promise<Cluster> {
-  const controlPlane = await startInstalledControlPlane();
-  const client = createClient(createTransport(await loadKubeconfig([await controlPlane.kubeconfigFor(operator)])));
+  const { controlPlane, operator: client, stop } = await startTestCluster();
   await client.create(namespaces, { metadata: { name: namespace } });
   const cluster: Cluster = {
     controlPlane,
     client,
     run: (options) => run(client, options),
     async create(name, config, annotations = {}) {
-      await client.create(machineConfigs, {
-        metadata: { name, annotations, labels: { [roleLabel]: role } },
-        spec: { config: { ...config } },
-      });
+      await client.create(machineConfigs, machineConfig(name, role, { config: { ...config } }, annotations));
     },
     async edit(name, config) {
       const body = [{ op: 'replace', path: '/spec/config', value: config }];
@@ -125,23 +91,13 @@ export async function startCluster(): Promise<Cluster> {
       return contentsIn(loaded.config);
     },
     async secretNames(kind) {
-      const names: string[] = [];
       const labelSelector = `${remoteContentLabel}=${kind}`;
-      for await (const { metadata } of client.list(secrets, { namespace, labelSelector })) names.push(metadata.name);
-      return names;
+      const found = await Array.fromAsync(client.list(secrets, { namespace, labelSelector }));
+      return found.map(({ metadata }) => metadata.name);
     },
-    async events(name) {
-      const { metadata } = await cluster.get(name);
-      const found: ApiEvent[] = [];
-      const fieldSelector = `involvedObject.uid=${metadata.uid}`;
-      for await (const event of client.list(apiEvents, { namespace: 'default', fieldSelector })) found.push(event);
-      return found;
-    },
+    events: async (name) => listEvents(client, { name, uid: (await cluster.get(name)).metadata.uid }),
     reasons: async (name) => (await cluster.events(name)).map(({ reason }) => reason),
-    async stop() {
-      await client.transport.close();
-      await controlPlane.stop();
-    },
+    stop,
   };
   return cluster;
 }
@@ -163,33 +119,17 @@ function contentsIn(config: unknown): Record<string, string | undefined> {
   return Object.fromEntries(files.map(({ path, contents }) => [path, contents?.source]));
 }
 
-function run(client: Client, { guard = () => undefined, render = false, ...options }: Options = {}): Running {
-  const lines: string[] = [];
-  const log = createLog({ level: 'debug', pretty: false, write: (line) => lines.push(line) });
-  const metrics = createMetrics();
-  const manager = createManager({
-    client: client.guarded(guard),
-    controllers: [
-      remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] }, ...options }),
-      ...(render ? [renderController({ namespace, controllerVersion: '0.0.0' }), rolloutController()] : []),
-    ],
-    events: createRecorder(client, { component: 'slipway-test', log }),
-    log,
-    metrics,
-    stopBoundMs: 0,
-  });
-  manager.start();
-  return { log: () => lines.join(''), stop: () => manager.stop() };
+function run(client: Client, { guard, render = false, ...options }: Options = {}): RunningControllers {
+  const controllers = [
+    remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] }, ...options }),
+    ...(render ? [renderController({ namespace, controllerVersion: '0.0.0' }), rolloutController()] : []),
+  ];
+  return runControllers(client, controllers, { guard });
 }
 
 /** With all MachineConfigs gone, nothing of ours may be left. */
 export async function untilClean(cluster: Cluster): Promise<void> {
-  const { client } = cluster;
-  for await (const { metadata } of client.list(machineConfigs)) {
-    await client.delete(machineConfigs, metadata, { uid: metadata.uid }).catch((error: unknown) => {
-      if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
-    });
-  }
+  await removeAll(cluster.client, machineConfigs);
   await until(async () => {
     expect({ index: await cluster.secretNames('index'), chunk: await cluster.secretNames('chunk') }).toEqual({
       index: [],

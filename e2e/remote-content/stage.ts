@@ -1,22 +1,23 @@
 // What every test of remote content has: a cluster, a web server, and controllers that can be stopped and started again.
+import { type Answer, type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
+import type { RunningControllers } from '@slipway/testing/run-controllers';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { type Cluster, type Options, type Running, startCluster, untilClean } from './cluster.ts';
-import { startWebServer, type WebServer } from './web-server.ts';
+import { type Cluster, type Options, startCluster, untilClean } from './cluster.ts';
 
 export interface Stage {
   readonly cluster: Cluster;
   /** A new one for each test; it has `/good`. */
-  readonly web: WebServer;
-  run(options?: Options): Running;
+  readonly web: FakeServer;
+  run(options?: Options): RunningControllers;
   stopAll(): Promise<void>;
   /** Stops what runs, and starts one. */
   restart(): Promise<void>;
 }
 
 export function setStage(): Stage {
-  const running: Running[] = [];
+  const running: RunningControllers[] = [];
   let cluster: Cluster | undefined;
-  let web: WebServer | undefined;
+  let web: FakeServer | undefined;
 
   const stage: Stage = {
     get cluster() {
@@ -46,7 +47,7 @@ export function setStage(): Stage {
   }, 120_000);
   afterAll(() => cluster?.stop());
   beforeEach(async () => {
-    web = await startWebServer();
+    web = await startFakeServer();
     web.serve('/good', 'good');
   });
   afterEach(async () => {
@@ -72,3 +73,25 @@ export const withFiles = (...files: object[]) => ({ ignition: { version }, stora
 export const merging = (...sources: string[]) => ({
   ignition: { version, config: { merge: sources.map((source) => ({ source })) } },
 });
+
+const mebibyte = new Uint8Array(1024 * 1024);
+
+/** A body that never ends; `sent` is called for every mebibyte of it. */
+export const endless =
+  (sent: () => void): Answer =>
+  (_, response) => {
+    response.writeHead(200, { 'content-length': String(10_000_000_000) });
+    const more = (): void => {
+      while (!response.destroyed) {
+        sent();
+        if (!response.write(mebibyte)) return;
+      }
+    };
+    response.on('drain', more);
+    more();
+  };
+
+export const redirectTo =
+  (location: string): Answer =>
+  (_, response) =>
+    response.writeHead(302, { location }).end();

@@ -1,11 +1,11 @@
-import { machineConfigPools, machineConfigs, roleLabel } from '@slipway/api';
+import { machineConfigPools, machineConfigs } from '@slipway/api';
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
-import { createClient, createTransport, loadKubeconfig, type Client, type Stored } from '@slipway/kube';
-import type { ControlPlane, ControlPlaneOptions } from '@slipway/tools/controlplane';
-import { expect, vi } from 'vitest';
-import { startInstalledControlPlane } from '../installed-control-plane.ts';
-import { operator } from '../operator.ts';
-import { slipway, type SlipwayProcess } from '../slipway-process.ts';
+import type { Client, Stored } from '@slipway/kube';
+import { breakGlass, operator, startTestCluster } from '@slipway/testing/control-plane';
+import { type RunningProcess, startSlipway } from '@slipway/testing/slipway-process';
+import { until } from '@slipway/testing/wait';
+import type { ControlPlane } from '@slipway/tools/controlplane';
+import { expect } from 'vitest';
 
 /** A control plane of its own: the controllers act on every pool there is. */
 export interface Fleet {
@@ -15,35 +15,24 @@ export interface Fleet {
   /** Somebody in the group for emergencies. */
   breakGlass: Client;
   operatorKubeconfig: string;
-  controller(...args: string[]): Promise<SlipwayProcess>;
+  controller(...args: string[]): Promise<RunningProcess>;
   stop(): Promise<void>;
 }
 
 export const namespace = 'openshift-machine-config-operator';
 
-export async function startFleet(options: Pick<ControlPlaneOptions, 'audit'> = {}): Promise<Fleet> {
-  const controlPlane = await startInstalledControlPlane(options);
-  const running: SlipwayProcess[] = [];
-  const clients: Client[] = [];
-  const clientFor = async (kubeconfig: string): Promise<Client> => {
-    const client = createClient(createTransport(await loadKubeconfig([kubeconfig])));
-    clients.push(client);
-    return client;
-  };
+export async function startFleet(): Promise<Fleet> {
+  const cluster = await startTestCluster();
+  const { controlPlane, admin } = cluster;
+  const running: RunningProcess[] = [];
   const operatorKubeconfig = await controlPlane.kubeconfigFor(operator);
   return {
     controlPlane,
     operatorKubeconfig,
-    admin: await clientFor(controlPlane.kubeconfig),
-    breakGlass: await clientFor(
-      await controlPlane.kubeconfigFor({
-        user: 'on-call',
-        groups: ['slipway:break-glass', 'system:masters'],
-        name: 'on-call',
-      }),
-    ),
+    admin,
+    breakGlass: await cluster.clientFor(breakGlass),
     async controller(...args) {
-      const started = slipway(
+      const started = startSlipway(
         'controller',
         '--kubeconfig',
         operatorKubeconfig,
@@ -57,35 +46,11 @@ export async function startFleet(options: Pick<ControlPlaneOptions, 'audit'> = {
       return started;
     },
     async stop() {
-      for (const each of running) {
-        each.child.kill('SIGTERM');
-        await each.exit;
-      }
-      for (const client of clients) await client.transport.close();
-      await controlPlane.stop();
+      await Promise.all(running.map((each) => each.stop()));
+      await cluster.stop();
     },
   };
 }
-
-export const machineConfig = (name: string, role: string, spec: MachineConfig['spec']): MachineConfig => ({
-  metadata: { name, labels: { [roleLabel]: role } },
-  ...(spec !== undefined && { spec }),
-});
-
-/** An Ignition config with one file. */
-export const withFile = (path: string, text: string, more: object = {}): Record<string, unknown> => ({
-  ignition: { version: '3.2.0' },
-  storage: { files: [{ path, mode: 0o644, contents: { source: `data:,${encodeURIComponent(text)}` }, ...more }] },
-});
-
-/** A pool of one's own, for a role of its name, that builds on the workers' configuration. */
-export const customPool = (name: string): MachineConfigPool => ({
-  metadata: { name },
-  spec: {
-    machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', name] }] },
-    nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } },
-  },
-});
 
 export const findPool = (client: Client, name: string): Promise<Stored<MachineConfigPool> | undefined> =>
   client.find(machineConfigPools, { name });
@@ -100,16 +65,13 @@ export async function renderedWith(
   source: string,
   holds: (rendered: Stored<MachineConfig>) => void = () => {},
 ): Promise<Stored<MachineConfig>> {
-  return vi.waitFor(
-    async () => {
-      const configuration = (await findPool(client, pool))?.spec.configuration;
-      expect(configuration?.source?.map(({ name }) => name)).toContain(source);
-      const rendered = await client.get(machineConfigs, { name: configuration?.name ?? '' });
-      holds(rendered);
-      return rendered;
-    },
-    { timeout: 20_000, interval: 50 },
-  );
+  return until(async () => {
+    const configuration = (await findPool(client, pool))?.spec.configuration;
+    expect(configuration?.source?.map(({ name }) => name)).toContain(source);
+    const rendered = await client.get(machineConfigs, { name: configuration?.name ?? '' });
+    holds(rendered);
+    return rendered;
+  });
 }
 
 /** Path → source of the contents of the files of a rendered config. */

@@ -8,8 +8,8 @@ import {
   renderController,
   renderedConfigsController,
 } from '@slipway/controllers';
-import { createClient, createLog, createManager, createMetrics, createRecorder } from '@slipway/kube';
-import { createTransport, loadKubeconfig, type Transport } from '@slipway/kube';
+import { createClient, createLog, createTransport, loadKubeconfig, type Transport } from '@slipway/kube';
+import { runControllers } from '@slipway/testing/run-controllers';
 
 const [kubeconfig = '', numberText = '', when = ''] = process.argv.slice(2);
 const fatal = Number(numberText);
@@ -43,22 +43,15 @@ function killing(transport: Transport): Transport {
 
 const log = createLog({ name: 'killed', level: 'warn', pretty: false, write: (line) => process.stderr.write(line) });
 const client = createClient(killing(createTransport(await loadKubeconfig([kubeconfig]))));
-const metrics = createMetrics();
-const manager = createManager({
-  client,
-  log,
-  metrics,
-  events: createRecorder(client, { component: 'killed', log, metrics }),
-  controllers: [
-    defaultPoolsController,
-    builtInController({ controllerVersion }),
-    remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] } }),
-    renderController({ namespace, controllerVersion }),
-    renderedConfigsController({ keep: 3 }),
-    rolloutController(),
-  ],
-});
-manager.start();
+const controllers = [
+  defaultPoolsController,
+  builtInController({ controllerVersion }),
+  remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] } }),
+  renderController({ namespace, controllerVersion }),
+  renderedConfigsController({ keep: 3 }),
+  rolloutController(),
+];
+const running = runControllers(client, controllers, { log, stopBoundMs: 20_000 });
 process.once('SIGTERM', () => {
-  void manager.stop().then(() => process.exit(0));
+  void running.stop().then(() => process.exit(0));
 });

@@ -6,32 +6,20 @@ import {
   machineConfigs,
   machineConfigurations,
   type Node,
-  nodeAnnotations,
   nodes,
-  poolLabel,
 } from '@slipway/api';
 import { drainController, rolloutController } from '@slipway/controllers';
 import {
   type Change,
-  createRandom,
   type MachineSite,
-  type Random,
   runMachine,
   type SimulatedMachine,
 } from '@slipway/controllers/testing/simulation';
-import {
-  apiVersionOf,
-  type Client,
-  createInformer,
-  createManager,
-  createMetrics,
-  createRecorder,
-  type Informer,
-  isKubeError,
-  type Manager,
-  silentLog,
-  type Stored,
-} from '@slipway/kube';
+import { apiVersionOf, type Client, createInformer, type Informer, isKubeError, type Stored } from '@slipway/kube';
+import { machineConfigPool, node as nodeWith, renderedConfig } from '@slipway/testing/builders';
+import { createRandom, hashText, type Random } from '@slipway/testing/random';
+import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
+import { readyCondition } from '@slipway/testing/stand-in-kubelet';
 
 export interface LiveFleet {
   readonly nodes: Informer<Node>;
@@ -51,29 +39,21 @@ export interface LiveFleet {
   stop(): Promise<void>;
 }
 
-export const role = (pool: string): string => `node-role.kubernetes.io/${pool}`;
-export const ready = (isReady: boolean) => ({
-  status: {
-    conditions: [
-      {
-        type: 'Ready',
-        status: isReady ? 'True' : 'False',
-        lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
-      },
-    ],
-  },
-});
+export const ready = (isReady: boolean) => ({ status: { conditions: [readyCondition(isReady)] } });
 
 export async function startLiveFleet(client: Client, seed: number): Promise<LiveFleet> {
   const ended = new AbortController();
   const random = createRandom(seed);
   const bad = new Set<string>();
   const machines = new Map<string, SimulatedMachine>();
+  /** What machines are writing: nobody is cut off when the fleet stops. */
+  const underWay = new Set<Promise<void>>();
   const informer = createInformer<Node>(client.transport, { resource: nodes });
   const pools = createInformer<MachineConfigPool>(client.transport, { resource: machineConfigPools });
   let made = 0;
   let isCalm = false;
-  let running = runControllers(client);
+  const start = (): RunningControllers => runControllers(client, [rolloutController(), drainController()]);
+  let running = start();
 
   informer.onChange((change) => {
     if (change.type !== 'deleted') machines.get(change.object.metadata.uid)?.wake();
@@ -88,14 +68,16 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
   };
 
   function changeOf(name: string, from: string, to: string): Change {
-    const draw = (hashOf(`${from} ${to}`) % 100) / 100;
-    const fails = bad.has(to) && hashOf(`${name} ${to}`) % 2 === 0;
+    const draw = (hashText(`${from} ${to}`) % 100) / 100;
+    const fails = bad.has(to) && hashText(`${name} ${to}`) % 2 === 0;
     return { isEmpty: false, needsDrain: draw < 0.7, reboots: draw > 0.4, end: fails ? 'fails' : 'works' };
   }
 
   function siteOf({ metadata: { name, uid } }: Stored<Node>): MachineSite {
-    const write = async (body: object, subresource?: 'status'): Promise<void> => {
-      await ifThere(client.patch(nodes, { name }, { type: 'merge', body }, { uid }, { subresource }));
+    const write = (body: object, subresource?: 'status'): Promise<void> => {
+      const writing = ifThere(client.patch(nodes, { name }, { type: 'merge', body }, { uid }, { subresource }));
+      underWay.add(writing);
+      return writing.finally(() => underWay.delete(writing));
     };
     return {
       after: (ms, happen) => void setTimeout(() => ended.signal.aborted || happen(), ms).unref(),
@@ -121,14 +103,13 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
     nodes: informer,
     pools,
     async addPool(name, spec, annotations) {
-      const nodeSelector = { matchLabels: { [role(name)]: '' } };
-      await client.create(machineConfigPools, { metadata: { name, annotations }, spec: { nodeSelector, ...spec } });
+      await client.create(machineConfigPools, machineConfigPool(name, spec, annotations));
     },
     async render(pool, isBad = false) {
       made += 1;
       const name = `rendered-${pool}-${String(made).padStart(32, '0')}`;
       if (isBad) bad.add(name);
-      await client.create(machineConfigs, { metadata: { name, labels: { [poolLabel]: pool } }, spec: {} });
+      await client.create(machineConfigs, renderedConfig(name, pool));
       const configuration = { apiVersion: apiVersionOf(machineConfigs), kind: machineConfigs.kind, name };
       const patch = { type: 'merge', body: { spec: { configuration } } } as const;
       await client.patch(machineConfigPools, { name: pool }, patch, {});
@@ -141,13 +122,8 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
     async addNode(pool, name) {
       const { spec } = await client.get(machineConfigPools, { name: pool });
       const born = spec.configuration?.name ?? '';
-      const { currentConfig, desiredConfig, state } = nodeAnnotations;
       const node = await client.create(nodes, {
-        metadata: {
-          name,
-          labels: { [role('worker')]: '', [role(pool)]: '' },
-          annotations: { [currentConfig]: born, [desiredConfig]: born, [state]: 'Done' },
-        },
+        ...nodeWith(name, { pools: ['worker', pool], config: born }),
         ...ready(true),
       });
       const machine = runMachine(siteOf(node), born);
@@ -160,37 +136,21 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
       isCalm = true;
     },
     async restart() {
-      await running.kill();
-      running = runControllers(client);
+      await kill(running);
+      running = start();
     },
     async stop() {
       ended.abort();
-      await running.kill();
+      await kill(running);
+      await Promise.allSettled(underWay);
     },
   };
 }
 
-/** From the kill on no write leaves, as if the process were gone; what it remembered is gone with it. */
-function runControllers(client: Client): { kill(): Promise<void> } {
-  let isDead = false;
-  const log = silentLog();
-  const manager: Manager = createManager({
-    client: client.guarded(() => {
-      if (isDead) throw new Error('the process is dead');
-    }),
-    controllers: [rolloutController(), drainController()],
-    events: createRecorder(client, { component: 'slipway-test', log }),
-    log,
-    metrics: createMetrics(),
-    stopBoundMs: 0,
-  });
-  manager.start();
-  return {
-    kill() {
-      isDead = true;
-      return manager.stop();
-    },
-  };
+/** What the process remembered is gone with it. */
+async function kill(running: RunningControllers): Promise<void> {
+  running.kill();
+  await running.stop();
 }
 
 /** A node can be deleted at any time: what is written to it then is lost. */
@@ -200,12 +160,6 @@ async function ifThere(call: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND', 'SLW_KUBE_CONFLICT')) throw error;
   }
-}
-
-function hashOf(text: string): number {
-  let value = 0x811c9dc5;
-  for (const letter of text) value = Math.imul(value ^ letter.charCodeAt(0), 0x01000193);
-  return value >>> 0;
 }
 
 export const pickOne = <T>(random: Random, items: readonly T[]): T | undefined =>

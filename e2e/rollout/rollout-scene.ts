@@ -3,32 +3,17 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type MachineConfig,
-  type MachineConfigPool,
-  machineConfigPools,
-  machineConfigs,
-  type Node,
-  nodeAnnotations,
-  nodes,
-  roleLabel,
-} from '@slipway/api';
+import { machineConfigPools, machineConfigs, nodeAnnotations, nodes } from '@slipway/api';
+import type { MachineConfigPool, Node } from '@slipway/api';
 import { createFetcher } from '@slipway/controllers';
-import {
-  type Client,
-  createClient,
-  createInformer,
-  createTransport,
-  type Informer,
-  loadKubeconfig,
-  silentLog,
-} from '@slipway/kube';
+import { type Client, createInformer, type Informer, silentLog } from '@slipway/kube';
 import { type SimulatedFleet, startFleet as startMachines } from '@slipway/simulator';
-import { expect, vi } from 'vitest';
+import { type InProcessCommand, runInProcess } from '@slipway/slipway/testing/in-process';
+import { machineConfig, type MachineConfigSpec } from '@slipway/testing/builders';
+import { connect } from '@slipway/testing/control-plane';
+import { until } from '@slipway/testing/wait';
+import { expect } from 'vitest';
 import { type Fleet, startFleet as startCluster } from '../first-boot/fleet.ts';
-import { runSlipway } from '../slipway-process.ts';
-
-export type Spec = NonNullable<MachineConfig['spec']>;
 
 export interface RolloutScene {
   readonly cluster: Fleet;
@@ -39,7 +24,7 @@ export interface RolloutScene {
   /** What nodes say, as a watch brings it. */
   readonly nodes: Informer<Node>;
   /** Makes a MachineConfig of this role, or changes it. Resolves to the pool's new rendered config. */
-  apply(name: string, pool: string, spec: Spec): Promise<string>;
+  apply(name: string, pool: string, spec: MachineConfigSpec): Promise<string>;
   /** Takes a MachineConfig away. Resolves to the pool's new rendered config. */
   remove(name: string, pool: string): Promise<string>;
   pool(name: string): Promise<MachineConfigPool>;
@@ -51,11 +36,9 @@ export interface RolloutScene {
   /** Text of a file of a machine. */
   file(machine: string, path: string): Promise<string | undefined>;
   /** Runs a slipway command against the cluster, which has to end well. */
-  run(...args: string[]): Promise<string>;
+  run(command: InProcessCommand, ...args: string[]): Promise<string>;
   stop(): Promise<void>;
 }
-
-export const patience = { timeout: 60_000, interval: 50 };
 
 /** `prepare`: what there is before the first machine is born. */
 export async function startRolloutScene(
@@ -66,7 +49,7 @@ export async function startRolloutScene(
   await prepare(cluster);
   const directory = await mkdtemp(join(tmpdir(), 'slipway-rollout-'));
   const kubeconfig = await cluster.kubeconfigFor({ user: 'admin', groups: ['system:masters'], name: 'admin' });
-  const client = createClient(createTransport(await loadKubeconfig([kubeconfig])));
+  const client = await connect(kubeconfig);
   const machines = await startMachines({
     transport: client.transport,
     directory,
@@ -98,7 +81,7 @@ export async function startRolloutScene(
       rendered(poolName, async () => {
         const found = await client.find(machineConfigs, { name });
         if (found === undefined) {
-          await client.create(machineConfigs, { metadata: { name, labels: { [roleLabel]: poolName } }, spec });
+          await client.create(machineConfigs, machineConfig(name, poolName, spec));
         } else {
           const patch = { type: 'json', body: [{ op: 'replace', path: '/spec', value: spec }] } as const;
           await client.patch(machineConfigs, { name }, patch, {});
@@ -110,7 +93,7 @@ export async function startRolloutScene(
       await client.patch(machineConfigPools, { name }, { type: 'merge', body }, {});
     },
     updated: (name, config, count) =>
-      vi.waitFor(async () => {
+      until(async () => {
         const { status } = await pool(name);
         const updated = status?.conditions?.find(({ type }) => type === 'Updated');
         expect({ ...status, conditions: [updated] }).toMatchObject({
@@ -120,15 +103,15 @@ export async function startRolloutScene(
           unavailableMachineCount: 0,
           conditions: [{ status: 'True' }],
         });
-      }, patience),
+      }, 'rollout'),
     node: (name) => client.get(nodes, { name }),
     async patchNode(name, body) {
       await client.patch(nodes, { name }, { type: 'merge', body }, {});
     },
     file: (machine, path) => readFile(join(machines.rootOf(machine), path), 'utf8').catch(() => undefined),
-    async run(...args) {
-      const { code, out, err } = await runSlipway(...args, '--kubeconfig', kubeconfig);
-      if (code !== 0) throw new Error(`slipway ${args.join(' ')} ended with ${code}: ${err}`);
+    async run(command, ...args) {
+      const { code, out, err } = await runInProcess(command, ...args, '--kubeconfig', kubeconfig);
+      if (code !== 0) throw new Error(`slipway ${command} ${args.join(' ')} ended with ${code}: ${err}`);
       return out;
     },
     async stop() {
@@ -140,17 +123,6 @@ export async function startRolloutScene(
     },
   };
 }
-
-export const ignition = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
-  ignition: { version: '3.5.0' },
-  ...more,
-});
-
-export const fileConfig = (path: string, text: string): Spec => ({
-  config: ignition({
-    storage: { files: [{ path, mode: 0o644, contents: { source: `data:,${encodeURIComponent(text)}` } }] },
-  }),
-});
 
 export const desiredOf = ({ metadata }: Node): string | undefined =>
   metadata.annotations?.[nodeAnnotations.desiredConfig];

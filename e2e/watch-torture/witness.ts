@@ -1,7 +1,6 @@
+import { type ConfigMap, configMaps } from '@slipway/api';
 import { createInformer, createTransport, isKubeError, keyOf } from '@slipway/kube';
 import type { Informer, InformerOptions, Stored, Transport } from '@slipway/kube';
-import { configMaps } from '../config-map.ts';
-import type { ConfigMap } from '../config-map.ts';
 
 type Access = Parameters<typeof createTransport>[0];
 type Change = Parameters<Parameters<Informer<ConfigMap>['onChange']>[0]>[0];

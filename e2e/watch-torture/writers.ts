@@ -1,8 +1,7 @@
+import { type ConfigMap, configMaps } from '@slipway/api';
 import { isKubeError } from '@slipway/kube';
 import type { Client, Name, Stored } from '@slipway/kube';
-import { configMaps } from '../config-map.ts';
-import type { ConfigMap } from '../config-map.ts';
-import type { Random } from './random.ts';
+import type { Random } from '@slipway/testing/random';
 
 export interface WritersOptions {
   client: Client;
@@ -29,7 +28,7 @@ export function createWriters({ client, random, namespaces, writers, names }: Wr
 
   function content(): Record<string, string> {
     // Lines of several TLS records, so that many are cut in the middle; some are large.
-    const length = random() < 0.02 ? 40_000 : 100 + Math.floor(random() * 5000);
+    const length = random.next() < 0.02 ? 40_000 : 100 + Math.floor(random.next() * 5000);
     return { n: String(done), text: '},{"metadata":{"name":"x"}} ü𝄞 '.repeat(Math.ceil(length / 35)) };
   }
 
@@ -49,7 +48,7 @@ export function createWriters({ client, random, namespaces, writers, names }: Wr
 
   async function change(name: Name, now: Stored<ConfigMap> | undefined): Promise<Stored<ConfigMap> | undefined> {
     if (now === undefined) return create(name);
-    const dice = random();
+    const dice = random.next();
     if (dice < 0.75) {
       const { uid, resourceVersion } = now.metadata;
       const body = { data: content() };
@@ -73,7 +72,7 @@ export function createWriters({ client, random, namespaces, writers, names }: Wr
 
   async function write(own: readonly Name[], enough: () => boolean): Promise<void> {
     while (!enough()) {
-      const name = own[Math.floor(random() * own.length)];
+      const name = own[Math.floor(random.next() * own.length)];
       if (name !== undefined) await changeOne(name);
     }
   }

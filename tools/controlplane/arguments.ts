@@ -64,7 +64,10 @@ export function apiServerArguments(at: Layout, port: number, etcdPort: number, a
     '--allow-privileged=true',
     // New machines join by tokens in kube-system, as on any cluster made with kubeadm.
     '--enable-bootstrap-token-auth=true',
-    ...(audit ? [`--audit-policy-file=${at.auditPolicy}`, `--audit-log-path=${at.auditLog}`] : []),
+    // In one file, whoever reads it: the server would begin another after 100 MB.
+    ...(audit
+      ? [`--audit-policy-file=${at.auditPolicy}`, `--audit-log-path=${at.auditLog}`, '--audit-log-maxsize=2000']
+      : []),
   ];
 }
 

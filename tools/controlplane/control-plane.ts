@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeAuditPolicy } from './audit-policy.ts';
+import { prepareAudit } from './audit-policy.ts';
 import { apiServerArguments, controllerManagerArguments, etcdArguments } from './arguments.ts';
 import { resolveBinaries } from './binaries.ts';
 import { claimDataDir, type DataDir } from './data-dir.ts';
@@ -132,7 +132,7 @@ class Launch {
     const etcd = await this.#run('etcd', etcdArguments(this.#at, { client, peer }, options.durable === true));
     await waitUntilServing(client, etcd);
     const audit = options.audit === true;
-    if (audit) await writeAuditPolicy(this.#at);
+    if (audit) await prepareAudit(this.#at);
     const startApiServer = async () => {
       await this.#run('kube-apiserver', apiServerArguments(this.#at, port, client, audit));
       await waitUntilReady(url, pki.authority.certificate, pki.admin, [...this.#running.values()]);

@@ -1,6 +1,7 @@
 // Control planes that tests of one process use one after the other. To start one costs some six seconds of a core, to bring its
 // objects back to what they were less than one.
 import { setTimeout as wait } from 'node:timers/promises';
+import { cutAuditLog } from './audit-policy.ts';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
 import type { RememberedObjects } from './objects.ts';
 
@@ -15,8 +16,8 @@ const idle: Lent[] = [];
 const HEARD_MS = 500;
 
 /**
- * As a new control plane, with other certificates, ports and times than one could expect. Its `stop` gives it back; the last ones end
- * with the process. One whose API server was killed is not lent again.
+ * As a new control plane, with other certificates, ports and times than one could expect. It keeps an audit log, which begins empty.
+ * Its `stop` gives it back; the last ones end with the process. One whose API server was killed is not lent again.
  */
 export async function borrowControlPlane(options: Pick<ControlPlaneOptions, 'copyOf'> = {}): Promise<ControlPlane> {
   const at = idle.findLastIndex(({ copyOf }) => copyOf === options.copyOf);
@@ -26,7 +27,7 @@ export async function borrowControlPlane(options: Pick<ControlPlaneOptions, 'cop
 }
 
 async function start(options: Pick<ControlPlaneOptions, 'copyOf'>): Promise<Lent> {
-  const controlPlane = await startControlPlane(options);
+  const controlPlane = await startControlPlane({ ...options, audit: true });
   return { controlPlane, objects: await controlPlane.rememberObjects(), copyOf: options.copyOf };
 }
 
@@ -54,6 +55,7 @@ function lend(lent: Lent): ControlPlane {
   };
 }
 
-async function bringBack({ objects }: Lent): Promise<void> {
+async function bringBack({ controlPlane, objects }: Lent): Promise<void> {
   if ((await objects.bringBack()) > 0) await wait(HEARD_MS);
+  await cutAuditLog(controlPlane.auditLog);
 }

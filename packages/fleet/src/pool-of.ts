@@ -1,7 +1,7 @@
 // Which pool a node is in.
 import type { MachineConfigPool } from '@slipway/api';
 import type { poolErrors } from './errors.ts';
-import { type LabelSelector, matchesSelector } from './render/label-selector.ts';
+import { type LabelSelector, matchesSelector } from './render/select.ts';
 
 export type ChosenPool =
   | { readonly ok: true; readonly pool: string }

@@ -4,7 +4,7 @@ import { assignSets, encodeAssignment, type PinAssignment } from '@slipway/fleet
 import { again, type Context, type ControllerDef, done, isKubeError } from '@slipway/kube';
 import { createPinViews } from '../fleet-index.ts';
 import { fleetNodes, imageSets, pinRecords } from '../sources.ts';
-import { pinnedImagesGate } from './controllers.ts';
+import { pinnedImagesGate } from './pool-sets-controller.ts';
 import { fieldManager } from './pool-sets-controller.ts';
 
 const CLUSTER = 'cluster';

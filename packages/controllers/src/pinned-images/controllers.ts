@@ -19,12 +19,10 @@ import {
   type Metrics,
   type Stored,
 } from '@slipway/kube';
-import { listenToGates } from '../os-streams/gate.ts';
+import { listenToGates } from '../feature-gates.ts';
 import { assignmentsController } from './assignments-controller.ts';
-import { fieldManager, keepSets, poolSetsController } from './pool-sets-controller.ts';
+import { fieldManager, keepSets, pinnedImagesGate, poolSetsController } from './pool-sets-controller.ts';
 import { summariesController } from './summaries-controller.ts';
-
-export const pinnedImagesGate = 'PinnedImages';
 
 export const pinsImages = (gates: Gates | undefined): boolean => gates?.isOn(pinnedImagesGate) === true;
 

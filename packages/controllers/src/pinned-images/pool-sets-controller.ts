@@ -3,7 +3,8 @@ import { addedImageSetsAnnotation, type MachineConfigPool, machineConfigPools } 
 import { addedSetsOf, encodeAddedSets, nextPoolSets, setNamesOf } from '@slipway/fleet';
 import { type Context, type ControllerDef, done, type Stored } from '@slipway/kube';
 import { everyPool, imageSets, setsIn } from '../sources.ts';
-import { pinnedImagesGate } from './controllers.ts';
+
+export const pinnedImagesGate = 'PinnedImages';
 
 export const fieldManager = 'slipway-pinned-images';
 

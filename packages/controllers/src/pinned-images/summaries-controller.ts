@@ -4,7 +4,7 @@ import { again, type Context, type ControllerDef, done, type Metrics, type Store
 import { Gauge } from 'prom-client';
 import { createPinViews, type PinView } from '../fleet-index.ts';
 import { everyPool, fleetNodes, imageSets, pinRecords, setsIn } from '../sources.ts';
-import { pinnedImagesGate } from './controllers.ts';
+import { pinnedImagesGate } from './pool-sets-controller.ts';
 import { fieldManager } from './pool-sets-controller.ts';
 
 export interface PinMetrics {

@@ -1,6 +1,6 @@
 import type { Infrastructure } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { isOpenShift, serverAddress } from './server-address.ts';
+import { serverAddress } from './server-address.ts';
 import type { ServerAddress } from './server-address.ts';
 
 type Status = NonNullable<Infrastructure['status']>;
@@ -37,13 +37,5 @@ const table: [string, Parameters<typeof serverAddress>, ServerAddress | undefine
 describe('the address of the server', () => {
   it.each(table)('where %s', (_, [options, infrastructure], address) => {
     expect(serverAddress(options, infrastructure)).toEqual(address);
-  });
-});
-
-describe('the platform', () => {
-  it('is OpenShift where it says which one it is', () => {
-    expect(isOpenShift(undefined)).toBe(false);
-    expect(isOpenShift(cluster(internal))).toBe(false);
-    expect(isOpenShift(cluster({ platformStatus: { type: 'None' } }))).toBe(true);
   });
 });

@@ -40,10 +40,6 @@ function platformHosts(infrastructure: Infrastructure | undefined): string[] {
   return [...addresses, name].filter(isHost);
 }
 
-/** The platform brings machines of its own, whose stubs have no tokens, and its own way to join. */
-export const isOpenShift = (infrastructure: Infrastructure | undefined): boolean =>
-  infrastructure?.status?.platformStatus !== undefined;
-
 /** Plain Kubernetes has no such kind. */
 export async function readInfrastructure(client: Client): Promise<Infrastructure | undefined> {
   try {

@@ -1,15 +1,15 @@
 // The record of an update that is under way: what it is, written once before anything is touched, and a log of how far it
 // is. Both are on the disk when a promise of this file resolves.
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { isRecord } from '@slipway/base/json';
 import type { Change, NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, ownOwners } from '../host/file-system.ts';
-import { UPDATE_DIRECTORY } from '../node-paths.ts';
-import type { StoredConfig } from '../stored-config.ts';
-import { decodeLog, encodeRecord, LOG_BYTES, type LogRecord } from './log-record.ts';
-import type { Move, Put } from './move.ts';
-import type { UnitStep } from './units.ts';
+import { UPDATE_DIRECTORY } from '../node/state-file.ts';
+import type { StoredConfig } from '../node/stored-config.ts';
+import type { Problem } from '../problem.ts';
+import type { Move, Put } from './moves.ts';
+import type { UnitStep } from './steps.ts';
 
 /** All that is needed to go on or back, also for a program that was upgraded meanwhile. */
 export interface Journal {
@@ -43,6 +43,7 @@ export interface OpenJournal extends Journal {
 const CONFIGS = `${UPDATE_DIRECTORY}/configs.json`;
 const LOG = `${UPDATE_DIRECTORY}/log`;
 const FORMAT = 1;
+
 /** Two configs of at most 1.5 MB, as text in text, and the list of changes: far less. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -152,7 +153,6 @@ export function decodeJournal(bytes: Uint8Array): DecodedJournal {
 
 const NEWLINE = 10;
 const textIn = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-
 const LEFT_ALONE = 'The machine is left as it is';
 
 const damaged = (part: string): string =>
@@ -179,4 +179,68 @@ function parseJson(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+export type LogRecord =
+  /** All is staged; from here on the machine changes. The first try is 1. */
+  | { readonly state: 'changing'; readonly attempt: number; readonly bootId: string }
+  /** The disk is new; services are told. */
+  | { readonly state: 'changed' }
+  /** `staged`: the next boot is to bring another deployment of the OS. */
+  | { readonly state: 'rebooting'; readonly bootId: string; readonly staged: boolean }
+  /** It failed: the machine goes back. */
+  | { readonly state: 'back'; readonly problem: Problem }
+  /** The disk is old again. `mark`: the deployment of the OS that the machine then ran. */
+  | { readonly state: 'rebooting back'; readonly bootId: string; readonly mark: string }
+  | { readonly state: 'returned' }
+  | { readonly state: 'done' };
+
+export interface DecodedLog {
+  readonly records: readonly LogRecord[];
+  /** Where the next record belongs: what is there, if anything, is one that was not written to its end. */
+  readonly end: number;
+}
+
+const SECTOR = 512;
+const CHECKSUM_LENGTH = 16;
+
+/** A disk that goes wrong again and again writes few records, and messages in them are cut: it never gets full. */
+export const LOG_BYTES = 64 * 1024;
+
+/**
+ * One line of JSON with a checksum, in sectors of its own, so that a write that the power cuts off damages no record but its
+ * own.
+ */
+export function encodeRecord(record: LogRecord, index: number): Uint8Array {
+  const text = JSON.stringify({ index, ...record });
+  const line = new TextEncoder().encode(`${checksum(text)} ${text}\n`);
+  const bytes = new Uint8Array(Math.ceil(line.length / SECTOR) * SECTOR);
+  bytes.set(line);
+  return bytes;
+}
+
+export function decodeLog(bytes: Uint8Array): DecodedLog {
+  const records: LogRecord[] = [];
+  let end = 0;
+  while (end < bytes.length) {
+    const length = bytes.subarray(end).indexOf(NEWLINE);
+    const record = length < 0 ? null : decodeLine(bytes.subarray(end, end + length), records.length);
+    if (record === null) break;
+    records.push(record);
+    end += Math.ceil((length + 1) / SECTOR) * SECTOR;
+  }
+  return { records, end };
+}
+
+/** Null: not written, or not to its end. */
+function decodeLine(bytes: Uint8Array, index: number): LogRecord | null {
+  const line = new TextDecoder().decode(bytes);
+  const text = line.slice(CHECKSUM_LENGTH + 1);
+  if (text === '' || line !== `${checksum(text)} ${text}`) return null;
+  const { index: found, ...record } = JSON.parse(text) as LogRecord & { readonly index: number };
+  return found === index ? record : null;
+}
+
+function checksum(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, CHECKSUM_LENGTH);
 }

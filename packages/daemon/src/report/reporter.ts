@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { machineConfigNodes, nodes } from '@slipway/api/resources';
 import { type Client, isKubeError, type KubeObject, type Log, type Recorder } from '@slipway/kube';
 import type { DaemonMetrics } from './metrics.ts';
-import { annotationsOf, changedAnnotations } from './node-annotations.ts';
-import { eventsOf, type NodeEvent, nodeEvent } from './node-events.ts';
+import { annotationsOf, changedAnnotations, eventsOf, type NodeEvent, nodeEvent } from './node-annotations.ts';
 import type { NodeSnapshot } from './snapshot.ts';
 import { statusOf } from './status.ts';
 

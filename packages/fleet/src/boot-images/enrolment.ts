@@ -1,5 +1,5 @@
 // Which resources are opted in to managed boot images.
-import { matchesSelector } from '../render/label-selector.ts';
+import { matchesSelector } from '../render/select.ts';
 import type { MachineManager, OptIn, ResourceFacts } from './facts.ts';
 import type { MachineResource } from './verdict.ts';
 

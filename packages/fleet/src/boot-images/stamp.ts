@@ -2,7 +2,7 @@
 // gets our stamp. ConfigMaps have no generation, so we count its changes ourselves, on it; what is waited for stands there, too.
 import { bootImagesChangedAnnotation, bootImagesDigestAnnotation, bootImagesGenerationAnnotation } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
-import { canonicalJson } from '../render/canonical-json.ts';
+import { canonicalJson } from '../render/rendered-name.ts';
 import { bootImagesName } from './boot-image-config.ts';
 import type { StampState } from './facts.ts';
 

@@ -5,6 +5,7 @@ import { type ClusterFacts, type GoldenReading, keyOfMachines, type MachineManag
 import type { Failures } from '../boot-images/failures.ts';
 import type { ResourceVerdict } from '../boot-images/verdict.ts';
 import type { GateFinding } from '../feature-gates.ts';
+import { formatProblem } from '../problems.ts';
 
 export interface BootImagesReport {
   /** Whether boot images are managed. Null: the cluster has no FeatureGate, so only its controllers know. */
@@ -55,7 +56,7 @@ export const bootImagesReport = (
 
 function goldenEntry(reading: GoldenReading): GoldenEntry {
   if (reading.type === 'problem') {
-    return { state: 'unusable', releaseVersion: null, why: `${reading.message} [${reading.code}]` };
+    return { state: 'unusable', releaseVersion: null, why: formatProblem(reading) };
   }
   const { config, stamp } = reading.golden;
   const releaseVersion = config.releaseVersion === '' ? null : config.releaseVersion;

@@ -10,8 +10,16 @@ export interface Ran {
   thrown?: string;
 }
 
-/** Runs a command in this process, with the flags a user gives, and collects what it says. */
-export async function runCommand(make: (io: Io) => Command, args: readonly string[], stdin = ''): Promise<Ran> {
+/**
+ * Runs a command in this process, with the flags a user gives, and collects what it says. `describe`: how an error is told that
+ * it throws; by its message alone if left out.
+ */
+export async function runCommand(
+  make: (io: Io) => Command,
+  args: readonly string[],
+  stdin = '',
+  describe: (failure: Error) => string = ({ message }) => message,
+): Promise<Ran> {
   const [stdout, stderr] = [new PassThrough({ encoding: 'utf8' }), new PassThrough({ encoding: 'utf8' })];
   const [out, err] = [stdout.toArray(), stderr.toArray()];
   let code = 0;
@@ -34,7 +42,7 @@ export async function runCommand(make: (io: Io) => Command, args: readonly strin
     if (!(failure instanceof Error) || !('code' in failure) || typeof failure.code !== 'string') throw failure;
     thrown = failure.code;
     code = 1;
-    stderr.write(`${failure.message}\n`);
+    stderr.write(`${describe(failure)}\n`);
   }
   stdout.end();
   stderr.end();

@@ -52,7 +52,7 @@ import {
 } from '@slipway/kube';
 import { startControlPlane } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
-import { upgradeableController } from '../../os-streams/upgradeable.ts';
+import { upgradeableController } from '../../os-streams/upgradeable-controller.ts';
 import { bootImagesControllers } from '../controllers.ts';
 import { templatesOf } from '../infrastructure-templates.ts';
 import { createVerdictBoard } from '../verdict-board.ts';

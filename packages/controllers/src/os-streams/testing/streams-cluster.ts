@@ -41,11 +41,11 @@ import { borrowControlPlane } from '@slipway/tools/controlplane';
 import { type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { vi } from 'vitest';
 import { builtInController } from '../../built-in-controller.ts';
-import { renderController } from '../../render/render.ts';
+import { renderController } from '../../render/controller.ts';
 import { rolloutController } from '../../rollout/controller.ts';
 import { osStreamsControllers } from '../controllers.ts';
-import { registryWith } from '../registry-of.ts';
-import type { RetryTimes } from '../retry-pace.ts';
+import type { RetryTimes } from '../pool-streams-controller.ts';
+import { registryWith } from '../read-sources.ts';
 
 const namespace = 'openshift-machine-config-operator';
 const controllerVersion = '0.0.0';

@@ -2,7 +2,7 @@
 import { clonedFromAnnotation } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { managedByLabel } from '../../kube-object.ts';
-import { canonicalJson } from '../../render/canonical-json.ts';
+import { canonicalJson } from '../../render/rendered-name.ts';
 import { isJsonObject, objectAt } from '../json-path.ts';
 import type { Json, JsonObject } from '../verdict.ts';
 

@@ -1,0 +1,10 @@
+import { it } from 'vitest';
+import { expectCachesToSurvive, useTorturedControlPlane } from './watch-torture/torture.ts';
+
+useTorturedControlPlane();
+
+it(
+  'a cache ends equal to a fresh list, whatever happens to its watch in ten thousand changes; nothing is missed, nothing is new twice',
+  () => expectCachesToSurvive(10_000),
+  600_000,
+);

@@ -1,0 +1,37 @@
+// The commands in the process of a test, with the output and the exit code that a user sees: starting one for each costs a second.
+// Each command is started as a process of its own somewhere, too.
+import { bootImagesCommand } from '../bootimages/command.ts';
+import { dataImageCommand } from '../dataimage/command.ts';
+import { diffCommand } from '../diff/command.ts';
+import { failureText } from '../fail.ts';
+import { historyCommand } from '../history/command.ts';
+import { pinCommand } from '../pin/command.ts';
+import { planCommand } from '../plan/command.ts';
+import { renderCommand } from '../render/command.ts';
+import { cancelCommand, pauseCommand, resumeCommand, rollbackCommand } from '../rollout/command.ts';
+import { statusCommand } from '../status/command.ts';
+import { streamsCommand } from '../streams/command.ts';
+import { whyCommand } from '../why/command.ts';
+import { type Ran, runCommand } from './run-command.ts';
+
+const commands = {
+  bootimages: bootImagesCommand,
+  cancel: cancelCommand,
+  dataimage: dataImageCommand,
+  diff: diffCommand,
+  history: historyCommand,
+  pause: pauseCommand,
+  pin: pinCommand,
+  plan: planCommand,
+  render: renderCommand,
+  resume: resumeCommand,
+  rollback: rollbackCommand,
+  status: statusCommand,
+  streams: streamsCommand,
+  why: whyCommand,
+} as const;
+
+export type InProcessCommand = keyof typeof commands;
+
+export const runInProcess = (command: InProcessCommand, ...args: readonly string[]): Promise<Ran> =>
+  runCommand(commands[command], args, '', (failure) => failureText(failure, false));

@@ -1,0 +1,115 @@
+// Control planes with Slipway installed, one for each test file that asks, and clients for everybody who talks to them.
+import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { defaultNamespace } from '@slipway/api';
+import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
+import {
+  borrowControlPlane,
+  type ControlPlane,
+  silentProgress,
+  startControlPlane,
+  waitForLock,
+} from '@slipway/tools/controlplane';
+import { inject } from 'vitest';
+import { runSlipway } from './slipway-process.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The administrator's kubeconfig of the control plane that all tests share. */
+    kubeconfig: string;
+    /** A directory for what several tests make once. */
+    installations: string;
+  }
+}
+
+/** Who our controllers are: a ServiceAccount that our admission policies let through, here with all rights. */
+export const operator = {
+  user: `system:serviceaccount:${defaultNamespace}:machine-config-controller`,
+  groups: [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'],
+  name: 'operator',
+};
+
+/** Somebody in the group for emergencies. */
+export const breakGlass = { user: 'on-call', groups: ['slipway:break-glass', 'system:masters'], name: 'on-call' };
+
+/** A control plane of its own, and connections to it that end with it. */
+export interface TestCluster extends AsyncDisposable {
+  readonly controlPlane: ControlPlane;
+  /** The administrator: to our admission policies, a user like any other. */
+  readonly admin: Client;
+  /** Our controllers. */
+  readonly operator: Client;
+  clientFor(this: void, who: Parameters<ControlPlane['kubeconfigFor']>[0]): Promise<Client>;
+  clientWithToken(this: void, token: string): Promise<Client>;
+  stop(this: void): Promise<void>;
+}
+
+/** With Slipway installed and nothing running; or empty, as Kubernetes comes. */
+export async function startTestCluster({ isEmpty = false } = {}): Promise<TestCluster> {
+  const controlPlane = isEmpty ? await borrowControlPlane() : await startInstalledControlPlane();
+  const clients: Client[] = [];
+  const keep = (client: Client): Client => {
+    clients.push(client);
+    return client;
+  };
+  const open = async (kubeconfig: string): Promise<Client> => keep(await connect(kubeconfig));
+  const clientFor: TestCluster['clientFor'] = async (who) => open(await controlPlane.kubeconfigFor(who));
+  const stop = async (): Promise<void> => {
+    await Promise.all(clients.splice(0).map((client) => client.transport.close()));
+    await controlPlane.stop();
+  };
+  return {
+    controlPlane,
+    admin: await open(controlPlane.kubeconfig),
+    operator: await clientFor(operator),
+    clientFor,
+    async clientWithToken(token) {
+      const access = await loadKubeconfig([controlPlane.kubeconfig]);
+      const credentials = { source: 'a token', current: async () => ({ token }), refresh: async () => {} };
+      return keep(createClient(createTransport({ ...access, credentials })));
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+export async function connect(kubeconfig: string): Promise<Client> {
+  return createClient(createTransport(await loadKubeconfig([kubeconfig])));
+}
+
+/** An administrator of the control plane that all tests of a run share. Nothing is installed there. */
+export const connectToShared = (): Promise<Client> => connect(inject('kubeconfig'));
+
+/**
+ * A control plane of its own in which Slipway is installed. An installation costs the API server more than its start:
+ * the first test of a run that asks for one makes it, and every control plane begins with a copy of it. It may have served
+ * another test before, of which nothing is left.
+ */
+export async function startInstalledControlPlane(): Promise<ControlPlane> {
+  return borrowControlPlane({ copyOf: await findInstallation() });
+}
+
+async function findInstallation(): Promise<string> {
+  const directory = inject('installations');
+  const finished = join(directory, 'finished');
+  if (existsSync(finished)) return finished;
+  const lock = await waitForLock(join(directory, 'lock'), 'is installing Slipway for all tests', silentProgress);
+  try {
+    if (!existsSync(finished)) await install(join(directory, 'unfinished'), finished);
+  } finally {
+    lock.release();
+  }
+  return finished;
+}
+
+async function install(unfinished: string, finished: string): Promise<void> {
+  const controlPlane = await startControlPlane({ dataDir: unfinished, fresh: true });
+  try {
+    const { code, err } = await runSlipway('install', '--kubeconfig', controlPlane.kubeconfig);
+    if (code !== 0) throw new Error(`slipway install failed: ${err}`);
+  } finally {
+    await controlPlane.stop();
+  }
+  await rename(unfinished, finished);
+}

@@ -1,0 +1,104 @@
+// Controllers at work in the process of a test: what they write is noted, and they can be killed at any write.
+import {
+  type Client,
+  type ControllerDef,
+  createLog,
+  createManager,
+  createMetrics,
+  createRecorder,
+  type Gates,
+  type Leadership,
+  type Log,
+  type ManagerOptions,
+  type Metrics,
+  type Recorder,
+  type WriteAttempt,
+  type WriteGuard,
+} from '@slipway/kube';
+
+export interface RunOptions {
+  readonly gates?: Gates | undefined;
+  /** Asked before each write; it throws to refuse one. */
+  readonly guard?: WriteGuard | undefined;
+  /** Called once for each write that leaves, with its text. */
+  readonly onWrite?: ((write: string, attempt: WriteAttempt) => void) | undefined;
+  /**
+   * None of their writes leaves from this one on, as if the process had been killed right before it: the first one with this
+   * text, or the one with this number, counted from 1.
+   */
+  readonly killAtWrite?: string | number | undefined;
+  /** Left out, what they log is collected for `log()`. */
+  readonly log?: Log | undefined;
+  readonly metrics?: Metrics | undefined;
+  readonly events?: Recorder | undefined;
+  readonly election?: ManagerOptions['election'];
+  /** How long running reconciles may take to end in `stop`; left out, none is waited for. */
+  readonly stopBoundMs?: number | undefined;
+}
+
+export interface RunningControllers {
+  /** Their writes so far: `patch MachineConfigPool/status worker`, `create Secret namespace/name`. */
+  readonly writes: readonly string[];
+  readonly leadership: Leadership | undefined;
+  /** Everything they have logged. */
+  log(this: void): string;
+  /** In the text format of Prometheus. */
+  metrics(this: void): Promise<string>;
+  /** From now on no write leaves, as if the process were gone. */
+  kill(this: void): void;
+  stop(this: void): Promise<void>;
+}
+
+export function runControllers(
+  client: Client,
+  controllers: readonly ControllerDef[],
+  options: RunOptions = {},
+): RunningControllers {
+  const { gates, guard, onWrite, killAtWrite, metrics = createMetrics(), election, stopBoundMs = 0 } = options;
+  const lines: string[] = [];
+  const log = options.log ?? createLog({ level: 'debug', pretty: false, write: (line) => lines.push(line) });
+  const writes: string[] = [];
+  // A guard is asked twice about one write: when it is decided, and when its bytes leave.
+  const allowed = new WeakSet<WriteAttempt>();
+  let isKilled = false;
+  let isDying = false;
+
+  const manager = createManager({
+    client: client.guarded((attempt) => {
+      if (isKilled) throw new Error('the process is dead');
+      guard?.(attempt);
+      // What was noted as written before a fatal write still leaves.
+      if (allowed.has(attempt)) return;
+      const write = describeWrite(attempt);
+      isDying ||= killAtWrite === write || killAtWrite === writes.length + 1;
+      if (isDying) throw new Error('the process is dead');
+      allowed.add(attempt);
+      writes.push(write);
+      onWrite?.(write, attempt);
+    }),
+    controllers,
+    events: options.events ?? createRecorder(client, { component: 'slipway-test', log, metrics }),
+    log,
+    metrics,
+    gates,
+    election,
+    stopBoundMs,
+  });
+  manager.start();
+  return {
+    writes,
+    leadership: manager.leadership,
+    log: () => lines.join(''),
+    metrics: () => metrics.registry.metrics(),
+    kill() {
+      isKilled = true;
+    },
+    stop: () => manager.stop(),
+  };
+}
+
+export function describeWrite({ verb, resource, subresource, name }: WriteAttempt): string {
+  const part = subresource === undefined ? '' : `/${subresource}`;
+  const place = name.namespace === undefined ? '' : `${name.namespace}/`;
+  return `${verb} ${resource.kind}${part} ${place}${name.name}`;
+}

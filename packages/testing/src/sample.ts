@@ -1,0 +1,50 @@
+// Long matrices are sampled in `npm test` and run whole in `npm run test:slow`. The sample follows from the commit: a change
+// is tested with the same cases wherever it runs, and the next change with others.
+import { execFileSync } from 'node:child_process';
+import { onTestFailed } from 'vitest';
+import { createRandom, hashText } from './random.ts';
+
+/** How much of a matrix one run takes, unless a test says otherwise. */
+const SHARE = 1 / 5;
+
+let known: number | undefined;
+
+/** Call it within a test: one that fails prints how to run the same sample again. */
+export function sampleSeed(): number {
+  known ??= readSeed(process.env['SLIPWAY_SAMPLE_SEED']);
+  const seed = known;
+  onTestFailed(() => console.error(`SLIPWAY_SAMPLE_SEED=${seed} runs the same sample again`));
+  return seed;
+}
+
+/** Some of the items, in their order; always at least one. Each sampled test passes its own name, for a sample of its own. */
+export function drawSample<T>(name: string, items: readonly T[], share = SHARE): T[] {
+  const count = Math.max(1, Math.ceil(items.length * share));
+  return chooseIndexes(items.length, count, sampleSeed() + hashText(name)).map((index) => items[index] as T);
+}
+
+/** So many different indexes below `length`, in order. */
+export function chooseIndexes(length: number, count: number, seed: number): number[] {
+  const random = createRandom(seed);
+  const indexes = Array.from({ length }, (_, index) => index);
+  // The first steps of a Fisher–Yates shuffle.
+  for (let at = 0; at < Math.min(count, length); at += 1) {
+    const other = random.int(at, length - 1);
+    [indexes[at], indexes[other]] = [indexes[other] ?? at, indexes[at] ?? other];
+  }
+  return indexes.slice(0, count).sort((a, b) => a - b);
+}
+
+function readSeed(given: string | undefined): number {
+  if (given !== undefined) return Number(given);
+  try {
+    const commit = execFileSync('git', ['rev-parse', 'HEAD'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return Number.parseInt(commit.slice(0, 7), 16);
+  } catch {
+    // Sources without a history: any seed will do, as long as it is the same one every time.
+    return 1;
+  }
+}

@@ -1,0 +1,68 @@
+// Our programs as users run them: a process of its own, its real output, its exit code.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+
+const MAIN = resolve(import.meta.dirname, '../../slipway/src/main.ts');
+
+export interface RunningProcess {
+  readonly child: ChildProcess;
+  /** What it has written so far. */
+  out(this: void): string;
+  err(this: void): string;
+  /** Resolves when the output matches; rejects when the process ends first. */
+  saw(this: void, pattern: RegExp): Promise<void>;
+  /** Resolves to its exit code. */
+  readonly exit: Promise<number | null>;
+  /** Asks it to end if it still runs, and waits until it has. */
+  stop(this: void, signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface ProcessResult {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+export const startSlipway = (...args: readonly string[]): RunningProcess => startProgram(MAIN, args);
+
+export const runSlipway = (...args: readonly string[]): Promise<ProcessResult> => waitForExit(startSlipway(...args));
+
+/** The same with another file of JavaScript, such as the one that is shipped to machines. */
+export function startProgram(file: string, args: readonly string[]): RunningProcess {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  return {
+    child,
+    out: () => out,
+    err: () => err,
+    exit,
+    saw: (pattern) =>
+      new Promise((done, reject) => {
+        const look = (): void => {
+          if (pattern.test(out) || pattern.test(err)) done();
+        };
+        child.stdout.on('data', look);
+        child.stderr.on('data', look);
+        child.on('close', () => reject(new Error(`slipway ended before ${pattern} came: ${err}`)));
+        look();
+      }),
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      await exit;
+    },
+  };
+}
+
+export async function waitForExit(running: RunningProcess): Promise<ProcessResult> {
+  const code = await running.exit;
+  return { code, out: running.out(), err: running.err() };
+}

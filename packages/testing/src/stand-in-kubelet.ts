@@ -1,0 +1,115 @@
+// What kubelets, daemons, the disruption controller and the controllers of namespaces do, for nodes and clusters that have
+// none: stand-ins, as small as they can be.
+import { namespaces, type Node, nodeAnnotations, nodes, type Pod, podDisruptionBudgets, pods } from '@slipway/api';
+import type { Client, Name } from '@slipway/kube';
+import { removeIfThere, serviceAccounts } from './resources.ts';
+
+/** A time as the API takes it, in whole seconds. */
+export const timestamp = (date = new Date()): string => date.toISOString().replace(/\.\d+Z$/, 'Z');
+
+export const readyCondition = (isReady = true) => {
+  const at = timestamp();
+  return {
+    type: 'Ready',
+    status: isReady ? 'True' : 'False',
+    reason: isReady ? 'KubeletReady' : 'KubeletNotReady',
+    message: '',
+    lastTransitionTime: at,
+    lastHeartbeatTime: at,
+  };
+};
+
+/** The kubelet reports. `nodeInfo` adds to what it says of the machine. */
+export async function reportReady(
+  client: Client,
+  name: string,
+  { isReady = true, nodeInfo = {} }: { isReady?: boolean; nodeInfo?: object } = {},
+): Promise<void> {
+  const body = { status: { conditions: [readyCondition(isReady)], nodeInfo: { ...usualNodeInfo, ...nodeInfo } } };
+  await client.patch(nodes, { name }, { type: 'strategic', body }, {}, { subresource: 'status' });
+}
+
+/** The API asks for all of them. */
+const usualNodeInfo = {
+  architecture: 'amd64',
+  bootID: '',
+  containerRuntimeVersion: '',
+  kernelVersion: '',
+  kubeProxyVersion: '',
+  kubeletVersion: '',
+  machineID: '',
+  operatingSystem: 'linux',
+  osImage: 'Debian GNU/Linux 13 (trixie)',
+  systemUUID: '',
+};
+
+/** A node whose kubelet reports that it is ready. */
+export async function addReadyNode(client: Client, object: Node, nodeInfo: object = {}): Promise<void> {
+  await client.create(nodes, object);
+  await reportReady(client, object.metadata.name, { nodeInfo });
+}
+
+/** The daemon of the node brings it to the config that it is to have. */
+export async function obeyDesiredConfig(client: Client, name: string): Promise<void> {
+  const { annotations = {} } = (await client.get(nodes, { name })).metadata;
+  const { currentConfig, desiredConfig, state } = nodeAnnotations;
+  const desired = annotations[desiredConfig];
+  if (desired === undefined || desired === annotations[currentConfig]) return;
+  const body = { metadata: { annotations: { [currentConfig]: desired, [state]: 'Done' } } };
+  await client.patch(nodes, { name }, { type: 'merge', body }, {});
+}
+
+export interface PodOptions {
+  readonly metadata?: Partial<Pod['metadata']>;
+  readonly phase?: string;
+}
+
+/** A pod on a node, which nothing runs. */
+export async function addPod(
+  client: Client,
+  name: Name,
+  nodeName: string,
+  { metadata = {}, phase = 'Running' }: PodOptions = {},
+): Promise<void> {
+  await client.create(pods, {
+    metadata: { ...metadata, ...name },
+    spec: { nodeName, containers: [{ name: 'web', image: 'registry.example.com/web' }] },
+  });
+  const body = { status: { phase, conditions: [{ type: 'Ready', status: phase === 'Running' ? 'True' : 'False' }] } };
+  await client.patch(pods, name, { type: 'merge', body }, {}, { subresource: 'status' });
+}
+
+/** The containers of a pod that is to go have ended. */
+export async function endPod(client: Client, name: Name): Promise<void> {
+  await removeIfThere(client, pods, name, { gracePeriodSeconds: 0 });
+}
+
+export async function addBudget(
+  client: Client,
+  name: Name,
+  labels: Record<string, string>,
+  allowed: number,
+): Promise<void> {
+  const spec = { minAvailable: 1, selector: { matchLabels: labels } };
+  await client.create(podDisruptionBudgets, { metadata: { ...name }, spec });
+  await allowDisruptions(client, name, allowed);
+}
+
+/** As the disruption controller counts. */
+export async function allowDisruptions(client: Client, name: Name, allowed: number): Promise<void> {
+  const { generation = 1 } = (await client.get(podDisruptionBudgets, name)).metadata;
+  const status = {
+    observedGeneration: generation,
+    disruptionsAllowed: allowed,
+    currentHealthy: 1 + allowed,
+    desiredHealthy: 1,
+    expectedPods: 1 + allowed,
+  };
+  await client.patch(podDisruptionBudgets, name, { type: 'merge', body: { status } }, {}, { subresource: 'status' });
+}
+
+/** With the account that pods run as. */
+export async function addNamespace(client: Client, name: string): Promise<void> {
+  await client.create(namespaces, { metadata: { name } });
+  await client.create(serviceAccounts, { metadata: { namespace: name, name: 'default' } });
+}

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type FakeServer, startFakeServer } from './fake-http-server.ts';
+import { createRandom } from './random.ts';
+import { startTcpFaultProxy, type TcpFaultProxy } from './tcp-fault-proxy.ts';
+import { until } from './wait.ts';
+
+const BODY = 'x'.repeat(200_000);
+let server: FakeServer;
+let proxy: TcpFaultProxy;
+
+beforeEach(async () => {
+  server = await startFakeServer((_, response) => response.end(BODY));
+  proxy = await startTcpFaultProxy(server.port);
+});
+afterEach(async () => {
+  await proxy.close();
+  await server.stop();
+});
+
+const ask = async (): Promise<string> =>
+  (await fetch(`http://${proxy.host}`, { headers: { connection: 'close' } })).text();
+
+async function open(): Promise<Socket> {
+  const socket = connect(proxy.port, '127.0.0.1').on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+describe('a TCP proxy', () => {
+  it('passes everything on, and counts it', async () => {
+    expect(await ask()).toBe(BODY);
+    expect(proxy.received).toBeGreaterThan(BODY.length);
+    expect(proxy.cuts).toBe(0);
+  });
+
+  it('cuts one connection after so many bytes, and no other', async () => {
+    proxy.cutAfter(1000);
+    await expect(ask()).rejects.toThrow(/terminated|failed/);
+    expect(proxy.cuts).toBe(1);
+    expect(await ask()).toBe(BODY);
+  });
+
+  it('holds what comes after so many bytes, and lets it go', async () => {
+    proxy.holdAfter(1000);
+    const answer = ask();
+    await until(() => expect(proxy.held).toBe(1), 'process');
+    proxy.holdAfter(null);
+    expect(await answer).toBe(BODY);
+    expect(proxy.held).toBe(0);
+  });
+
+  it('while away throws everybody out and lets nobody in', async () => {
+    const inside = await open();
+    await until(() => expect(server.openSockets).toBe(1), 'process');
+    proxy.setAway(true);
+    await once(inside, 'close');
+    await expect(ask()).rejects.toThrow('fetch failed');
+    proxy.setAway(false);
+    expect(await ask()).toBe(BODY);
+  });
+
+  it('while dark leaves some waiting, who are served when it is light again', async () => {
+    proxy.setDark(true);
+    const answer = ask();
+    proxy.setDark(false);
+    expect(await answer).toBe(BODY);
+  });
+
+  it('with random faults cuts until it is told to be calm', async () => {
+    await using random = await startTcpFaultProxy(server.port, {
+      random: createRandom(1),
+      bytes: { least: 1000, most: 5000 },
+      lifeMs: { least: 5000, most: 6000 },
+      delay: { often: 0.5, mostMs: 5 },
+    });
+    const url = `http://${random.host}`;
+    await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow(/terminated|failed/);
+    expect(random.cuts).toBe(1);
+    random.calm();
+    expect(await (await fetch(url)).text()).toBe(BODY);
+  });
+});

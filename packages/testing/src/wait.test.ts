@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { until, untilFound } from './wait.ts';
+
+describe('until', () => {
+  it('resolves to what the check returns once it throws no more', async () => {
+    let asked = 0;
+    const answer = await until(() => {
+      asked += 1;
+      if (asked < 3) throw new Error('not yet');
+      return asked;
+    }, 'process');
+    expect(answer).toBe(3);
+  });
+
+  it('past its bound throws the last error', async () => {
+    let asked = 0;
+    const late = until(
+      async () => {
+        throw new Error(`asked ${++asked} times`);
+      },
+      { withinMs: 30, everyMs: 5 },
+    );
+    await expect(late).rejects.toThrow(/^asked \d+ times$/);
+    expect(asked).toBeGreaterThan(1);
+  });
+});
+
+describe('untilFound', () => {
+  it('takes null, 0 and the empty string for answers, undefined and false for none', async () => {
+    for (const found of [null, 0, '']) expect(await untilFound('it', () => found, 'process')).toBe(found);
+    for (const none of [undefined, false] as const) {
+      await expect(untilFound('a leader', () => none, 20)).rejects.toThrow('waited in vain: a leader');
+    }
+  });
+});
