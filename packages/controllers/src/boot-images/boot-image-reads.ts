@@ -1,6 +1,7 @@
 // What the controllers of boot images watch. There can be a thousand MachineSets, and a change of what is the same for all wakes
 // every one of them: of each object is kept what decides, so that nothing else wakes anybody.
 import {
+  bootImageCanaryLabel,
   bootImageHistories,
   type BootImageHistory,
   type ClusterApiMachineSet,
@@ -30,9 +31,6 @@ import type { KubeObject, Read, Source, Stored } from '@slipway/kube';
 export const CLUSTER = 'cluster';
 export const BOOT_IMAGES = 'coreos-bootimages';
 
-/** On a MachineSet that we made to try an image: its owner is the one that shall get it. */
-export const canaryLabel = 'slipway.dev/boot-image-canary';
-
 /** Of one namespace. */
 export type Placed<T extends KubeObject> = Source<T> & { readonly namespace: string };
 
@@ -57,7 +55,7 @@ function keptOf({ name, namespace, uid, resourceVersion, ...rest }: Meta): Meta 
 /** How many machines there are decides nothing, but for a canary. */
 function keepMachineSet({ metadata, spec, status }: Stored<MachineSet>): Stored<MachineSet> {
   const { authoritativeAPI, readyReplicas } = status ?? {};
-  const isCanary = metadata.labels?.[canaryLabel] !== undefined;
+  const isCanary = metadata.labels?.[bootImageCanaryLabel] !== undefined;
   return {
     metadata: keptOf(metadata),
     ...(spec !== undefined && { spec }),

@@ -9,7 +9,10 @@ import {
   consequenceOf,
   enrolmentOf,
   infrastructureGroup,
+  type InfrastructureTemplate,
   machineContextOf,
+  machineTemplate,
+  makeClone,
   type MachineReading,
   type MachineResource,
   optInOf,
@@ -19,6 +22,7 @@ import {
   regionOf,
   resourceFacts,
   templateQuestion,
+  templatesOf,
   clusterApiUserDataOf,
 } from '@slipway/fleet/boot-images';
 import { again, type ControllerDef, keyOf, type Next, type Read, type Resource, type Stored } from '@slipway/kube';
@@ -31,15 +35,7 @@ import {
   twinSource,
 } from './boot-image-reads.ts';
 import { carryOut, type Shared, type Work } from './carry-out.ts';
-import {
-  allTemplates,
-  findTemplate,
-  type InfrastructureTemplate,
-  machineTemplate,
-  makeClone,
-  type StoredTemplate,
-  templatesOf,
-} from './infrastructure-templates.ts';
+import { allTemplates, findTemplate, type StoredTemplate } from './infrastructure-templates.ts';
 import { type Found, machinesController } from './machines-controller.ts';
 import { type BootImagesOptions, fieldManager } from './options.ts';
 
@@ -163,7 +159,11 @@ async function point<T extends ClusterApiMachines>(
 ): Promise<Stored<T>> {
   const clone =
     spec === null || found === null ? null : cloneTemplate(machineTemplate(found.template, found.resource), spec);
-  if (clone !== null && found !== null) await makeClone(context.client, found.resource, clone);
+  if (clone !== null && found !== null)
+    await makeClone(clone, {
+      create: async (template) => (await context.write.createIfAbsent(found.resource, template)) !== undefined,
+      get: (name) => context.client.get(found.resource, name),
+    });
   const base = '/spec/template/spec';
   const steps: PatchStep[] = [
     ...(clone === null

@@ -5,19 +5,16 @@ import {
   type ClusterApiMachines,
   collectableTemplates,
   GRACE_MS,
+  type InfrastructureTemplate,
   isTemplateKind,
   type NamedTemplate,
   referenceOf,
   templateKind,
+  templatesOf,
 } from '@slipway/fleet/boot-images';
 import { again, type Context, type ControllerDef, done, isKubeError, type Resource, type Stored } from '@slipway/kube';
 import { clusterApiMachineSetSource, machineDeploymentSource } from './boot-image-reads.ts';
-import {
-  allTemplates,
-  type InfrastructureTemplate,
-  type StoredTemplate,
-  templatesOf,
-} from './infrastructure-templates.ts';
+import { allTemplates, type StoredTemplate } from './infrastructure-templates.ts';
 import { bootImagesGate, type BootImagesOptions } from './options.ts';
 
 /** Every change of a resource wakes us, and a template stays for longer than this anyway. */

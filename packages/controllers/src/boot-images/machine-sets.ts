@@ -1,6 +1,6 @@
 // Keeps the boot images and the user data of MachineSets of the Machine API. What becomes of each is decided by `decideResource`;
 // this reads what it is decided on, and carries out the answer.
-import { type MachineSet, machineSets } from '@slipway/api';
+import { bootImageCanaryLabel, type MachineSet, machineSets } from '@slipway/api';
 import {
   annotationSteps,
   type Change,
@@ -15,7 +15,7 @@ import {
   withUserDataSecret,
 } from '@slipway/fleet/boot-images';
 import type { ControllerDef } from '@slipway/kube';
-import { canaryLabel, clusterIn, machineSetSource } from './boot-image-reads.ts';
+import { clusterIn, machineSetSource } from './boot-image-reads.ts';
 import { removeCanary, tryFirst } from './canary/canary.ts';
 import { carryOut, type Shared, type Work } from './carry-out.ts';
 import { type Found, machinesController } from './machines-controller.ts';
@@ -39,7 +39,7 @@ export const machineSetsController = (options: BootImagesOptions, shared: Shared
 
 /** A canary is the business of the set that it is of. */
 function triedFor({ metadata }: MachineSet): string | undefined {
-  if (metadata.labels?.[canaryLabel] === undefined) return undefined;
+  if (metadata.labels?.[bootImageCanaryLabel] === undefined) return undefined;
   return metadata.ownerReferences?.[0]?.name ?? metadata.name;
 }
 

@@ -19,7 +19,7 @@ import {
 import { createFreshness } from '../freshness.ts';
 import { clusterSources, historySource, type Placed, stubSource } from './boot-image-reads.ts';
 import type { Parts, Shared } from './carry-out.ts';
-import { bootImagesGate } from './options.ts';
+import { bootImagesGate, fieldManager } from './options.ts';
 import { concernedBy, createUserDataReader, isManagedStub } from './user-data.ts';
 import { createHistoryWriter } from './write-history.ts';
 
@@ -74,6 +74,7 @@ export function machinesController<T extends KubeObject>(makers: Makers<T>, shar
   return {
     name: makers.name,
     gate: bootImagesGate,
+    fieldManager,
     workers: WORKERS,
     startsWith: [BEGIN],
     reads: [

@@ -1,15 +1,19 @@
 // The Secrets with user data that machines are started with. Nothing here writes.
 import { secrets } from '@slipway/api';
-import { readStubFacts, stubSecretOf, userDataOf } from '@slipway/controllers';
-import type { MachineResource, StubReading } from '@slipway/fleet/boot-images';
+import {
+  type MachineResource,
+  readStubFacts,
+  type StubReading,
+  type StubSecret,
+  stubSecretOf,
+  userDataOf,
+} from '@slipway/fleet/boot-images';
 import { type Client, isKubeError } from '@slipway/kube';
-
-type LoadedSecret = ReturnType<typeof stubSecretOf>;
 
 /** Hundreds of MachineSets name the same few Secrets: each is read once. */
 export function createStubReader(client: Client) {
-  const loaded = new Map<string, Promise<LoadedSecret | null>>();
-  const load = (namespace: string, name: string): Promise<LoadedSecret | null> => {
+  const loaded = new Map<string, Promise<StubSecret | null>>();
+  const load = (namespace: string, name: string): Promise<StubSecret | null> => {
     if (name === '') return Promise.resolve(null);
     const key = `${namespace}/${name}`;
     const known = loaded.get(key) ?? find(client, namespace, name);
@@ -36,7 +40,7 @@ const hidden = (reference: string): StubReading => ({
   needsNewImage: false,
 });
 
-async function find(client: Client, namespace: string, name: string): Promise<LoadedSecret | null> {
+async function find(client: Client, namespace: string, name: string): Promise<StubSecret | null> {
   const secret = await client.find(secrets, { namespace, name });
   return secret === undefined ? null : stubSecretOf(secret);
 }

@@ -1,17 +1,19 @@
 // The infrastructure templates that machines of Cluster API are made from. Nothing here writes.
-import { findTemplate, type InfrastructureTemplate, type StoredTemplate, templatesOf } from '@slipway/controllers';
 import {
   type ClusterApiContext,
   type ClusterApiMachines,
   infrastructureGroup,
+  type InfrastructureTemplate,
   type MachineReading,
   type MachineResource,
   readTemplate,
   referenceOf,
   templateKind,
   templateQuestion,
+  templatesOf,
 } from '@slipway/fleet/boot-images';
-import type { Client, Resource } from '@slipway/kube';
+import type { Client, Resource, Stored } from '@slipway/kube';
+import { findWhereKnown } from '../cluster-view/find-where-known.ts';
 
 const crds: Resource = {
   group: 'apiextensions.k8s.io',
@@ -26,7 +28,10 @@ type Labels = Readonly<Record<string, string>>;
 export interface ReadMachines {
   readonly machine: MachineReading;
   /** Null: it is not there, or cannot be read. */
-  readonly template: { readonly resource: Resource<InfrastructureTemplate>; readonly object: StoredTemplate } | null;
+  readonly template: {
+    readonly resource: Resource<InfrastructureTemplate>;
+    readonly object: Stored<InfrastructureTemplate>;
+  } | null;
 }
 
 /** Providers say on their CRDs which versions they keep: each kind is asked for once. */
@@ -46,7 +51,7 @@ export function createTemplateReader(client: Client, context: ClusterApiContext)
     const question = templateQuestion(read, () => labels);
     if (!question.ok) return { machine: question.reading, template: null };
     const templates = templatesOf(question.reference.kind, question.version);
-    const object = await findTemplate(client, templates, question.reference);
+    const object = await findWhereKnown(client, templates, question.reference);
     const machine = readTemplate(machines, question, object, context);
     return { machine, template: object === undefined ? null : { resource: templates, object } };
   };

@@ -1,20 +1,23 @@
 // How an earlier boot image is set again, in each of the two machine APIs. Reads, and writes nothing yet.
 import { isDeepStrictEqual } from 'node:util';
 import { clusterApiMachineSets, machineDeployments, machineSets } from '@slipway/api';
-import { machineTemplate, makeClone } from '@slipway/controllers';
 import {
   cloneTemplate,
   type ClusterApiMachines,
+  type InfrastructureTemplate,
   isJsonObject,
   type JsonObject,
   type KeptImage,
   type MachineResource,
+  machineTemplate,
+  makeClone,
   type PatchStep,
   patchSteps,
   providerSpecPointer,
   replacementNote,
+  type TemplateWriter,
 } from '@slipway/fleet/boot-images';
-import type { Client, KubeObject, Stored } from '@slipway/kube';
+import { type Client, createWriter, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { CommandError } from '../errors.ts';
 import { defaultNamespace } from '../namespace.ts';
 import { readCluster } from './read-cluster.ts';
@@ -93,7 +96,15 @@ async function ofClusterApi(
       ...holdSteps(object.metadata.annotations, hold),
     ],
     note: noteOf(resource, object),
-    prepare: async () => (clone === null ? undefined : makeClone(client, template.resource, clone)),
+    prepare: async () => (clone === null ? undefined : makeClone(clone, templateWriter(client, template.resource))),
+  };
+}
+
+function templateWriter(client: Client, resource: Resource<InfrastructureTemplate>): TemplateWriter {
+  const write = createWriter(client, { fieldManager: 'slipway-boot-images' });
+  return {
+    create: async (template) => (await write.createIfAbsent(resource, template)) !== undefined,
+    get: (name) => client.get(resource, name),
   };
 }
 

@@ -1,11 +1,10 @@
 // One machine with a new image, made before a MachineSet gets it: a copy of the set with one replica. All that is to be
 // remembered is on the two sets.
-import { type MachineSet, machineSets } from '@slipway/api';
+import { bootImageCanaryLabel, type MachineSet, machineSets } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { canonicalJson } from '@slipway/fleet';
 import { annotationSteps, type JsonObject } from '@slipway/fleet/boot-images';
 import { type Context, isKubeError, type Stored } from '@slipway/kube';
-import { canaryLabel } from '../boot-image-reads.ts';
 import { fieldManager } from '../options.ts';
 import { CANARY_MS, type CanaryFacts, type CanaryStep, type FoundCanary, nextCanaryStep } from './next-canary-step.ts';
 
@@ -84,7 +83,7 @@ export function canaryName(name: string): string {
 }
 
 const isOurs = ({ metadata }: Machines, set: Machines): boolean =>
-  metadata.labels?.[canaryLabel] !== undefined &&
+  metadata.labels?.[bootImageCanaryLabel] !== undefined &&
   metadata.ownerReferences?.some(({ uid }) => uid === set.metadata.uid) === true;
 
 const foundOf = (found: Machines, set: Machines): FoundCanary => ({
@@ -111,7 +110,7 @@ async function make(set: Machines, providerSpec: JsonObject, { client, log }: Co
 /** Nothing of its annotations: an autoscaler would take them as for it. With a selector of its own: it must not count the set's machines. */
 function canaryFor({ metadata, spec }: Machines, providerSpec: JsonObject): MachineSet {
   const name = canaryName(metadata.name);
-  const own = { [setLabel]: name, [canaryLabel]: 'true' };
+  const own = { [setLabel]: name, [bootImageCanaryLabel]: 'true' };
   const { template, selector } = spec ?? {};
   const owner = {
     apiVersion: 'machine.openshift.io/v1beta1',
@@ -123,7 +122,7 @@ function canaryFor({ metadata, spec }: Machines, providerSpec: JsonObject): Mach
     metadata: {
       name,
       ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
-      labels: { ...metadata.labels, [canaryLabel]: 'true' },
+      labels: { ...metadata.labels, [bootImageCanaryLabel]: 'true' },
       annotations: { [triesAnnotation]: digestOf(providerSpec) },
       ownerReferences: [owner],
     },
