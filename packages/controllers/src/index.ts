@@ -37,7 +37,7 @@ export { drainController, type DrainOptions } from './drain/controller.ts';
 export { osStreamsControllers } from './os-streams/controllers.ts';
 export type { OsStreamsOptions } from './os-streams/streams-controller.ts';
 export { type MakeRegistry, readSources, registryWith } from './os-streams/read-sources.ts';
-export { createBootImageMetrics } from './boot-images/boot-image-metrics.ts';
+export { createBootImageMetrics } from './boot-images/report-controller.ts';
 export { bootImagesControllers } from './boot-images/controllers.ts';
 export { pinnedImagesControllers, type PinnedImagesOptions } from './pinned-images/controllers.ts';
 export { dataImagesController, type DataImagesOptions } from './data-images/controller.ts';

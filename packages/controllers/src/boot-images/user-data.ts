@@ -13,7 +13,7 @@ import {
 } from '@slipway/fleet/boot-images';
 import { type Client, type Context, isKubeError, keyOf, type Read } from '@slipway/kube';
 import { putSecret } from '../managed-secret.ts';
-import { fieldManager } from './options.ts';
+import { fieldManager } from './sources.ts';
 
 /** Ends of the names of Secrets whose change concerns whoever has user data of that role. */
 const MANAGED = managedStubName('');

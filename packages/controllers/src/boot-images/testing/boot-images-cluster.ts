@@ -54,7 +54,7 @@ import { startControlPlane } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
 import { upgradeableController } from '../../os-streams/upgradeable-controller.ts';
 import { bootImagesControllers } from '../controllers.ts';
-import { createVerdictBoard } from '../verdict-board.ts';
+import { createVerdictBoard } from '../report-controller.ts';
 import { type AuditedWrite, settledWritesOf } from './audit.ts';
 
 export const places = {

@@ -25,11 +25,11 @@ import {
   type Stored,
 } from '@slipway/kube';
 import type { Freshness } from '../freshness.ts';
-import { clusterIn } from './boot-image-reads.ts';
-import type { CanaryAnswer } from './canary/canary.ts';
+import type { CanaryAnswer } from './canary.ts';
+import { type HistoryWriter, imageBefore, imageBeforeAnnotation } from './history-writer.ts';
+import type { VerdictBoard } from './report-controller.ts';
+import { clusterIn } from './sources.ts';
 import { keepCopy, type UserDataReader } from './user-data.ts';
-import type { VerdictBoard } from './verdict-board.ts';
-import { type HistoryWriter, imageBefore, imageBeforeAnnotation } from './write-history.ts';
 
 /** What the controllers of both APIs have in common. */
 export interface Shared {

@@ -1,5 +1,3 @@
-// What the controllers of boot images watch. There can be a thousand MachineSets, and a change of what is the same for all wakes
-// every one of them: of each object is kept what decides, so that nothing else wakes anybody.
 import {
   bootImageCanaryLabel,
   bootImageHistories,
@@ -25,7 +23,31 @@ import {
   secrets,
 } from '@slipway/api';
 import type { ClusterObjects } from '@slipway/fleet/boot-images';
-import type { KubeObject, Read, Source, Stored } from '@slipway/kube';
+import type { Gates, KubeObject, Metrics, Read, Source, Stored } from '@slipway/kube';
+import type { PoolOsOptions } from '../pool-os.ts';
+import type { VerdictBoard } from './report-controller.ts';
+
+/** With what pools are rendered with: whether a release has arrived is told by it. */
+export interface BootImagesOptions extends PoolOsOptions {
+  /** Ours: where the ConfigMap coreos-bootimages lives. */
+  readonly namespace: string;
+  readonly machineApiNamespace: string;
+  readonly clusterApiNamespace: string;
+  readonly controllerVersion: string;
+  /** The same as the manager has. */
+  readonly gates: Gates;
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+  /** Whether one machine must come up with a new image before a MachineSet gets it. */
+  readonly canary?: boolean | undefined;
+  /** Where findings are put; left out: one that nobody else sees. */
+  readonly board?: VerdictBoard | undefined;
+}
+
+export const bootImagesGate = 'ManagedBootImages';
+export const fieldManager = 'slipway-boot-images';
+
+// What the controllers of boot images watch. There can be a thousand MachineSets, and a change of what is the same for all wakes
+// every one of them: of each object is kept what decides, so that nothing else wakes anybody.
 
 /** The key of what happens once a cluster, and the name of its objects. */
 export const CLUSTER = 'cluster';
