@@ -8,7 +8,7 @@ import {
   machineSets,
   secrets,
 } from '@slipway/api';
-import { GRACE_MS, type JsonObject } from '@slipway/fleet/boot-images';
+import { GRACE_MS, type JsonObject, templatesOf } from '@slipway/fleet/boot-images';
 import {
   additions,
   bootImagesData,
@@ -20,9 +20,8 @@ import {
   rhel9,
 } from '@slipway/fleet/boot-images/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CANARY_MS } from './canary/next-canary-step.ts';
-import { UNUSED_MS } from './collect-copies.ts';
-import { templatesOf } from './infrastructure-templates.ts';
+import { CANARY_MS } from './canary.ts';
+import { UNUSED_MS } from './garbage-collection.ts';
 import { all, places, type Running, until } from './testing/boot-images-cluster.ts';
 import {
   addMachineSet,

@@ -9,7 +9,7 @@ import {
   osStreamAnnotation,
   osStreamImagesAnnotation,
 } from '@slipway/api';
-import type { BootImageCode, JsonObject } from '@slipway/fleet/boot-images';
+import { type BootImageCode, type JsonObject, templatesOf } from '@slipway/fleet/boot-images';
 import {
   additions,
   awsSpec,
@@ -22,7 +22,6 @@ import {
 } from '@slipway/fleet/boot-images/testing';
 import type { KubeObject, Resource } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
-import { templatesOf } from './infrastructure-templates.ts';
 import { all, places, type Running, until } from './testing/boot-images-cluster.ts';
 import {
   addMachineSet,

@@ -7,7 +7,7 @@ import {
   machineDeployments,
 } from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
-import { infrastructureGroup, type ResourceVerdict } from '@slipway/fleet/boot-images';
+import { infrastructureGroup, type ResourceVerdict, templatesOf } from '@slipway/fleet/boot-images';
 import {
   machineTemplateOf,
   type TemplateCase,
@@ -16,7 +16,6 @@ import {
 } from '@slipway/fleet/boot-images/testing';
 import type { KubeObject } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
-import { templatesOf } from './infrastructure-templates.ts';
 import type { AuditedWrite } from './testing/audit.ts';
 import { places } from './testing/boot-images-cluster.ts';
 import {

@@ -1,5 +1,6 @@
 // Everything of a cluster that makes machines. Nothing here writes.
 import {
+  bootImageCanaryLabel,
   type ClusterApiMachineSet,
   clusterApiMachineSets,
   type MachineDeployment,
@@ -7,7 +8,6 @@ import {
   type MachineSet,
   machineSets,
 } from '@slipway/api';
-import { canaryLabel } from '@slipway/controllers';
 import type { MachineResource } from '@slipway/fleet/boot-images';
 import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
@@ -38,7 +38,7 @@ export async function readMachines(client: Client, namespaces: MachineNamespaces
 }
 
 /** One machine that tries an image for another set is no set of anybody. */
-const isNoCanary = ({ metadata }: MachineSet): boolean => metadata.labels?.[canaryLabel] === undefined;
+const isNoCanary = ({ metadata }: MachineSet): boolean => metadata.labels?.[bootImageCanaryLabel] === undefined;
 
 /** A kind that the cluster does not have counts as one of which there are none. */
 async function listWhereKnown<T extends KubeObject>(

@@ -1,19 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import { bootImageHoldAnnotation, clusterApiMachineSets, machineDeployments, machineSets } from '@slipway/api';
-import { machineTemplate, makeClone } from '@slipway/controllers';
 import {
   cloneTemplate,
   type ClusterApiMachines,
+  type InfrastructureTemplate,
   isJsonObject,
   type JsonObject,
   type KeptImage,
   type MachineResource,
+  machineTemplate,
+  makeClone,
   type PatchStep,
   patchSteps,
   providerSpecPointer,
   replacementNote,
+  type TemplateWriter,
 } from '@slipway/fleet/boot-images';
-import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
+import { type Client, createWriter, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { writerOf } from '../cli/cluster.ts';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, writeLines } from '../cli/io.ts';
@@ -206,7 +209,15 @@ async function ofClusterApi(
       ...holdSteps(object.metadata.annotations, hold),
     ],
     note: noteOf(resource, object),
-    prepare: async () => (clone === null ? undefined : makeClone(client, template.resource, clone)),
+    prepare: async () => (clone === null ? undefined : makeClone(clone, templateWriter(client, template.resource))),
+  };
+}
+
+function templateWriter(client: Client, resource: Resource<InfrastructureTemplate>): TemplateWriter {
+  const write = createWriter(client, { fieldManager: 'slipway-boot-images' });
+  return {
+    create: async (template) => (await write.createIfAbsent(resource, template)) !== undefined,
+    get: (name) => client.get(resource, name),
   };
 }
 

@@ -1,42 +1,38 @@
 // The Secrets with user data that machines are started with. Nothing here writes.
 import { type MachineSet, secrets } from '@slipway/api';
 import {
-  findTemplate,
-  type InfrastructureTemplate,
-  readStubFacts,
-  type StoredTemplate,
-  stubSecretOf,
-  templatesOf,
-  userDataOf,
-} from '@slipway/controllers';
-import {
   type ClusterApiContext,
   type ClusterApiMachines,
   clusterApiUserDataOf,
   decideResource,
   infrastructureGroup,
+  type InfrastructureTemplate,
   type MachineReading,
   type MachineResource,
   readMachineSet,
+  readStubFacts,
   readTemplate,
   referenceOf,
   resourceFacts,
   type ResourceFacts,
   type StubReading,
+  type StubSecret,
+  stubSecretOf,
   templateKind,
   templateQuestion,
+  templatesOf,
+  userDataOf,
 } from '@slipway/fleet/boot-images';
 import { type BootImageEntry, entryOf } from '@slipway/fleet/reports';
 import { type Client, isKubeError, type Resource, type Stored } from '@slipway/kube';
+import { findWhereKnown } from '../cli/cluster.ts';
 import { type Machines, ofClusterApi, ofMachineApi } from './machine-resources.ts';
 import type { ReadCluster } from './read-cluster.ts';
 
-type LoadedSecret = ReturnType<typeof stubSecretOf>;
-
 /** Hundreds of MachineSets name the same few Secrets: each is read once. */
 export function createStubReader(client: Client) {
-  const loaded = new Map<string, Promise<LoadedSecret | null>>();
-  const load = (namespace: string, name: string): Promise<LoadedSecret | null> => {
+  const loaded = new Map<string, Promise<StubSecret | null>>();
+  const load = (namespace: string, name: string): Promise<StubSecret | null> => {
     if (name === '') return Promise.resolve(null);
     const key = `${namespace}/${name}`;
     const known = loaded.get(key) ?? find(client, namespace, name);
@@ -63,7 +59,7 @@ const hidden = (reference: string): StubReading => ({
   needsNewImage: false,
 });
 
-async function find(client: Client, namespace: string, name: string): Promise<LoadedSecret | null> {
+async function find(client: Client, namespace: string, name: string): Promise<StubSecret | null> {
   const secret = await client.find(secrets, { namespace, name });
   return secret === undefined ? null : stubSecretOf(secret);
 }
@@ -83,7 +79,7 @@ type Labels = Readonly<Record<string, string>>;
 export interface ReadMachines {
   readonly machine: MachineReading;
   /** Null: it is not there, or cannot be read. */
-  readonly template: { readonly resource: Resource<InfrastructureTemplate>; readonly object: StoredTemplate } | null;
+  readonly template: { readonly resource: Resource<InfrastructureTemplate>; readonly object: Stored<InfrastructureTemplate> } | null;
 }
 
 /** Providers say on their CRDs which versions they keep: each kind is asked for once. */
@@ -103,7 +99,7 @@ export function createTemplateReader(client: Client, context: ClusterApiContext)
     const question = templateQuestion(read, () => labels);
     if (!question.ok) return { machine: question.reading, template: null };
     const templates = templatesOf(question.reference.kind, question.version);
-    const object = await findTemplate(client, templates, question.reference);
+    const object = await findWhereKnown(client, templates, question.reference);
     const machine = readTemplate(machines, question, object, context);
     return { machine, template: object === undefined ? null : { resource: templates, object } };
   };

@@ -32,7 +32,7 @@ import {
   releasePayloadImageAnnotation,
   secrets,
 } from '@slipway/api';
-import { type MachineManager, type ResourceVerdict, templateKinds } from '@slipway/fleet/boot-images';
+import { type MachineManager, type ResourceVerdict, templateKinds, templatesOf } from '@slipway/fleet/boot-images';
 import {
   type Client,
   createClient,
@@ -54,8 +54,7 @@ import { startControlPlane } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
 import { upgradeableController } from '../../os-streams/upgradeable-controller.ts';
 import { bootImagesControllers } from '../controllers.ts';
-import { templatesOf } from '../infrastructure-templates.ts';
-import { createVerdictBoard } from '../verdict-board.ts';
+import { createVerdictBoard } from '../report-controller.ts';
 import { type AuditedWrite, settledWritesOf } from './audit.ts';
 
 export const places = {

@@ -1,13 +1,72 @@
-// One machine with a new image, made before a MachineSet gets it: a copy of the set with one replica. All that is to be
-// remembered is on the two sets.
-import { type MachineSet, machineSets } from '@slipway/api';
+import { bootImageCanaryLabel, type MachineSet, machineSets } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { canonicalJson } from '@slipway/fleet';
 import { annotationSteps, type JsonObject } from '@slipway/fleet/boot-images';
 import { type Context, isKubeError, type Stored } from '@slipway/kube';
-import { canaryLabel } from '../boot-image-reads.ts';
-import { fieldManager } from '../options.ts';
-import { CANARY_MS, type CanaryFacts, type CanaryStep, type FoundCanary, nextCanaryStep } from './next-canary-step.ts';
+import { fieldManager } from './sources.ts';
+
+// One machine of the new image before all others: whether it has come up, is still awaited, or has failed.
+
+/** How long the machine may take from nothing to a ready Node. */
+export const CANARY_MS = 30 * 60_000;
+
+export interface CanaryFacts {
+  /** A digest of the spec that is to be tried. */
+  readonly wanted: string;
+  /** The spec that has failed before, by its digest. */
+  readonly failed: string | null;
+  /** How many machines the MachineSet has to have. */
+  readonly replicas: number;
+  /** What has the name of the canary. */
+  readonly found: FoundCanary | null;
+  readonly now: number;
+}
+
+export interface FoundCanary {
+  /** It was made by us, for this MachineSet. */
+  readonly isOurs: boolean;
+  /** Of the spec that it tries. */
+  readonly digest: string;
+  readonly madeAt: number;
+  readonly readyReplicas: number;
+  readonly isGoing: boolean;
+}
+
+export type CanaryStep =
+  /** Nobody asks for machines: there is nothing to try, and nobody to be hurt. */
+  | { readonly type: 'not needed' }
+  | { readonly type: 'make' }
+  | { readonly type: 'wait'; readonly ms: number }
+  | { readonly type: 'passed' }
+  /** It is to be removed, and the spec not to be tried again. */
+  | { readonly type: 'failed' }
+  /** It has failed before. */
+  | { readonly type: 'refused' }
+  /** It tries another spec: it is to be removed first. */
+  | { readonly type: 'outdated' }
+  /** Something else has its name. */
+  | { readonly type: 'taken' };
+
+export function nextCanaryStep(facts: CanaryFacts): CanaryStep {
+  const { wanted, failed, replicas, found } = facts;
+  if (found !== null) return nextOfFound(found, facts);
+  if (failed === wanted) return { type: 'refused' };
+  return { type: replicas > 0 ? 'make' : 'not needed' };
+}
+
+function nextOfFound(found: FoundCanary, { wanted, failed, now }: CanaryFacts): CanaryStep {
+  if (!found.isOurs) return { type: 'taken' };
+  // Its removal wakes us.
+  if (found.isGoing) return { type: 'wait', ms: CANARY_MS };
+  if (failed === wanted) return { type: 'failed' };
+  if (found.digest !== wanted) return { type: 'outdated' };
+  if (found.readyReplicas > 0) return { type: 'passed' };
+  const left = found.madeAt + CANARY_MS - now;
+  return left > 0 ? { type: 'wait', ms: left } : { type: 'failed' };
+}
+
+// One machine with a new image, made before a MachineSet gets it: a copy of the set with one replica. All that is to be
+// remembered is on the two sets.
 
 /** On a canary: a digest of the spec that it tries. On a MachineSet: of the spec whose canary has failed; removed, it is tried again. */
 const triesAnnotation = 'slipway.dev/boot-image-canary-tries';
@@ -84,7 +143,7 @@ export function canaryName(name: string): string {
 }
 
 const isOurs = ({ metadata }: Machines, set: Machines): boolean =>
-  metadata.labels?.[canaryLabel] !== undefined &&
+  metadata.labels?.[bootImageCanaryLabel] !== undefined &&
   metadata.ownerReferences?.some(({ uid }) => uid === set.metadata.uid) === true;
 
 const foundOf = (found: Machines, set: Machines): FoundCanary => ({
@@ -111,7 +170,7 @@ async function make(set: Machines, providerSpec: JsonObject, { client, log }: Co
 /** Nothing of its annotations: an autoscaler would take them as for it. With a selector of its own: it must not count the set's machines. */
 function canaryFor({ metadata, spec }: Machines, providerSpec: JsonObject): MachineSet {
   const name = canaryName(metadata.name);
-  const own = { [setLabel]: name, [canaryLabel]: 'true' };
+  const own = { [setLabel]: name, [bootImageCanaryLabel]: 'true' };
   const { template, selector } = spec ?? {};
   const owner = {
     apiVersion: 'machine.openshift.io/v1beta1',
@@ -123,7 +182,7 @@ function canaryFor({ metadata, spec }: Machines, providerSpec: JsonObject): Mach
     metadata: {
       name,
       ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
-      labels: { ...metadata.labels, [canaryLabel]: 'true' },
+      labels: { ...metadata.labels, [bootImageCanaryLabel]: 'true' },
       annotations: { [triesAnnotation]: digestOf(providerSpec) },
       ownerReferences: [owner],
     },

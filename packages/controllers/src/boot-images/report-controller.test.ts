@@ -1,6 +1,6 @@
 import type { Decision, MachineResource } from '@slipway/fleet/boot-images';
 import { describe, expect, it } from 'vitest';
-import { createVerdictBoard } from './verdict-board.ts';
+import { createVerdictBoard } from './report-controller.ts';
 
 const kind = { api: 'machine.openshift.io', kind: 'MachineSet' } as const;
 const set = (name: string): MachineResource => ({ ...kind, namespace: 'machines', name });

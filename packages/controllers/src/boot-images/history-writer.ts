@@ -24,7 +24,7 @@ import {
 } from '@slipway/fleet/boot-images';
 import { type Context, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
 import { createFreshness } from '../freshness.ts';
-import { fieldManager } from './options.ts';
+import { fieldManager } from './sources.ts';
 
 /** On a resource: the image that it had before the last change, and what sets it again, as JSON. Written with the image. */
 export const imageBeforeAnnotation = 'slipway.dev/boot-image-before';

@@ -1,5 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { CANARY_MS, type CanaryFacts, type CanaryStep, type FoundCanary, nextCanaryStep } from './next-canary-step.ts';
+import {
+  CANARY_MS,
+  type CanaryFacts,
+  canaryName,
+  type CanaryStep,
+  type FoundCanary,
+  nextCanaryStep,
+} from './canary.ts';
+
+it('the name of a canary fits into a label, and is another for another set', () => {
+  expect(canaryName('worker-a')).toBe('worker-a-canary');
+  const long = 'w'.repeat(80);
+  expect(canaryName(`${long}-a`)).toHaveLength(63);
+  expect(canaryName(`${long}-a`)).not.toBe(canaryName(`${long}-b`));
+});
 
 const canary: FoundCanary = { isOurs: true, digest: 'new', madeAt: 1000, readyReplicas: 0, isGoing: false };
 const facts: CanaryFacts = { wanted: 'new', failed: null, replicas: 3, found: null, now: 2000 };

@@ -3,6 +3,7 @@ import { bootImageAnnotation, type ConfigMap } from '@slipway/api';
 import { formatProblem } from '@slipway/fleet';
 import {
   type Change,
+  CloneTakenError,
   type ClusterFacts,
   clusterFactsOf,
   decideResource,
@@ -11,6 +12,7 @@ import {
   type Golden,
   type ResourceFacts,
   type StubReading,
+  type UserData,
 } from '@slipway/fleet/boot-images';
 import {
   again,
@@ -23,12 +25,11 @@ import {
   type Stored,
 } from '@slipway/kube';
 import type { Freshness } from '../freshness.ts';
-import { clusterIn } from './boot-image-reads.ts';
-import type { CanaryAnswer } from './canary/canary.ts';
-import { CloneTakenError } from './infrastructure-templates.ts';
-import { keepCopy, type UserData, type UserDataReader } from './user-data.ts';
-import type { VerdictBoard } from './verdict-board.ts';
-import { type HistoryWriter, imageBefore, imageBeforeAnnotation } from './write-history.ts';
+import type { CanaryAnswer } from './canary.ts';
+import { type HistoryWriter, imageBefore, imageBeforeAnnotation } from './history-writer.ts';
+import type { VerdictBoard } from './report-controller.ts';
+import { clusterIn } from './sources.ts';
+import { keepCopy, type UserDataReader } from './user-data.ts';
 
 /** What the controllers of both APIs have in common. */
 export interface Shared {

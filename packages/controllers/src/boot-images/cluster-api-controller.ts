@@ -1,47 +1,75 @@
-// Keeps the boot images and the user data of what makes machines in Cluster API. A template cannot be changed: another image is
-// another template, and one patch lets the resource refer to it.
+// Infrastructure templates of Cluster API: of kinds that others bring, asked for by name, cloned, never changed.
 import { machineSets } from '@slipway/api';
 import {
   annotationSteps,
   type Change,
   cloneTemplate,
   type ClusterApiMachines,
+  clusterApiUserDataOf,
   consequenceOf,
   enrolmentOf,
   infrastructureGroup,
+  type InfrastructureTemplate,
   machineContextOf,
   type MachineReading,
   type MachineResource,
+  machineTemplate,
+  makeClone,
   optInOf,
   type PatchStep,
   readTemplate,
   referenceOf,
   regionOf,
   resourceFacts,
+  templateKinds,
   templateQuestion,
-  clusterApiUserDataOf,
+  templatesOf,
 } from '@slipway/fleet/boot-images';
-import { again, type ControllerDef, keyOf, type Next, type Read, type Resource, type Stored } from '@slipway/kube';
 import {
+  again,
+  type Client,
+  type ControllerDef,
+  isKubeError,
+  keyOf,
+  type Next,
+  type Read,
+  type Resource,
+  type Stored,
+} from '@slipway/kube';
+import { type Found, machinesController } from './machine-set-controller.ts';
+import { carryOut, type Shared, type Work } from './reconcile.ts';
+import {
+  type BootImagesOptions,
   clusterApiMachineSetSource,
   clusterIn,
+  fieldManager,
   machineDeploymentSource,
   type Placed,
   providerCrds,
   twinSource,
-} from './boot-image-reads.ts';
-import { carryOut, type Shared, type Work } from './carry-out.ts';
-import {
-  allTemplates,
-  findTemplate,
-  type InfrastructureTemplate,
-  machineTemplate,
-  makeClone,
-  type StoredTemplate,
-  templatesOf,
-} from './infrastructure-templates.ts';
-import { type Found, machinesController } from './machines-controller.ts';
-import { type BootImagesOptions, fieldManager } from './options.ts';
+} from './sources.ts';
+
+export type StoredTemplate = Stored<InfrastructureTemplate>;
+
+/** For what a controller may write: the version does not matter there. */
+export const allTemplates: readonly Resource[] = templateKinds.map(({ kind }) => templatesOf(kind, 'v1beta1'));
+
+/** Undefined where there is none, or nobody serves the kind. */
+export async function findTemplate(
+  client: Client,
+  resource: Resource<InfrastructureTemplate>,
+  name: { namespace: string; name: string },
+): Promise<StoredTemplate | undefined> {
+  try {
+    return await client.find(resource, name);
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return undefined;
+    throw error;
+  }
+}
+
+// Keeps the boot images and the user data of what makes machines in Cluster API. A template cannot be changed: another image is
+// another template, and one patch lets the resource refer to it.
 
 /** Templates are not watched: one that is missing may come. */
 const TEMPLATE_AGAIN_MS = 30_000;
@@ -163,7 +191,11 @@ async function point<T extends ClusterApiMachines>(
 ): Promise<Stored<T>> {
   const clone =
     spec === null || found === null ? null : cloneTemplate(machineTemplate(found.template, found.resource), spec);
-  if (clone !== null && found !== null) await makeClone(context.client, found.resource, clone);
+  if (clone !== null && found !== null)
+    await makeClone(clone, {
+      create: async (template) => (await context.write.createIfAbsent(found.resource, template)) !== undefined,
+      get: (name) => context.client.get(found.resource, name),
+    });
   const base = '/spec/template/spec';
   const steps: PatchStep[] = [
     ...(clone === null

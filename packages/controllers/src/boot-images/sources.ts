@@ -1,6 +1,5 @@
-// What the controllers of boot images watch. There can be a thousand MachineSets, and a change of what is the same for all wakes
-// every one of them: of each object is kept what decides, so that nothing else wakes anybody.
 import {
+  bootImageCanaryLabel,
   bootImageHistories,
   type BootImageHistory,
   type ClusterApiMachineSet,
@@ -24,14 +23,35 @@ import {
   secrets,
 } from '@slipway/api';
 import type { ClusterObjects } from '@slipway/fleet/boot-images';
-import type { KubeObject, Read, Source, Stored } from '@slipway/kube';
+import type { Gates, KubeObject, Metrics, Read, Source, Stored } from '@slipway/kube';
+import type { PoolOsOptions } from '../pool-os.ts';
+import type { VerdictBoard } from './report-controller.ts';
+
+/** With what pools are rendered with: whether a release has arrived is told by it. */
+export interface BootImagesOptions extends PoolOsOptions {
+  /** Ours: where the ConfigMap coreos-bootimages lives. */
+  readonly namespace: string;
+  readonly machineApiNamespace: string;
+  readonly clusterApiNamespace: string;
+  readonly controllerVersion: string;
+  /** The same as the manager has. */
+  readonly gates: Gates;
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+  /** Whether one machine must come up with a new image before a MachineSet gets it. */
+  readonly canary?: boolean | undefined;
+  /** Where findings are put; left out: one that nobody else sees. */
+  readonly board?: VerdictBoard | undefined;
+}
+
+export const bootImagesGate = 'ManagedBootImages';
+export const fieldManager = 'slipway-boot-images';
+
+// What the controllers of boot images watch. There can be a thousand MachineSets, and a change of what is the same for all wakes
+// every one of them: of each object is kept what decides, so that nothing else wakes anybody.
 
 /** The key of what happens once a cluster, and the name of its objects. */
 export const CLUSTER = 'cluster';
 export const BOOT_IMAGES = 'coreos-bootimages';
-
-/** On a MachineSet that we made to try an image: its owner is the one that shall get it. */
-export const canaryLabel = 'slipway.dev/boot-image-canary';
 
 /** Of one namespace. */
 export type Placed<T extends KubeObject> = Source<T> & { readonly namespace: string };
@@ -57,7 +77,7 @@ function keptOf({ name, namespace, uid, resourceVersion, ...rest }: Meta): Meta 
 /** How many machines there are decides nothing, but for a canary. */
 function keepMachineSet({ metadata, spec, status }: Stored<MachineSet>): Stored<MachineSet> {
   const { authoritativeAPI, readyReplicas } = status ?? {};
-  const isCanary = metadata.labels?.[canaryLabel] !== undefined;
+  const isCanary = metadata.labels?.[bootImageCanaryLabel] !== undefined;
   return {
     metadata: keptOf(metadata),
     ...(spec !== undefined && { spec }),

@@ -1,6 +1,20 @@
 // What the controllers of all kinds that make machines have in common: whom a change concerns, and when there is nothing to do.
-import { bootImageHistories, secrets } from '@slipway/api';
-import type { MachineKind, MachineResource } from '@slipway/fleet/boot-images';
+import { bootImageCanaryLabel, bootImageHistories, type MachineSet, machineSets, secrets } from '@slipway/api';
+import {
+  annotationSteps,
+  type Change,
+  type JsonObject,
+  machineContextOf,
+  type MachineKind,
+  type MachineResource,
+  patchSteps,
+  type Platform,
+  providerSpecPointer,
+  readMachineSet,
+  resourceFacts,
+  userDataSecretOf,
+  withUserDataSecret,
+} from '@slipway/fleet/boot-images';
 import {
   again,
   type Context,
@@ -17,11 +31,21 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { createFreshness } from '../freshness.ts';
-import { clusterSources, historySource, type Placed, stubSource } from './boot-image-reads.ts';
-import type { Parts, Shared } from './carry-out.ts';
-import { bootImagesGate } from './options.ts';
+import { removeCanary, tryFirst } from './canary.ts';
+import { createHistoryWriter } from './history-writer.ts';
+import { carryOut, type Parts, type Shared, type Work } from './reconcile.ts';
+import {
+  bootImagesGate,
+  type BootImagesOptions,
+  clusterIn,
+  clusterSources,
+  fieldManager,
+  historySource,
+  machineSetSource,
+  type Placed,
+  stubSource,
+} from './sources.ts';
 import { concernedBy, createUserDataReader, isManagedStub } from './user-data.ts';
-import { createHistoryWriter } from './write-history.ts';
 
 /** A kind that makes machines. */
 export interface Makers<T extends KubeObject> extends MachineKind {
@@ -74,6 +98,7 @@ export function machinesController<T extends KubeObject>(makers: Makers<T>, shar
   return {
     name: makers.name,
     gate: bootImagesGate,
+    fieldManager,
     workers: WORKERS,
     startsWith: [BEGIN],
     reads: [
@@ -124,4 +149,61 @@ async function objectNow<T extends KubeObject>(
   { read, client, unsure }: Context,
 ): Promise<Stored<T> | undefined> {
   return unsure ? client.find(resource, nameOf(key)) : read(resource).get(key);
+}
+
+// Keeps the boot images and the user data of MachineSets of the Machine API. What becomes of each is decided by `decideResource`;
+// this reads what it is decided on, and carries out the answer.
+
+export const machineSetsController = (options: BootImagesOptions, shared: Shared): ControllerDef =>
+  machinesController(
+    {
+      name: 'boot-images-machine-sets',
+      api: 'machine.openshift.io',
+      kind: 'MachineSet',
+      source: machineSetSource(options.machineApiNamespace),
+      reads: [],
+      owns: [],
+      userDataOf: userDataSecretOf,
+      ownerOf: triedFor,
+      look: (found) => carryOut(workOn(found, options), found.parts, found.context),
+    },
+    shared,
+  );
+
+/** A canary is the business of the set that it is of. */
+function triedFor({ metadata }: MachineSet): string | undefined {
+  if (metadata.labels?.[bootImageCanaryLabel] === undefined) return undefined;
+  return metadata.ownerReferences?.[0]?.name ?? metadata.name;
+}
+
+function workOn({ object: set, about, context }: Found<MachineSet>, options: BootImagesOptions): Work {
+  const cluster = clusterIn(context.read, options.namespace);
+  const { machine, userData } = readMachineSet(set, machineContextOf(cluster));
+  const next = (change: Change): JsonObject => (machine.ok ? nextSpec(machine.platform, machine.spec, change) : {});
+  return {
+    resource: machineSets,
+    object: set,
+    facts: { ...resourceFacts(about, set), machine },
+    userData,
+    consequence: '',
+    readError: null,
+    // What people bring themselves is theirs to try, and user data comes from the same server as before.
+    mayChange: async (change) =>
+      options.canary === true && change.spec !== null ? tryFirst(set, next(change), context) : { type: 'go' },
+    async change(change, annotations) {
+      const steps = machine.ok ? patchSteps(machine.spec, next(change), providerSpecPointer) : [];
+      const { uid, resourceVersion } = set.metadata;
+      const patch = {
+        type: 'json',
+        body: [...steps, ...annotationSteps(set.metadata.annotations, annotations)],
+      } as const;
+      return context.client.patch(machineSets, set.metadata, patch, { uid, resourceVersion }, { fieldManager });
+    },
+    tidy: () => removeCanary(set, context),
+  };
+}
+
+function nextSpec(platform: Platform, spec: JsonObject, change: Change): JsonObject {
+  const withImage = change.spec ?? spec;
+  return change.userData === null ? withImage : withUserDataSecret(platform, withImage, change.userData);
 }
