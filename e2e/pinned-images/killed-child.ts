@@ -3,7 +3,7 @@
 // nothing of the process runs any more.
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { createRealHost, type FileSystem } from '@slipway/daemon';
+import { createDisk, createRealHost, type FileSystem } from '@slipway/daemon';
 import { createClient, createTransport, loadKubeconfig, silentLog, type Transport } from '@slipway/kube';
 import { startPinningDaemon } from './pinning-daemon.ts';
 
@@ -47,7 +47,7 @@ async function reload(): Promise<void> {
   process.kill(Number(crio), 'SIGHUP');
   step('reload');
 }
-const host = await createRealHost({ root, containers: { reload } });
+const host = await createRealHost({ root, files: announcing(createDisk({ root })), containers: { reload } });
 const { containers } = host;
 const pulling: typeof containers = {
   ...containers,
@@ -63,7 +63,7 @@ createInterface(process.stdin).on('line', (line) => {
   step('armed');
 });
 await startPinningDaemon({
-  host: { ...host, files: announcing(host.files), containers: pulling },
+  host: { ...host, containers: pulling },
   root,
   nodeName,
   client: createClient(telling(createTransport(await loadKubeconfig([kubeconfig])))),

@@ -36,11 +36,11 @@ describe('imports between folders', () => {
           '@slipway/fleet',
           'node:fs',
         ),
-        'packages/controllers/src/render/render.ts': '',
+        'packages/controllers/src/render/controller.ts': '',
         'packages/fleet/src/index.ts': '',
       },
       {
-        '@slipway/controllers/render': 'packages/controllers/src/render/render.ts',
+        '@slipway/controllers/render': 'packages/controllers/src/render/controller.ts',
         '@slipway/fleet': 'packages/fleet/src/index.ts',
       },
     ),
@@ -48,8 +48,8 @@ describe('imports between folders', () => {
 
   it('are counted by statement, by path and by name; shared files of the package and neighbours are none', () => {
     expect(listCrossings(edges, 'controllers')).toEqual([
-      { from: 'packages/controllers/src/drain/controller.ts', to: 'packages/controllers/src/render/render.ts' },
-      { from: 'packages/controllers/src/drain/evict.ts', to: 'packages/controllers/src/render/render.ts' },
+      { from: 'packages/controllers/src/drain/controller.ts', to: 'packages/controllers/src/render/controller.ts' },
+      { from: 'packages/controllers/src/drain/evict.ts', to: 'packages/controllers/src/render/controller.ts' },
     ]);
     expect(listCrossings(edges, 'fleet')).toEqual([]);
   });

@@ -1,8 +1,16 @@
 import { clusterVersions, featureGates as featureGateObjects } from '@slipway/api';
-import { featureGates, resolveFeatureGates } from '@slipway/fleet';
-import type { FeatureGateSettings, ResolvedGates } from '@slipway/fleet';
-import { createInformer, isKubeError } from '@slipway/kube';
-import type { Gates, Informer, KubeObject, Log, Resource, Transport } from '@slipway/kube';
+import { featureGates, type FeatureGateSettings, type ResolvedGates, resolveFeatureGates } from '@slipway/fleet';
+import {
+  type ControllerDef,
+  createInformer,
+  type Gates,
+  type Informer,
+  isKubeError,
+  type KubeObject,
+  type Log,
+  type Resource,
+  type Transport,
+} from '@slipway/kube';
 
 export interface WatchedFeatureGates extends Gates {
   /** Resolves once it is known whether the cluster has a FeatureGate, and what it says. */
@@ -73,3 +81,24 @@ function watchOne<T extends KubeObject>(
   informer.start(signal);
   return { informer, known: Promise.race([informer.synced, absent.promise]) };
 }
+
+// The feature gate of OS image streams, for controllers that work whether it is on or off.
+
+export const osStreamsGate = 'OSStreams';
+
+export const usesStreams = (gates: Gates | undefined): boolean => gates?.isOn(osStreamsGate) === true;
+
+/** Wakes these keys when a gate is turned. */
+export function listenToGates(gates: Gates | undefined, keys: () => Iterable<string>): Pick<ControllerDef, 'listen'> {
+  if (gates === undefined) return {};
+  return {
+    listen: (wake) =>
+      gates.onChange(() => {
+        for (const key of keys()) wake(key);
+      }),
+  };
+}
+
+export const pinnedImagesGate = 'PinnedImages';
+
+export const pinsImages = (gates: Gates | undefined): boolean => gates?.isOn(pinnedImagesGate) === true;

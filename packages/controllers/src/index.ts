@@ -1,15 +1,16 @@
 export { defaultPoolsController } from './default-pools-controller.ts';
 export { type WatchedFeatureGates, watchFeatureGates } from './feature-gates.ts';
-export { createFetcher, type NodeFetcherOptions } from './remote-content/fetch/fetch.ts';
-export { type SnapshotProblem, remoteContentLabel } from './remote-content/index-secret.ts';
-export { remoteContentController, type RemoteContentOptions } from './remote-content/remote-content.ts';
+export { createFetcher, type NodeFetcherOptions } from './remote-content/fetch.ts';
 export {
   type Loaded,
   loadSnapshot,
+  remoteContentLabel,
   type Snapshot,
+  type SnapshotProblem,
   type SnapshotState,
   snapshotStateOf,
-} from './remote-content/snapshot.ts';
+} from './snapshots.ts';
+export { remoteContentController, type RemoteContentOptions } from './remote-content/controller.ts';
 export { contentLimits } from './remote-content/resolve-content.ts';
 export {
   type Authority,
@@ -24,19 +25,18 @@ export {
 export { issueServing, type ServingCertificate, servingData } from './provisioning/serving-certificate.ts';
 export { builtInController } from './built-in-controller.ts';
 export { rolloutController, type RolloutOptions } from './rollout/controller.ts';
-export { renderController } from './render/render.ts';
-export { renderedConfigsController } from './render/rendered-configs.ts';
+export { renderController } from './render/controller.ts';
+export { renderedConfigsController } from './render/rendered-configs-controller.ts';
 export { certificatesController } from './provisioning/certificates-controller.ts';
 export { firstBootDefaults, firstBootOptions, type FirstBootSettings } from './provisioning/options.ts';
 export { provisioningControllers } from './provisioning/controllers.ts';
 export { serverAddress } from './provisioning/server-address.ts';
-export { renderedCopiesController } from './render/rendered-copies.ts';
+export { renderedCopiesController } from './render/rendered-copies-controller.ts';
 export { machineConfigNodesController } from './machine-config-nodes-controller.ts';
 export { drainController, type DrainOptions } from './drain/controller.ts';
 export { osStreamsControllers } from './os-streams/controllers.ts';
-export type { OsStreamsOptions } from './os-streams/options.ts';
-export { readSources } from './os-streams/read-sources.ts';
-export { type MakeRegistry, registryWith } from './os-streams/registry-of.ts';
+export type { OsStreamsOptions } from './os-streams/streams-controller.ts';
+export { type MakeRegistry, readSources, registryWith } from './os-streams/read-sources.ts';
 export { readStubFacts, stubSecretOf, userDataOf } from './boot-images/user-data.ts';
 export { createBootImageMetrics } from './boot-images/boot-image-metrics.ts';
 export { canaryLabel } from './boot-images/boot-image-reads.ts';

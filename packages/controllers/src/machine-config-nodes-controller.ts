@@ -8,7 +8,7 @@ import {
   nodes,
   notYetSet,
 } from '@slipway/api';
-import { type ChosenPool, poolOf } from '@slipway/fleet';
+import { type ChosenPool, formatProblem, poolOf } from '@slipway/fleet';
 import { anyVersion, type Context, type ControllerDef, done, type OwnerReference, type Stored } from '@slipway/kube';
 import { fleetNodes } from './sources.ts';
 
@@ -96,7 +96,7 @@ export const machineConfigNodesController = (): ControllerDef => ({
 
 function tellProblem({ code, message }: ChosenPool & { ok: false }, node: Stored<Node>, context: Context): void {
   context.log.warn({ code }, message);
-  context.events.record(nodes, node, { type: 'Warning', reason: 'NoPool', message: `${message} [${code}]` });
+  context.events.record(nodes, node, { type: 'Warning', reason: 'NoPool', message: formatProblem({ code, message }) });
 }
 
 /** Garbage collection does it too, where it runs; with the UID, both may. */

@@ -1,4 +1,10 @@
-/** What stands in the way, for annotations, conditions and logs. */
+// What stands in the way of a node, for people: as it is told, and how it is made of an error.
+import { truncate } from '@slipway/base/text';
+import { FleetError } from '@slipway/fleet';
+import { DaemonError } from './errors.ts';
+import { systemErrorCode } from './host/file-system.ts';
+
+/** For annotations, conditions and logs. */
 export interface Problem {
   /** SLW_… */
   readonly code: string;
@@ -6,10 +12,41 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Of an error that was foreseen. Others are bugs: they are thrown again. */
-export function problemOf(error: unknown): Problem {
+/** Of an error that was foreseen, as it is. Others are bugs: they are thrown again. */
+export function codedProblem(error: unknown): Problem {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SLW_')) {
     return { code: error.code, message: error.message };
   }
   throw error;
 }
+
+/** Messages go into the log of the update, into annotations and conditions. */
+const MAX_MESSAGE = 2000;
+
+/** Of anything that a step of an update threw. */
+export function problemOf(error: unknown, step: string): Problem {
+  const { code, text } = describe(error);
+  return { code, message: truncate(`${step}: ${text}`, MAX_MESSAGE) };
+}
+
+export function withMore({ code, message }: Problem, more: string): Problem {
+  return { code, message: truncate(`${message}. ${more}`, MAX_MESSAGE) };
+}
+
+function describe(error: unknown): { code: string; text: string } {
+  if (error instanceof DaemonError || error instanceof FleetError) return { code: error.code, text: error.message };
+  const text = error instanceof Error ? error.message : String(error);
+  const system = systemErrorCode(error);
+  if (system === undefined) return { code: 'SLW_DAEMON_STEP', text };
+  return { code: 'SLW_DAEMON_DISK', text: `${text}. ${WAYS_OUT[system] ?? OTHER_WAY_OUT}` };
+}
+
+const FULL = 'Free space on that file system: the update is tried again by itself';
+const OTHER_WAY_OUT = 'See the kernel’s log on the node (journalctl -k)';
+const WAYS_OUT: Readonly<Record<string, string>> = {
+  ENOSPC: FULL,
+  EDQUOT: FULL,
+  EROFS:
+    'The file system is mounted read-only, often because the kernel found it damaged: see journalctl -k, repair it and mount it writable',
+  EIO: 'The disk fails: see journalctl -k, and replace it',
+};

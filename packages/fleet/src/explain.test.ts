@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { explain } from './explain.ts';
-import { file, ignition, machineConfig, renderOk } from './render/sample.ts';
+import { file, ignition, machineConfig, renderOk } from './render/testing/sample.ts';
 
 const base = machineConfig('10-base', {
   config: ignition({

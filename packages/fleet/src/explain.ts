@@ -1,7 +1,7 @@
 // Where everything in a rendered config comes from: `git blame` for a machine.
 import { decodeDataUrl, type Origin } from '@slipway/ignition';
 import { maskField, type Masking } from './masking.ts';
-import type { RenderProvenance, SettingOrigin } from './render/provenance.ts';
+import type { RenderProvenance, SettingOrigin } from './render/diff.ts';
 import type { RenderResult } from './render/render-pool.ts';
 
 export interface ExplainedField extends Origin {

@@ -14,7 +14,14 @@ export {
   type BuiltInOptions,
   builtInRoles,
 } from './first-boot/built-in.ts';
-export { type CodedProblem, decodeProblems, encodeProblems, ProblemList, type ReportedProblem } from './problems.ts';
+export {
+  type CodedProblem,
+  decodeProblems,
+  encodeProblems,
+  formatProblem,
+  formatProblems,
+  ProblemList,
+} from './problems.ts';
 export {
   FleetError,
   fleetErrors,
@@ -26,14 +33,20 @@ export {
   streamErrors,
   updateErrors,
 } from './errors.ts';
-export { canonicalJson } from './render/canonical-json.ts';
+export { canonicalJson, isRenderedAs, renderedName } from './render/rendered-name.ts';
 export { RENDERED_VERSION, type RenderedIgnition } from './render/ignition.ts';
-export { type ObjectReference, readMachineConfig, type RenderInput } from './render/input.ts';
-export { type LabelSelector, matchesSelector } from './render/label-selector.ts';
+export {
+  needsRemoteContent,
+  type ObjectReference,
+  readMachineConfig,
+  type RemoteReference,
+  remoteReferences,
+  type RenderInput,
+  type RenderProblem,
+} from './render/input.ts';
+export { type LabelSelector, matchesSelector, selectMachineConfigs } from './render/select.ts';
 export type { OSImages, OSStream, RenderImages } from './render/machine-settings.ts';
-export type { RenderProblem } from './render/problem.ts';
-export type { RenderProvenance, SettingOrigin } from './render/provenance.ts';
-export { needsRemoteContent, type RemoteReference, remoteReferences } from './render/remote.ts';
+export { diffRendered, type RenderProvenance, type SettingOrigin } from './render/diff.ts';
 export { type PreparedRender, prepareRender, type ReadInput } from './render/prepare-render.ts';
 export {
   type RenderedConfig,
@@ -42,9 +55,8 @@ export {
   type RenderRequest,
   type RenderResult,
 } from './render/render-pool.ts';
-export { isRenderedAs, renderedName } from './render/rendered-name.ts';
-export { selectMachineConfigs, selectorProblems } from './render/select.ts';
 export {
+  isOpenShift,
   nextTokens,
   type ProvisioningToken,
   readTokens,
@@ -57,14 +69,20 @@ export { diskOf } from './disk/disk-of.ts';
 export * from './disk/disk-plan.ts';
 export { HIDDEN, isSecretFile, maskedDiff, maskField, type Masking } from './masking.ts';
 export { explain, type Explained, type ExplainedField } from './explain.ts';
-export { diffRendered } from './render/diff.ts';
 export { splitArguments } from './update/settings.ts';
 export { type PlannedConfig, planUpdate, rollbackOf, type UpdateRequest } from './update/plan-update.ts';
 export type { NodeDisruptionPolicy } from './update/policy.ts';
 export { addTolerated, type ValidationOverrides } from './update/irreconcilable.ts';
 export type * from './update/update-plan.ts';
 export { type ChosenPool, isMember, poolOf } from './pool-of.ts';
-export { readRenderedFrom, type RenderedFrom, type SourceChange, sourceChanges } from './render/rendered-from.ts';
+export {
+  readRenderedFrom,
+  type RenderedConfigFacts,
+  type RenderedFrom,
+  retain,
+  type SourceChange,
+  sourceChanges,
+} from './render/rendered-from.ts';
 export { chooseNodes } from './rollout/choose-nodes.ts';
 export {
   type DecidedFleet,
@@ -90,9 +108,7 @@ export {
 } from './rollout/policy.ts';
 export { addToHistory, decodeHistory, decodeState, encodeHistory, encodeState } from './rollout/memory.ts';
 export {
-  isControlPlanePool,
   nodeFactsOf,
-  osMajorOf,
   parseTargetReason,
   poolFactsOf,
   type ReadPool,
@@ -112,7 +128,7 @@ export {
   poolStatusOf,
   type PoolStreamInput,
 } from './rollout/pool-status.ts';
-export { findStream, isStreamName, lifecycleOf, listStreams, successorsOf } from './os-streams/available.ts';
+export { findStream, isStreamName, lifecycleOf, listStreams, streamsOf, successorsOf } from './os-streams/available.ts';
 export {
   type DefaultStream,
   defaultStreamOf,
@@ -121,21 +137,35 @@ export {
   distributionOf,
   expectedDefault,
   familyOf,
+  followsWorker,
 } from './os-streams/default-stream.ts';
-export { poolDeprecation, type PoolOnStream, type StreamCondition, upgradeableOf } from './os-streams/deprecation.ts';
-export type * from './os-streams/facts.ts';
-export { followsWorker } from './os-streams/follows-worker.ts';
 export {
   decodeLifecycle,
   encodeLifecycle,
   lifecycleAnnotations,
   lifecycleOfTag,
+  poolDeprecation,
+  type PoolOnStream,
   type ReadLifecycle,
-} from './os-streams/lifecycle.ts';
-export { streamOfPool, trackedBy } from './os-streams/pool-stream.ts';
-export { needsImageLabels, runsOf, type RunsEvidence, streamClassLabel, streamOfLabels } from './os-streams/runs.ts';
-export { streamsOf } from './os-streams/streams-of.ts';
-export { trackedAnnotations, type TrackedAnnotations, trackedOf } from './os-streams/tracked.ts';
+  type StreamCondition,
+  upgradeableOf,
+} from './os-streams/deprecation.ts';
+export type * from './os-streams/available.ts';
+export {
+  streamOfPool,
+  trackedAnnotations,
+  type TrackedAnnotations,
+  trackedBy,
+  trackedOf,
+} from './os-streams/pool-stream.ts';
+export {
+  needsImageLabels,
+  runningIn,
+  type RunsEvidence,
+  runsOf,
+  streamClassLabel,
+  streamOfLabels,
+} from './os-streams/runs.ts';
 export {
   addedSetsOf,
   type AssignedSet,
@@ -180,9 +210,7 @@ export {
 } from './pinned-images/pool-summary.ts';
 export { isManaged, type KubeObject, MANAGED_BY_SLIPWAY, managedByLabel, type Stored } from './kube-object.ts';
 export { missingPools } from './missing-pools.ts';
-export { type RenderedConfigFacts, retain } from './render/retention.ts';
 export { type NodePins, pinNodeOf, type PinPhase, progressOf } from './pinned-images/node-pins.ts';
-export { runningIn } from './os-streams/running-os.ts';
 export {
   clusterImages,
   decidedStream,
@@ -190,3 +218,13 @@ export {
   namedImages,
   osImagesOfPool,
 } from './os-streams/pool-os-images.ts';
+export {
+  maxChunks,
+  type PackedSnapshot,
+  packSnapshot,
+  snapshotDigest,
+  unpackSnapshot,
+} from './render/pack-snapshot.ts';
+export { osMajorOf } from './os-streams/os-major.ts';
+export { isControlPlanePool } from './pool-of.ts';
+export { pinSummaryOf } from './pinned-images/pool-summary.ts';

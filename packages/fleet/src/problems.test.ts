@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeProblems, encodeProblems } from './problems.ts';
+import { decodeProblems, encodeProblems, formatProblems } from './problems.ts';
 
 const problem = (message: string) => ({ code: 'SLW_RENDER_PARSE', message });
 
@@ -22,4 +22,8 @@ describe('the problems of a render in an annotation', () => {
       expect(decodeProblems(text).problems).toEqual([{ code: '', message: text }]);
     },
   );
+});
+
+it('problems are a line each, with their codes; what has no code stands alone', () => {
+  expect(formatProblems([problem('one'), { code: '', message: 'two' }])).toBe('one [SLW_RENDER_PARSE]\ntwo');
 });

@@ -1,3 +1,4 @@
+// Expected failures that people read: as text, as one error, and in an annotation of a pool for whoever derives its conditions.
 import { isRecord, type JsonRecord } from '@slipway/base/json';
 
 export interface CodedProblem {
@@ -5,6 +6,14 @@ export interface CodedProblem {
   /** Whole sentences: the object, the field, expected and found, the way out. */
   message: string;
 }
+
+/** As messages, events and commands show it. What somebody else wrote into an annotation has no code. */
+export const formatProblem = ({ code, message }: Readonly<CodedProblem>): string =>
+  code === '' ? message : `${message} [${code}]`;
+
+/** A line each. */
+export const formatProblems = (problems: readonly Readonly<CodedProblem>[]): string =>
+  problems.map(formatProblem).join('\n');
 
 /** Several expected failures at once: whoever mends a fleet's manifests wants to know all of them. */
 export class ProblemList extends Error {
@@ -21,25 +30,18 @@ export class ProblemList extends Error {
   }
 }
 
-// What the render controller finds wrong, as it stands in an annotation of the pool for whoever derives the conditions.
-
-export interface ReportedProblem {
-  code: string;
-  message: string;
-}
-
 /** All annotations of an object together hold 256 KiB; a page of problems is more than anybody reads at once. */
 const maxProblems = 20;
 const maxMessage = 2000;
 
-export function encodeProblems(problems: readonly ReportedProblem[]): string {
+export function encodeProblems(problems: readonly CodedProblem[]): string {
   const shown = problems.slice(0, maxProblems).map(({ code, message }) => ({ code, message: shorten(message) }));
   const more = problems.length - shown.length;
   return JSON.stringify(more > 0 ? { problems: shown, more } : { problems: shown });
 }
 
 /** An annotation can be written by anybody: what is not ours is shown as it is, and shortened. */
-export function decodeProblems(annotation: string): { problems: ReportedProblem[]; more: number } {
+export function decodeProblems(annotation: string): { problems: CodedProblem[]; more: number } {
   const { problems: listed, more } = parsed(annotation);
   const problems = Array.isArray(listed) ? listed.filter(isProblem) : [];
   if (problems.length === 0) return { problems: [{ code: '', message: shorten(annotation) }], more: 0 };
@@ -55,7 +57,7 @@ function parsed(annotation: string): JsonRecord {
   }
 }
 
-const isProblem = (value: unknown): value is ReportedProblem =>
+const isProblem = (value: unknown): value is CodedProblem =>
   isRecord(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';
 
 const shorten = (text: string): string => (text.length <= maxMessage ? text : `${text.slice(0, maxMessage - 1)}…`);

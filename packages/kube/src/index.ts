@@ -31,6 +31,7 @@ export { type AnyVersion, anyVersion, createWriter, type Target, type Writer } f
 export { createInformer, type Informer, type InformerOptions, isSameButVersion } from './watch/informer.ts';
 export { type Change, dropManagedFields, type IndexFunction, type Projection, type Store } from './watch/store.ts';
 export { type Condition, setCondition } from './runtime/conditions.ts';
+export { type Controller, type ControllerParts, createController } from './runtime/controller.ts';
 export {
   again,
   type Context,

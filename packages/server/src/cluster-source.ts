@@ -10,7 +10,14 @@ import {
   secrets,
   singletonName,
 } from '@slipway/api';
-import { type JoiningNode, type ProvisioningToken, readTokens, servedConfig, serverSecrets } from '@slipway/fleet';
+import {
+  isOpenShift,
+  type JoiningNode,
+  type ProvisioningToken,
+  readTokens,
+  servedConfig,
+  serverSecrets,
+} from '@slipway/fleet';
 import {
   createClient,
   createInformer,
@@ -116,11 +123,11 @@ function keepCurrentConfig({ metadata }: Stored<Node>): Stored<Node> {
   return { metadata: { name, uid, resourceVersion, annotations } };
 }
 
-/** Stubs of OpenShift bring no token. A cluster is one when it says what it runs on. */
-export async function isOpenShift(transport: Transport): Promise<boolean> {
+/** Whether machines ask without a token. */
+export async function detectOpenShift(transport: Transport): Promise<boolean> {
   try {
     const found = await createClient(transport).find(infrastructures, { name: singletonName });
-    return found?.status?.platformStatus !== undefined;
+    return isOpenShift(found);
   } catch (error) {
     // Without the kind it is none; without the permission to look, the closed door is the safe answer.
     if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_FORBIDDEN')) return false;

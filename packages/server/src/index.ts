@@ -1,6 +1,6 @@
 // The machine config server: what a machine asks at its first boot, answered from bytes prepared when a pool changed.
 export { bootstrapPaths, createBootstrapSource } from './bootstrap-source.ts';
-export { createClusterSource, isOpenShift } from './cluster-source.ts';
+export { createClusterSource, detectOpenShift } from './cluster-source.ts';
 export { ServerError, serverErrors } from './errors.ts';
 export type { Address } from './listener.ts';
 export { startServer } from './server.ts';

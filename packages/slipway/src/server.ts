@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createLog, createMetrics, serveProbes } from '@slipway/kube';
 import type { Log, LogLevel, Transport } from '@slipway/kube';
-import { createBootstrapSource, createClusterSource, isOpenShift, startServer } from '@slipway/server';
+import { createBootstrapSource, createClusterSource, detectOpenShift, startServer } from '@slipway/server';
 import type { Source } from '@slipway/server';
 import type { ListenAddress } from './address-option.ts';
 import { connect } from './connect.ts';
@@ -90,7 +90,7 @@ async function openCluster(options: ServerCommandOptions, log: Log, stop: AbortS
 async function askOnce(options: ClusterOptions): Promise<boolean> {
   const transport: Transport = await connect(options, { retryForMs: 0 });
   try {
-    return await isOpenShift(transport);
+    return await detectOpenShift(transport);
   } finally {
     await transport.close();
   }

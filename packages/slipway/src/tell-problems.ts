@@ -1,4 +1,4 @@
-import { type CodedProblem, ProblemList } from '@slipway/fleet';
+import { type CodedProblem, formatProblem, ProblemList } from '@slipway/fleet';
 import type { Io } from './ignition/io.ts';
 import { write } from './ignition/io.ts';
 
@@ -18,7 +18,9 @@ export async function tellProblems(io: Io, action: () => Promise<void>): Promise
 
 /** One line each, in the form of every error of the command. */
 function problemLines(problems: readonly CodedProblem[]): string {
-  const shown = problems.slice(0, MAX_SHOWN).map(({ code, message }) => `slipway: ${oneLine(message)} [${code}]\n`);
+  const shown = problems
+    .slice(0, MAX_SHOWN)
+    .map(({ code, message }) => `slipway: ${formatProblem({ code, message: oneLine(message) })}\n`);
   const more = problems.length - shown.length;
   return [...shown, ...(more > 0 ? [`slipway: … and ${more} more problems\n`] : [])].join('');
 }

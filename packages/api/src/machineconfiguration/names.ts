@@ -12,6 +12,9 @@ export const singletonName = 'cluster';
 /** The ConfigMap, in our namespace, that names the OS images of the release. */
 export const osImagesConfigMap = 'machine-config-osimageurl';
 
+/** The ConfigMap, in our namespace, with the boot images of the release. */
+export const bootImagesConfigMap = 'coreos-bootimages';
+
 /** Annotations of a Node, as users know them. */
 export const nodeAnnotations = {
   currentConfig: known('currentConfig'),

@@ -20,7 +20,10 @@ export const machineConfigurationPolicy = (exempt: readonly Identity[]): PolicyD
   ],
 });
 
-/** Where there are MachineSets whose boot images we can bring to the payload's, or say how a person does. */
+/**
+ * Where there are MachineSets whose boot images we can bring to the payload's, or say how a person does. How, fleet says for each
+ * (boot-images/platforms): one that is missing there does not compile.
+ */
 export const bootImagePlatforms = [
   'AlibabaCloud',
   'AWS',

@@ -8,8 +8,17 @@ import {
   machineSets,
   secrets,
 } from '@slipway/api';
-import { additions, GRACE_MS, installer3, type JsonObject, managedStub, oldToken } from '@slipway/fleet/boot-images';
-import { bootImagesData, gcpSpec, olderStream, rhel9 } from '@slipway/fleet/boot-images/testing';
+import { GRACE_MS, type JsonObject } from '@slipway/fleet/boot-images';
+import {
+  additions,
+  bootImagesData,
+  gcpSpec,
+  installer3,
+  managedStub,
+  olderStream,
+  oldToken,
+  rhel9,
+} from '@slipway/fleet/boot-images/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CANARY_MS } from './canary/next-canary-step.ts';
 import { UNUSED_MS } from './collect-copies.ts';

@@ -9,11 +9,13 @@ import {
   osStreamAnnotation,
   osStreamImagesAnnotation,
 } from '@slipway/api';
-import { additions, type BootImageCode, installer3, type JsonObject } from '@slipway/fleet/boot-images';
+import type { BootImageCode, JsonObject } from '@slipway/fleet/boot-images';
 import {
+  additions,
   awsSpec,
   bootImagesData,
   gcpSpec,
+  installer3,
   olderStream,
   rhel9,
   streamMetadata,

@@ -1,5 +1,6 @@
 // What is done about one resource that makes machines, of whichever API: the decision is taken, told, carried out and entered.
 import { bootImageAnnotation, type ConfigMap } from '@slipway/api';
+import { formatProblem } from '@slipway/fleet';
 import {
   type Change,
   type ClusterFacts,
@@ -110,7 +111,7 @@ async function readStub(
 const wordsOf = (error: { readonly message: string; readonly code: string }): string =>
   error.code === 'SLW_KUBE_CONFLICT'
     ? `somebody else changes it at the same time: it is tried again [${error.code}]`
-    : `${error.message} [${error.code}]`;
+    : formatProblem(error);
 
 interface Found {
   readonly decision: Decision;

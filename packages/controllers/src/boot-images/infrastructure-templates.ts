@@ -7,7 +7,7 @@ import {
   type MachineTemplate,
   templateKind,
   type TemplateKindName,
-  templateKindNames,
+  templateKinds,
 } from '@slipway/fleet/boot-images';
 import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { fieldManager } from './options.ts';
@@ -26,7 +26,7 @@ export const templatesOf = (kind: TemplateKindName, version: string): Resource<I
 });
 
 /** For what a controller may write: the version does not matter there. */
-export const allTemplates: readonly Resource[] = templateKindNames.map((kind) => templatesOf(kind, 'v1beta1'));
+export const allTemplates: readonly Resource[] = templateKinds.map(({ kind }) => templatesOf(kind, 'v1beta1'));
 
 /** Undefined where there is none, or nobody serves the kind. */
 export async function findTemplate(

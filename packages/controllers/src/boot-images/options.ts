@@ -1,5 +1,5 @@
 import type { Gates, Metrics } from '@slipway/kube';
-import type { PoolOsOptions } from '../os-streams/pool-os.ts';
+import type { PoolOsOptions } from '../pool-os.ts';
 import type { VerdictBoard } from './verdict-board.ts';
 
 /** With what pools are rendered with: whether a release has arrived is told by it. */

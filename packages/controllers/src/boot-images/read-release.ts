@@ -12,14 +12,14 @@ import { findStream, selectMachineConfigs, streamsOf } from '@slipway/fleet';
 import type { PoolOsProgress, PoolProgress, ReleaseFacts, ReleaseSource } from '@slipway/fleet/boot-images';
 import { osImagesConfigMap } from '@slipway/fleet/stream-discovery';
 import type { Context, Read, Source } from '@slipway/kube';
-import { poolOsOf, type PoolOsOptions } from '../os-streams/pool-os.ts';
+import { poolOsOf, type PoolOsOptions } from '../pool-os.ts';
 import {
   clusterVersionSource,
+  givenMachineConfigs,
   osImagesSource,
   osImageStreamSource,
   streamObjectIn,
-} from '../os-streams/stream-reads.ts';
-import { givenMachineConfigs } from '../sources.ts';
+} from '../sources.ts';
 
 /** ConfigMaps beside that with the OS images may only be read as metadata. */
 export const releaseSources = ({ namespace }: PoolOsOptions, keysOf: () => string[]): readonly Source[] => [

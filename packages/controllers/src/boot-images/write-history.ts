@@ -10,13 +10,13 @@ import {
   annotationSteps,
   type Decision,
   decodeKeptImages,
-  decodeMemory,
   encodeKeptImages,
   type HistoryDetail,
   historyName,
   historySpec,
   type JsonObject,
   type KeptImage,
+  memoryCodec,
   nextDetails,
   nextKeptImages,
   patchSteps,
@@ -78,7 +78,7 @@ export function createHistoryWriter(): HistoryWriter {
 /** Whether it has the image that we gave it. */
 const isOurImage = ({ decision: { verdict }, owner }: Entry): boolean =>
   verdict.verdict === 'current' &&
-  decodeMemory(owner.metadata.annotations?.[bootImageAnnotation])?.image === verdict.image;
+  memoryCodec.decode(owner.metadata.annotations?.[bootImageAnnotation])?.image === verdict.image;
 
 const detailsWith = ({ status }: History, { decision, generation }: Entry, now: number) =>
   nextDetails(status?.details ?? [], { version: decision.version ?? '', generation, now });

@@ -1,5 +1,6 @@
 // What is in the drive of a host, as the BMC tells Ironic.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret, secrets } from '@slipway/api';
+import { formatProblem } from '@slipway/fleet';
 import {
   bmcSeen,
   bmcSeenBeside,
@@ -58,7 +59,7 @@ async function look(ironic: Ironic, uuid: string, signal: AbortSignal): Promise<
   } catch (error) {
     signal.throwIfAborted();
     if (!isIronicError(error)) throw error;
-    return { drive: null, driveProblem: `${error.message} [${error.code}]` };
+    return { drive: null, driveProblem: formatProblem(error) };
   }
 }
 
@@ -169,7 +170,7 @@ async function reconcile(key: Key, shell: Shell): Promise<Next> {
     // Nothing is known, so nothing is said in status: what stood there may still be so.
     if (!isIronicError(error)) throw error;
     context.log.warn({ code: error.code }, error.message);
-    const message = `nothing is done with the host: ${error.message} [${error.code}]`;
+    const message = `nothing is done with the host: ${formatProblem(error)}`;
     context.events.record(bareMetalHosts, host, warning('IronicFailed', message));
     return again(shell.times.ironicMs);
   }

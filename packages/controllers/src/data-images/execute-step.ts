@@ -1,6 +1,7 @@
 // Carries out the one step that was decided on. What must be remembered is written first, on the version that the decision
 // was made on; a kill at any place leaves either that, and we look, or nothing.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, driveMemoryAnnotation } from '@slipway/api';
+import { formatProblem } from '@slipway/fleet';
 import {
   afterCall,
   type CallOutcome,
@@ -175,7 +176,7 @@ async function call(step: Call, scene: Scene): Promise<CallOutcome> {
   } catch (error) {
     context.signal.throwIfAborted();
     if (!isIronicError(error)) throw error;
-    const message = `${error.message} [${error.code}]`;
+    const message = formatProblem(error);
     context.log.warn({ step: step.type, code: error.code }, message);
     return error.isRefusal ? { type: 'refused', message } : { type: 'unsure' };
   }

@@ -1,4 +1,7 @@
 // Asks registries about the images that the sources name. A source that fails is a value: others may still do.
+import type { Secret } from '@slipway/api';
+import { sha256 } from '@slipway/base/hash';
+import { formatProblem } from '@slipway/fleet';
 import {
   type ImagePair,
   imageReferencesPath,
@@ -11,7 +14,13 @@ import {
   type SourceReading,
   type StreamSources,
 } from '@slipway/fleet/stream-discovery';
-import { isRegistryError, type Registry } from '@slipway/registry';
+import {
+  createRegistry,
+  isRegistryError,
+  parsePullSecret,
+  type Registry,
+  type RegistryOptions,
+} from '@slipway/registry';
 
 /** Images that are asked about at once. */
 const AT_ONCE = 8;
@@ -47,7 +56,7 @@ async function orFailed(
     signal?.throwIfAborted();
     // Whatever a registry does is foreseen; anything else is a bug.
     if (!isRegistryError(error)) throw error;
-    return { name, ok: false, problem: `${error.message} [${error.code}]` };
+    return { name, ok: false, problem: formatProblem(error) };
   }
 }
 
@@ -118,3 +127,48 @@ async function allOrFirstFailure<T>(work: readonly Promise<T>[]): Promise<T[]> {
   for (const each of work) results.push(await each);
   return results;
 }
+
+// The registry client of the controllers: made anew when the pull secret of the cluster changes.
+
+/** From the text of a pull secret; null: the cluster has none. Throws errors with codes where it cannot be read. */
+export type MakeRegistry = (pullSecret: string | null) => Registry;
+
+export const registryWith =
+  (options: Omit<RegistryOptions, 'credentials'>): MakeRegistry =>
+  (pullSecret) =>
+    createRegistry({ ...options, ...(pullSecret !== null && { credentials: parsePullSecret(pullSecret) }) });
+
+export interface KeptRegistry {
+  of(secret: Secret | undefined): Registry;
+  close(this: void): void;
+}
+
+const pullSecretKey = '.dockerconfigjson';
+
+export function keepRegistry(make: MakeRegistry): KeptRegistry {
+  let kept: { readonly digest: string; readonly registry: Registry } | undefined;
+  function close(): void {
+    void kept?.registry.close().catch(() => {});
+    kept = undefined;
+  }
+  return {
+    of(secret) {
+      const text = pullSecretIn(secret);
+      const digest = digestOfPullSecret(secret);
+      if (kept?.digest === digest) return kept.registry;
+      const registry = make(text);
+      close();
+      kept = { digest, registry };
+      return registry;
+    },
+    close,
+  };
+}
+
+function pullSecretIn(secret: Secret | undefined): string | null {
+  const encoded = secret?.data?.[pullSecretKey];
+  return encoded === undefined ? null : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+/** Tells one from another, and nothing of what it says. */
+export const digestOfPullSecret = (secret: Secret | undefined): string => sha256(secret?.data?.[pullSecretKey] ?? '');

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { configMaps, type Secret, secrets } from '@slipway/api';
-import { isManaged, serverSecrets, untilDue } from '@slipway/fleet';
+import { isManaged, isOpenShift, serverSecrets, untilDue } from '@slipway/fleet';
 import {
   again,
   type Client,
@@ -14,7 +14,7 @@ import {
 import { deleteSecret, putSecret, textsIn, type WantedSecret } from '../managed-secret.ts';
 import { apiServerOf, type FoundApiServer, joiningKubeconfig } from './joining-kubeconfig.ts';
 import type { FirstBootOptions } from './options.ts';
-import { isOpenShift, readInfrastructure } from './server-address.ts';
+import { readInfrastructure } from './server-address.ts';
 
 /** One of our tokens by which a kubelet introduces itself to the API server. */
 export interface BootstrapToken {

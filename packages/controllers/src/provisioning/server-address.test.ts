@@ -1,6 +1,6 @@
 import type { Infrastructure } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { isOpenShift, serverAddress } from './server-address.ts';
+import { serverAddress } from './server-address.ts';
 import type { ServerAddress } from './server-address.ts';
 
 type Status = NonNullable<Infrastructure['status']>;
@@ -23,6 +23,14 @@ const table: [string, Parameters<typeof serverAddress>, ServerAddress | undefine
     { url: 'https://[fd00::5]:22623', hosts: ['fd00::5', '10.0.0.5', 'api-int.example.com'] },
   ],
   [
+    'the platform says no address',
+    [
+      none,
+      cluster({ ...internal, platformStatus: { type: 'oVirt', ovirt: {}, vsphere: { apiServerInternalIPs: [] } } }),
+    ],
+    { url: 'https://api-int.example.com:22623', hosts: ['api-int.example.com'] },
+  ],
+  [
     'it was said',
     [{ serverUrl: 'https://boot.example.com:8443', serverHosts: ['10.0.0.9', 'boot.example.com'] }, undefined],
     { url: 'https://boot.example.com:8443', hosts: ['boot.example.com', '10.0.0.9'] },
@@ -37,13 +45,5 @@ const table: [string, Parameters<typeof serverAddress>, ServerAddress | undefine
 describe('the address of the server', () => {
   it.each(table)('where %s', (_, [options, infrastructure], address) => {
     expect(serverAddress(options, infrastructure)).toEqual(address);
-  });
-});
-
-describe('the platform', () => {
-  it('is OpenShift where it says which one it is', () => {
-    expect(isOpenShift(undefined)).toBe(false);
-    expect(isOpenShift(cluster(internal))).toBe(false);
-    expect(isOpenShift(cluster({ platformStatus: { type: 'None' } }))).toBe(true);
   });
 });

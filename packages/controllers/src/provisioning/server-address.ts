@@ -34,15 +34,12 @@ export function serverAddress(
  */
 function platformHosts(infrastructure: Infrastructure | undefined): string[] {
   const { apiServerInternalURI = '', platformStatus = {} } = infrastructure?.status ?? {};
-  const { baremetal, nutanix, openstack, ovirt, vsphere } = platformStatus;
-  const addresses = [baremetal, nutanix, openstack, ovirt, vsphere].flatMap((each) => each?.apiServerInternalIPs ?? []);
+  const addresses = Object.values(platformStatus).flatMap((each) =>
+    typeof each === 'object' && 'apiServerInternalIPs' in each ? (each.apiServerInternalIPs ?? []) : [],
+  );
   const name = URL.canParse(apiServerInternalURI) ? bareHost(new URL(apiServerInternalURI).hostname) : '';
   return [...addresses, name].filter(isHost);
 }
-
-/** The platform brings machines of its own, whose stubs have no tokens, and its own way to join. */
-export const isOpenShift = (infrastructure: Infrastructure | undefined): boolean =>
-  infrastructure?.status?.platformStatus !== undefined;
 
 /** Plain Kubernetes has no such kind. */
 export async function readInfrastructure(client: Client): Promise<Infrastructure | undefined> {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { secrets } from '@slipway/api';
-import { nextTokens, readTokens, serverSecrets, untilDue } from '@slipway/fleet';
+import { isOpenShift, nextTokens, readTokens, serverSecrets, untilDue } from '@slipway/fleet';
 import { again, type ControllerDef, done } from '@slipway/kube';
 import { putSecret, textIn } from '../managed-secret.ts';
 import { poolNames, poolSource } from '../sources.ts';
 import type { FirstBootOptions } from './options.ts';
-import { isOpenShift, readInfrastructure } from './server-address.ts';
+import { readInfrastructure } from './server-address.ts';
 
 const allTokens = 'tokens';
 const name = serverSecrets.tokens;

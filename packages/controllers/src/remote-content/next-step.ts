@@ -1,7 +1,13 @@
 // What is to be done about one MachineConfig that has remote content.
 import type { MachineConfig, Secret } from '@slipway/api';
-import { remembered, rememberedValue, requestOf } from './index-secret.ts';
-import { type Snapshot, type SnapshotState, snapshotStateOf } from './snapshot.ts';
+import {
+  remembered,
+  rememberedValue,
+  requestOf,
+  type Snapshot,
+  type SnapshotState,
+  snapshotStateOf,
+} from '../snapshots.ts';
 
 export type Step =
   | { do: 'nothing' }

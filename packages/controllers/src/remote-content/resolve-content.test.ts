@@ -1,5 +1,8 @@
+import type { MachineConfig } from '@slipway/api';
+import { snapshotDigest } from '@slipway/fleet';
+import { encodeDataUrl, gzip, parse, resolve } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
-import { contentLimits, resolveContent } from './resolve-content.ts';
+import { contentLimits, recoverSnapshot, resolveContent } from './resolve-content.ts';
 import { filesFrom, machineConfigWith } from './testing/objects.ts';
 
 const source = { hosts: {}, limits: contentLimits };
@@ -45,5 +48,75 @@ describe('the remote content of a MachineConfig', () => {
     const resolved = await resolveContent(machineConfigWith({ config }), { ...source, fetch: long });
     expect(resolved).toMatchObject({ ok: false });
     expect(JSON.stringify(resolved).length).toBeLessThan(100_000);
+  });
+});
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const inline = (text: string): string => encodeDataUrl(bytes(text));
+const rendered = (files: Record<string, string>): MachineConfig =>
+  machineConfigWith({ name: 'rendered-worker-x', config: filesFrom(files) });
+
+const remote = machineConfigWith({
+  config: filesFrom({
+    '/etc/motd': 'https://files.example.com/motd#welcome',
+    '/etc/issue': 'http://127.0.0.1/issue',
+    '/etc/own': inline('own'),
+  }),
+});
+
+/** The digest of what was fetched at the time. */
+async function digestAt(machineConfig: MachineConfig, servers: Record<string, Uint8Array>): Promise<string> {
+  const { config } = parse(machineConfig.spec?.config ?? {});
+  if (config === null) throw new Error('not a config');
+  const fetch = ({ url }: { url: string }) =>
+    Promise.resolve({ ok: true as const, bytes: servers[url] ?? new Uint8Array() });
+  const hosts = { allowAddresses: ['127.0.0.0/8'] };
+  return snapshotDigest((await resolve(config, { name: 'x', fetch, hosts, compress: false })).config);
+}
+
+const servers = { 'https://files.example.com/motd': bytes('hello'), 'http://127.0.0.1/issue': bytes('machine') };
+
+describe('a lost snapshot', () => {
+  it('is recovered from a rendered config that has the same files', async () => {
+    const digest = await digestAt(remote, servers);
+    const others = [rendered({}), rendered({ '/etc/motd': inline('hello'), '/etc/issue': inline('other') })];
+    const good = rendered({ '/etc/motd': inline('hello'), '/etc/issue': inline('machine') });
+    expect(await recoverSnapshot(remote, digest, [...others, good])).toMatchObject({ digest });
+    expect(await recoverSnapshot(remote, digest, others)).toBeUndefined();
+  });
+
+  it('is recovered from contents that the render compressed', async () => {
+    const digest = await digestAt(remote, servers);
+    const packed = machineConfigWith({
+      config: {
+        storage: {
+          files: [
+            { path: '/etc/motd', contents: { source: encodeDataUrl(await gzip(bytes('hello'))), compression: 'gzip' } },
+            { path: '/etc/issue', contents: { source: inline('machine') } },
+          ],
+        },
+      },
+    });
+    expect(await recoverSnapshot(remote, digest, [packed])).toMatchObject({ digest });
+  });
+
+  it('is recovered in the form in which the server compressed it', async () => {
+    const source = 'https://files.example.com/motd.gz';
+    const files = [{ path: '/etc/motd', contents: { source, compression: 'gzip' } }];
+    const compressed = machineConfigWith({ config: { storage: { files } } });
+    const body = await gzip(bytes('hello'));
+    const digest = await digestAt(compressed, { [source]: body });
+    const kept = [{ path: '/etc/motd', contents: { source: encodeDataUrl(body), compression: 'gzip' } }];
+    const good = machineConfigWith({ config: { storage: { files: kept } } });
+    expect(await recoverSnapshot(compressed, digest, [good])).toMatchObject({ digest });
+  });
+
+  it('stays lost when it came from a config that was merged by reference', async () => {
+    const merging = machineConfigWith({
+      config: { ignition: { version: '3.5.0', config: { merge: [{ source: 'https://files.example.com/base.ign' }] } } },
+    });
+    const base = { ignition: { version: '3.5.0' }, ...filesFrom({ '/etc/motd': inline('hello') }) };
+    const digest = await digestAt(merging, { 'https://files.example.com/base.ign': bytes(JSON.stringify(base)) });
+    expect(await recoverSnapshot(merging, digest, [rendered({ '/etc/motd': inline('hello') })])).toBeUndefined();
   });
 });

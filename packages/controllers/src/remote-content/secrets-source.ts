@@ -1,9 +1,15 @@
 // The Secrets of all snapshots as the controller watches them: metadata alone, found by what they are about.
-import { secrets } from '@slipway/api';
-import type { Secret } from '@slipway/api';
+import { type Secret, secrets } from '@slipway/api';
 import type { Key, Read, Source, Store, Stored } from '@slipway/kube';
-import { chunkName, chunksOf, digestOf, indexAnnotations, remoteContentLabel, shortDigest } from './index-secret.ts';
-import type { Snapshot } from './snapshot.ts';
+import {
+  chunkName,
+  chunksOf,
+  digestOf,
+  indexAnnotations,
+  remoteContentLabel,
+  shortDigest,
+  type Snapshot,
+} from '../snapshots.ts';
 
 const byDigest = 'remote-content-digest';
 const byMachineConfig = 'remote-content-machine-config';

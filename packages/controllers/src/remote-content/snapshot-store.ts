@@ -1,10 +1,16 @@
 // How a snapshot gets into Secrets: its chunks first, its index last.
-import { secrets } from '@slipway/api';
-import type { MachineConfig, Secret } from '@slipway/api';
+import { type MachineConfig, type Secret, secrets } from '@slipway/api';
+import type { PackedSnapshot } from '@slipway/fleet';
 import { type Client, isKubeError, type Stored } from '@slipway/kube';
-import { chunkName, indexAnnotations, indexMetadata, type IndexOutcome, remoteContentLabel } from './index-secret.ts';
-import type { PackedSnapshot } from './pack.ts';
-import { loadSnapshot, type Snapshot } from './snapshot.ts';
+import {
+  chunkName,
+  indexAnnotations,
+  indexMetadata,
+  type IndexOutcome,
+  loadSnapshot,
+  remoteContentLabel,
+  type Snapshot,
+} from '../snapshots.ts';
 
 const fieldManager = 'slipway-remote-content';
 

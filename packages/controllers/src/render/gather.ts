@@ -1,19 +1,24 @@
 // What a pool's render starts from: its MachineConfigs in order, each made ready once and kept for as long as it is unchanged.
-import { generatedByAnnotation, machineConfigPools, machineConfigs, secrets } from '@slipway/api';
-import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import {
+  generatedByAnnotation,
+  type MachineConfig,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  secrets,
+} from '@slipway/api';
+import {
+  type CodedProblem,
   needsRemoteContent,
   type PreparedRender,
   prepareRender,
   type ReadInput,
   readMachineConfig,
   type RenderImages,
-  type ReportedProblem,
   selectMachineConfigs,
 } from '@slipway/fleet';
 import type { Client, Read, Stored } from '@slipway/kube';
-import { indexName } from '../remote-content/index-secret.ts';
-import { loadSnapshot, type Snapshot, snapshotStateOf } from '../remote-content/snapshot.ts';
+import { indexName, loadSnapshot, type Snapshot, snapshotStateOf } from '../snapshots.ts';
 
 interface Ready {
   digest: string;
@@ -91,7 +96,7 @@ async function readWithSnapshot(
   return keep(ready, machineConfig, snapshot.digest, () => readMachineConfig(machineConfig, loaded.config));
 }
 
-const lostProblem = ({ metadata }: MachineConfig, message: string): ReportedProblem => ({
+const lostProblem = ({ metadata }: MachineConfig, message: string): CodedProblem => ({
   code: 'SLW_REMOTE_CONTENT_LOST',
   message: `MachineConfig ${metadata.name}: ${message}`,
 });

@@ -5,6 +5,7 @@ import {
   decodeProblems,
   fieldsWhileInUse,
   goesWhenUnused,
+  formatProblems,
   type PoolStatus,
   type PoolStatusInput,
   type RolloutDecision,
@@ -75,7 +76,7 @@ export function renderProblemOf({ metadata }: MachineConfigPool): PoolStatusInpu
   const annotation = metadata.annotations?.[renderProblemsAnnotation];
   if (annotation === undefined) return null;
   const { problems, more } = decodeProblems(annotation);
-  const message = problems.map(({ code, message }) => (code === '' ? message : `${message} [${code}]`)).join('\n');
+  const message = formatProblems(problems);
   return { reason: 'RenderFailed', message: more > 0 ? `${message}\n… and ${more} more` : message };
 }
 

@@ -1,11 +1,9 @@
 // The end of an update: what was kept for the other way goes, and then its journal.
 import { posix } from 'node:path';
 import { type FileSystem, systemErrorCode } from '../host/file-system.ts';
-import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node-paths.ts';
+import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node/state-file.ts';
 import type { Journal } from './journal.ts';
-import { kindAt } from './look.ts';
-import { asideOf, KEPT_DIRECTORY, type Move, temporaryOf } from './move.ts';
-import { syncDirectories } from './synced.ts';
+import { asideOf, KEPT_DIRECTORY, kindAt, type Move, syncDirectories, temporaryOf } from './moves.ts';
 
 /** A journal under this name is none: it takes one rename for an update to be over. */
 const RETIRED = `${STATE_DIRECTORY}/update-over`;

@@ -1,15 +1,15 @@
 // The record of an update that is under way: what it is, written once before anything is touched, and a log of how far it
 // is. Both are on the disk when a promise of this file resolves.
-import { hash } from 'node:crypto';
-import { isRecord } from '@slipway/base/json';
+import { createHash, hash } from 'node:crypto';
+import { decode, type Decoder, number, object, string, withFallback } from '@slipway/base/codec';
 import type { Change, NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, ownOwners } from '../host/file-system.ts';
-import { UPDATE_DIRECTORY } from '../node-paths.ts';
-import type { StoredConfig } from '../stored-config.ts';
-import { decodeLog, encodeRecord, LOG_BYTES, type LogRecord } from './log-record.ts';
-import type { Move, Put } from './move.ts';
-import type { UnitStep } from './units.ts';
+import { UPDATE_DIRECTORY } from '../node/state-file.ts';
+import type { StoredConfig } from '../node/stored-config.ts';
+import type { Problem } from '../problem.ts';
+import type { Move, Put } from './moves.ts';
+import type { UnitStep } from './steps.ts';
 
 /** All that is needed to go on or back, also for a program that was upgraded meanwhile. */
 export interface Journal {
@@ -43,8 +43,11 @@ export interface OpenJournal extends Journal {
 const CONFIGS = `${UPDATE_DIRECTORY}/configs.json`;
 const LOG = `${UPDATE_DIRECTORY}/log`;
 const FORMAT = 1;
+
 /** Two configs of at most 1.5 MB, as text in text, and the list of changes: far less. */
 const MAX_BYTES = 64 * 1024 * 1024;
+/** Of its first line: names of objects, and a digest. */
+const MAX_HEADER = 4096;
 
 export async function createJournal(files: FileSystem, journal: Journal, programVersion: string): Promise<OpenJournal> {
   const configs = encodeJournal(journal, programVersion);
@@ -137,46 +140,94 @@ export type DecodedJournal =
 
 export function decodeJournal(bytes: Uint8Array): DecodedJournal {
   const end = bytes.indexOf(NEWLINE);
-  const header = end < 0 ? null : parseHeader(textIn(bytes.subarray(0, end)));
-  if (header === null) return { ok: false, damaged: true, from: '', to: '', why: damaged('its first line') };
-  const { format, program, from, to } = header;
+  const header = decode(headerDecoder, textIn(bytes.subarray(0, Math.max(0, end))), { maxChars: MAX_HEADER });
+  if (!header.ok) return { ok: false, damaged: true, from: '', to: '', why: damaged('its first line') };
+  const { format, program, from, to, sha256 } = header.value;
   if (format !== FORMAT) {
     const why = `${CONFIGS} was written by version ${program} of the program in format ${format}; this one knows format ${FORMAT}. Let that version, or a newer one, end the update. ${LEFT_ALONE}`;
     return { ok: false, damaged: false, from, to, why };
   }
   const body = bytes.subarray(end + 1);
-  if (hash('sha256', body) !== header.sha256)
-    return { ok: false, damaged: true, from, to, why: damaged('its contents') };
+  if (hash('sha256', body) !== sha256) return { ok: false, damaged: true, from, to, why: damaged('its contents') };
   return { ok: true, program, journal: JSON.parse(textIn(body)) as Journal };
 }
 
 const NEWLINE = 10;
 const textIn = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-
 const LEFT_ALONE = 'The machine is left as it is';
 
 const damaged = (part: string): string =>
   `${CONFIGS}: expected ${part} as the daemon wrote them, found other bytes (the checksum differs), so how the machine was before is not known. ${LEFT_ALONE}: install it anew`;
 
-function parseHeader(line: string): Header | null {
-  const header = parseJson(line);
-  if (!isRecord(header)) return null;
-  const { format, sha256 } = header;
-  if (typeof format !== 'number' || typeof sha256 !== 'string') return null;
-  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-  return {
-    format,
-    sha256,
-    program: textOf(header['program']),
-    from: textOf(header['from']),
-    to: textOf(header['to']),
-  };
+const nameOrNone = withFallback(string(), '');
+const headerDecoder: Decoder<Header> = object({
+  format: number(),
+  sha256: string(),
+  program: nameOrNone,
+  from: nameOrNone,
+  to: nameOrNone,
+});
+
+export type LogRecord =
+  /** All is staged; from here on the machine changes. The first try is 1. */
+  | { readonly state: 'changing'; readonly attempt: number; readonly bootId: string }
+  /** The disk is new; services are told. */
+  | { readonly state: 'changed' }
+  /** `staged`: the next boot is to bring another deployment of the OS. */
+  | { readonly state: 'rebooting'; readonly bootId: string; readonly staged: boolean }
+  /** It failed: the machine goes back. */
+  | { readonly state: 'back'; readonly problem: Problem }
+  /** The disk is old again. `mark`: the deployment of the OS that the machine then ran. */
+  | { readonly state: 'rebooting back'; readonly bootId: string; readonly mark: string }
+  | { readonly state: 'returned' }
+  | { readonly state: 'done' };
+
+export interface DecodedLog {
+  readonly records: readonly LogRecord[];
+  /** Where the next record belongs: what is there, if anything, is one that was not written to its end. */
+  readonly end: number;
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
+const SECTOR = 512;
+const CHECKSUM_LENGTH = 16;
+
+/** A disk that goes wrong again and again writes few records, and messages in them are cut: it never gets full. */
+export const LOG_BYTES = 64 * 1024;
+
+/**
+ * One line of JSON with a checksum, in sectors of its own, so that a write that the power cuts off damages no record but its
+ * own.
+ */
+export function encodeRecord(record: LogRecord, index: number): Uint8Array {
+  const text = JSON.stringify({ index, ...record });
+  const line = new TextEncoder().encode(`${checksum(text)} ${text}\n`);
+  const bytes = new Uint8Array(Math.ceil(line.length / SECTOR) * SECTOR);
+  bytes.set(line);
+  return bytes;
+}
+
+export function decodeLog(bytes: Uint8Array): DecodedLog {
+  const records: LogRecord[] = [];
+  let end = 0;
+  while (end < bytes.length) {
+    const length = bytes.subarray(end).indexOf(NEWLINE);
+    const record = length < 0 ? null : decodeLine(bytes.subarray(end, end + length), records.length);
+    if (record === null) break;
+    records.push(record);
+    end += Math.ceil((length + 1) / SECTOR) * SECTOR;
   }
+  return { records, end };
+}
+
+/** Null: not written, or not to its end. */
+function decodeLine(bytes: Uint8Array, index: number): LogRecord | null {
+  const line = new TextDecoder().decode(bytes);
+  const text = line.slice(CHECKSUM_LENGTH + 1);
+  if (text === '' || line !== `${checksum(text)} ${text}`) return null;
+  const { index: found, ...record } = JSON.parse(text) as LogRecord & { readonly index: number };
+  return found === index ? record : null;
+}
+
+function checksum(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, CHECKSUM_LENGTH);
 }

@@ -4,11 +4,9 @@ import type { Irreconcilable } from '@slipway/fleet';
 import { type DesiredMachine, desiredMachineOf } from '../desired-machine.ts';
 import { describeDrifts, type Drift } from '../drift/drift.ts';
 import type { Host } from '../host/host.ts';
-import type { Problem } from '../problem.ts';
-import { problemOf } from './problem.ts';
-import type { Survey } from './site.ts';
+import { type Problem, problemOf } from '../problem.ts';
 import type { UpdateRequest } from './stage.ts';
-import { surveyUpdate } from './survey.ts';
+import { type Survey, surveyUpdate } from './survey.ts';
 
 export type Preflight = PassedPreflight | FailedPreflight;
 

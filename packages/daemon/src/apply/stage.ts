@@ -1,21 +1,30 @@
 // Makes everything ready that an update needs, beside what the machine uses, so that the update itself needs no space and the
 // way back neither. Nothing that the machine uses changes.
 import { posix } from 'node:path';
+import { forEachLimit } from '@slipway/base/concurrency';
 import type { UpdatePlan } from '@slipway/fleet';
-import { encodeStoredConfig } from '../current-config.ts';
 import { type FileSystem, ownOwners, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { CURRENT_CONFIG, STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node-paths.ts';
-import type { StoredConfig } from '../stored-config.ts';
+import { CURRENT_CONFIG, STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node/state-file.ts';
+import { encodeStoredConfig, type StoredConfig } from '../node/stored-config.ts';
+import { type Problem, problemOf } from '../problem.ts';
+import { cleanUpOld } from './clean-up.ts';
 import { createJournal, type Journal, type OpenJournal } from './journal.ts';
-import { asideOf, KEPT_DIRECTORY, keptOf, type Move, type Put, temporaryOf } from './move.ts';
-import { noOriginalPath, originalPath } from './originals.ts';
-import { markOf, osChangeOf } from './os-change.ts';
-import { forEachAtOnce } from './pool.ts';
-import type { PassedPreflight } from './preflight.ts';
-import type { Make, Survey, SurveyedMove } from './site.ts';
-import { syncDirectories, SYNCS_AT_ONCE } from './synced.ts';
-import { unitSteps } from './units.ts';
+import {
+  asideOf,
+  KEPT_DIRECTORY,
+  keptOf,
+  type Move,
+  noOriginalPath,
+  originalPath,
+  type Put,
+  syncDirectories,
+  SYNCS_AT_ONCE,
+  temporaryOf,
+} from './moves.ts';
+import { type PassedPreflight, preflight } from './preflight.ts';
+import { firstProblem, markOf, osChangeOf, unitSteps } from './steps.ts';
+import type { Make, Survey, SurveyedMove } from './survey.ts';
 
 export interface UpdateRequest {
   readonly from: StoredConfig;
@@ -25,8 +34,33 @@ export interface UpdateRequest {
   readonly preflight?: PassedPreflight;
 }
 
+export type Prepared =
+  | { readonly ok: true; readonly journal: OpenJournal }
+  /** `isLeftOver`: what was made ready could not be removed. The machine itself is untouched. */
+  | { readonly ok: false; readonly problem: Problem; readonly isLeftOver: boolean };
+
+/** From a request to an update that is staged, or the reason why not. */
+export async function prepare(host: Host, request: UpdateRequest, programVersion: string): Promise<Prepared> {
+  const { files } = host;
+  const found = request.preflight ?? (await preflight(host, request));
+  if (found.type !== 'passed') return { ok: false, problem: found.problem, isLeftOver: false };
+  let journal: Journal | null = null;
+  try {
+    journal = await drawUp(host, request, found);
+    await makeUpdateDirectory(files);
+    return { ok: true, journal: await stage(files, journal, found.survey, programVersion) };
+  } catch (error) {
+    const problem = problemOf(error, `making the update to ${request.to.name} ready`);
+    return { ok: false, problem, isLeftOver: journal !== null && !(await isCleanedUp(files, journal)) };
+  }
+}
+
+async function isCleanedUp(files: FileSystem, journal: Journal): Promise<boolean> {
+  return (await firstProblem([{ name: 'cleaning up', act: () => cleanUpOld(files, journal) }])) === null;
+}
+
 /** What is to be done, as it will stand in the journal: from here on the plan is not asked again. */
-export async function drawUp(
+async function drawUp(
   host: Host,
   { from, to, plan: { changes, actions } }: UpdateRequest,
   { survey, desired }: PassedPreflight,
@@ -71,7 +105,7 @@ export async function makeUpdateDirectory(files: FileSystem): Promise<void> {
 }
 
 /** The update directory is there. What was made before a failure is in the journal, and the caller removes it. */
-export async function stage(
+async function stage(
   files: FileSystem,
   journal: Journal,
   survey: Survey,
@@ -92,7 +126,7 @@ export async function stage(
 async function makeReady(files: FileSystem, moves: readonly SurveyedMove[]): Promise<void> {
   const puts = moves.flatMap(({ move, make }) => (move.kind === 'put' && make !== null ? [{ move, make }] : []));
   const staged = new Map(puts.map(({ move }) => [move.path, move.stagedAt]));
-  await forEachAtOnce(puts, SYNCS_AT_ONCE, async ({ move, make }) => {
+  await forEachLimit(puts, SYNCS_AT_ONCE, async ({ move, make }) => {
     if (make.kind !== 'hard link') await makeAt(files, move, make);
   });
   for (const { move, make } of puts) {

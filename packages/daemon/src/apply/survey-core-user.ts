@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { PasswordChange, SshKeys, SshKeysChange } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { Accounts } from '../host/host.ts';
-import type { Site } from './site.ts';
+import type { Site } from './survey.ts';
 
 /** The file that the keys of configs have for themselves, so that those of others are left alone. */
 const KEYS = '.ssh/authorized_keys.d/ignition';

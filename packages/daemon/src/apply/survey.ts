@@ -1,12 +1,57 @@
 // What an update comes to on this machine: looked at before anything is touched. Whatever is in the way is found here.
-import { type Change, UNIT_DIRECTORY } from '@slipway/fleet';
-import type { DesiredMachine } from '../desired-machine.ts';
-import type { Host } from '../host/host.ts';
-import type { Problem } from '../problem.ts';
+import { posix } from 'node:path';
+import { truncate } from '@slipway/base/text';
+import { type Change, type PathChange, type PathState, UNIT_DIRECTORY } from '@slipway/fleet';
+import type { DesiredEntry, DesiredFile, DesiredMachine } from '../desired-machine.ts';
+import { DaemonError } from '../errors.ts';
+import type { FileSystem, Found, Owners } from '../host/file-system.ts';
+import type { Accounts, Host } from '../host/host.ts';
+import { CURRENT_CONFIG, NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../node/state-file.ts';
+import { type Problem, problemOf } from '../problem.ts';
+import { type Drop, findOriginal, noOriginalPath, originalPath, type Put, temporaryOf } from './moves.ts';
 import { surveyPassword, surveySshKeys } from './survey-core-user.ts';
-import { surveyHardLinks, surveyPath } from './survey-path.ts';
-import { openSite, type Site, type Survey } from './site.ts';
-import { problemOf } from './problem.ts';
+
+export interface Survey extends Readonly<Notes> {
+  readonly directories: readonly NewDirectory[];
+  readonly problems: readonly Problem[];
+}
+
+export interface SurveyedMove {
+  readonly move: Put | Drop;
+  /** Null for what goes. */
+  readonly make: Make | null;
+}
+
+/** How what is put somewhere is made. */
+export type Make =
+  | (Owners & { readonly kind: 'file'; readonly mode: number; readonly bytes: () => Promise<Uint8Array> })
+  | (Owners & { readonly kind: 'link'; readonly target: string })
+  /** A second name of what is, or is to be, at a path. */
+  | { readonly kind: 'hard link'; readonly target: string }
+  | { readonly kind: 'original'; readonly at: string }
+  /** One of those that are made on the way. */
+  | { readonly kind: 'directory' };
+
+interface Notes {
+  readonly moves: SurveyedMove[];
+  /** Of paths that come into the config: whether the OS has something there. */
+  readonly originals: { readonly path: string; readonly isThere: boolean }[];
+  /** Files of originals that have no use once the update is done. */
+  readonly endedOriginals: string[];
+  oldPasswordHash: string | null;
+}
+
+export interface Site {
+  readonly files: FileSystem;
+  readonly accounts: Accounts;
+  readonly desired: DesiredMachine;
+  readonly notes: Notes;
+  readonly parents: Parents;
+  hasMove(path: string): boolean;
+  isDropped(path: string): boolean;
+  drop(path: string, held: Drop['held']): void;
+  put(path: string, held: Put['held'], make: Make, place: string): void;
+}
 
 /** One file in the way tells enough; a hundred fill a condition. */
 const MAX_PROBLEMS = 10;
@@ -58,7 +103,7 @@ async function removeForeignMask(site: Site, unit: string): Promise<void> {
 function nameOf(change: Change): string {
   switch (change.kind) {
     case 'path':
-      return `${change.after?.of ?? change.before?.of ?? 'path'} ${change.path.slice(0, 300)}`;
+      return `${change.after?.of ?? change.before?.of ?? 'path'} ${truncate(change.path, 300)}`;
     case 'unit':
       return `unit ${change.unit}`;
     case 'ssh keys':
@@ -70,4 +115,240 @@ function nameOf(change: Change): string {
     case 'extensions':
       return change.kind;
   }
+}
+
+/** A machine while it is looked at for an update, and what is noted on the way. */
+function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, desired: DesiredMachine): Site {
+  const notes: Notes = { moves: [], originals: [], endedOriginals: [], oldPasswordHash: null };
+  const moved = new Map<string, 'put' | 'drop'>();
+
+  function drop(path: string, held: Drop['held']): void {
+    moved.set(path, 'drop');
+    notes.moves.push({ move: { kind: 'drop', number: notes.moves.length, path, held }, make: null });
+  }
+
+  function put(path: string, held: Put['held'], make: Make, place: string): Put {
+    const number = notes.moves.length;
+    const what = make.kind === 'directory' ? 'directory' : 'entry';
+    const stagedAt = posix.join(place, posix.basename(temporaryOf({ path, number })));
+    const move: Put = { kind: 'put', number, path, what, stagedAt, held };
+    moved.set(path, 'put');
+    notes.moves.push({ move, make });
+    return move;
+  }
+
+  const isDropped = (path: string): boolean => moved.get(path) === 'drop';
+  const parents = createParents({
+    files,
+    isDropped,
+    replace: (path) => put(path, 'nothing', { kind: 'directory' }, posix.dirname(path)),
+  });
+  return { files, accounts, desired, notes, parents, drop, put, isDropped, hasMove: (path) => moved.has(path) };
+}
+
+/** Of what the OS has in a file that stays. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+const MAX_LISTED = 10_000;
+const ROOT = { id: 0 };
+
+/** What is there, what comes in its place, what goes back to the OS. */
+async function surveyPath(site: Site, change: PathChange): Promise<void> {
+  if (isOwn(change.path)) throw refusal('the path is the daemon’s own: choose another one');
+  const entry = site.desired.entries.get(change.path);
+  if (change.after === null || entry === undefined) return leave(site, change);
+  return come(site, change, entry);
+}
+
+function isOwn(path: string): boolean {
+  const below = (directory: string) => path === directory || path.startsWith(`${directory}/`);
+  return path === CURRENT_CONFIG || [UPDATE_DIRECTORY, ORIGINALS, NO_ORIGINALS].some(below);
+}
+
+/** Back to what the OS has at this path, else nothing. */
+async function leave(site: Site, { path, before }: PathChange): Promise<void> {
+  const { files, notes } = site;
+  const found = await files.lookAt(path);
+  if (before?.kind === 'directory') {
+    if (found?.kind === 'directory') site.drop(path, 'directory');
+    return;
+  }
+  const original = await findOriginal(files, path);
+  notes.endedOriginals.push(originalPath(path), noOriginalPath(path));
+  const held = heldBy(found);
+  if (held === 'directory') throw refusal('expected a file, found a directory: remove it from the machine');
+  if (typeof original === 'object') return place(site, path, held, { kind: 'original', at: original.at });
+  if (held === 'entry' && !isTheirs(original, before)) site.drop(path, 'entry');
+}
+
+/** What the config never had contents for is the OS's own, as far as anybody knows. */
+function isTheirs(original: 'nothing' | 'unknown', before: PathState | null): boolean {
+  return original === 'unknown' && before?.kind === 'file' && before.keepsExisting;
+}
+
+async function come(site: Site, { path, before }: PathChange, entry: DesiredEntry): Promise<void> {
+  const parent = await placeIn(site, path);
+  // In a directory that is not there yet nothing can be found.
+  const found = parent === posix.dirname(path) ? await site.files.lookAt(path) : null;
+  const make = await makeOf(site, entry, found);
+  if (make === null) return;
+  const held = heldBy(found);
+  if (held === 'directory') await mustBecomeEmpty(site, path);
+  site.put(path, held, make, parent);
+  if (before === null) site.notes.originals.push({ path, isThere: held === 'entry' });
+}
+
+async function place(site: Site, path: string, held: Put['held'], make: Make): Promise<void> {
+  site.put(path, held, make, await placeIn(site, path));
+}
+
+async function placeIn({ accounts, parents }: Site, path: string): Promise<string> {
+  return parents.placeFor(posix.dirname(path), { mode: 0o755, ...(await accounts.owners(ROOT, ROOT)) });
+}
+
+function heldBy(found: Found | null): Put['held'] {
+  if (found === null) return 'nothing';
+  if (found.kind === 'other')
+    throw refusal('expected a file, found a device, a socket or a pipe: remove it from the machine');
+  return found.kind === 'directory' ? 'directory' : 'entry';
+}
+
+/** Null: what is there is right as it is. */
+async function makeOf(site: Site, entry: DesiredEntry, found: Found | null): Promise<Make | null> {
+  switch (entry.kind) {
+    case 'file':
+      if (entry.keepsExisting && found !== null) return keepExisting(site, entry, found);
+      return { kind: 'file', mode: entry.mode, bytes: entry.bytes, ...(await ownersOf(site, entry)) };
+    case 'link':
+      return { kind: 'link', target: entry.target, ...(await ownersOf(site, entry)) };
+    case 'hard link':
+      return { kind: 'hard link', target: entry.target };
+    case 'directory':
+      throw refusal(
+        'a directory of a config is made when a machine is installed: take it back, or install the machine anew',
+      );
+  }
+}
+
+/** What is in the file stays, and so do mode and owners where the config does not name them. */
+async function keepExisting(site: Site, entry: DesiredFile, found: Found): Promise<Make | null> {
+  if (found.kind !== 'file')
+    throw refusal(`expected a file, found a ${found.kind}: remove it, or give the file contents`);
+  const { leaves } = entry;
+  const owners = await ownersOf(site, entry);
+  const mode = leaves.has('mode') ? found.mode : entry.mode;
+  const uid = leaves.has('user') ? found.uid : owners.uid;
+  const gid = leaves.has('group') ? found.gid : owners.gid;
+  const isSame = mode === found.mode && uid === found.uid && gid === found.gid;
+  if (isSame && entry.contents.size === 0) return null;
+  const bytes = Buffer.concat([await site.files.read(entry.path, MAX_KEPT_BYTES), await entry.bytes()]);
+  return { kind: 'file', mode, uid, gid, bytes: async () => bytes };
+}
+
+async function ownersOf(
+  { accounts }: Site,
+  { user, group }: Exclude<DesiredEntry, { kind: 'hard link' }>,
+): Promise<Owners> {
+  return accounts.owners(user, group);
+}
+
+/** A file takes the place of a directory only if all in it goes with the update. */
+async function mustBecomeEmpty(site: Site, path: string): Promise<void> {
+  const ahead = [path];
+  let seen = 0;
+  for (let directory = ahead.pop(); directory !== undefined; directory = ahead.pop()) {
+    for (const name of await site.files.list(directory)) {
+      const inside = posix.join(directory, name);
+      seen += 1;
+      if (seen > MAX_LISTED) throw notEmpty(`more than ${MAX_LISTED} things`);
+      if ((await site.files.lookAt(inside))?.kind === 'directory') ahead.push(inside);
+      else if (!site.isDropped(inside)) throw notEmpty(inside);
+    }
+  }
+}
+
+const notEmpty = (what: string): DaemonError =>
+  refusal(
+    `expected a file or nothing, found a directory with ${what} in it, which is not the config’s: remove it from the machine`,
+  );
+
+/** A second name of a file that is replaced would stay one of the old file. */
+async function surveyHardLinks(site: Site): Promise<void> {
+  for (const entry of site.desired.entries.values()) {
+    if (entry.kind !== 'hard link' || site.hasMove(entry.path) || !site.hasMove(entry.target)) continue;
+    const held = heldBy(await site.files.lookAt(entry.path));
+    await place(site, entry.path, held, { kind: 'hard link', target: entry.target });
+  }
+}
+
+function refusal(why: string): DaemonError {
+  return new DaemonError('SLW_DAEMON_PREFLIGHT', why);
+}
+
+interface NewDirectory extends Owners {
+  readonly path: string;
+  readonly mode: number;
+}
+
+interface Parents {
+  /** Where what belongs in a directory can be made ready: there, or where the directory itself is. */
+  placeFor(directory: string, making: Omit<NewDirectory, 'path'>): Promise<string>;
+  /** From the top down. */
+  readonly made: readonly NewDirectory[];
+}
+
+interface ParentsOptions {
+  readonly files: FileSystem;
+  /** Whether a file or link at the path goes before anything comes. */
+  readonly isDropped: (path: string) => boolean;
+  /** Registers the move that brings a directory to the place of what goes. */
+  readonly replace: (path: string) => Put;
+}
+
+const MOST_LINKS = 40;
+
+/**
+ * The directories that things to come belong in: those that are there, those to be made, and those that a file still stands
+ * in the place of. The latter are made ready beside it, with all that belongs in them, and take its place in one rename.
+ */
+function createParents({ files, isDropped, replace }: ParentsOptions): Parents {
+  const places = new Map<string, string>();
+  const made: NewDirectory[] = [];
+
+  async function placeFor(directory: string, making: Omit<NewDirectory, 'path'>, links = 0): Promise<string> {
+    const known = places.get(directory);
+    if (known !== undefined) return known;
+    const place = directory === '/' ? '/' : await find(directory, making, links);
+    places.set(directory, place);
+    return place;
+  }
+
+  async function find(directory: string, making: Omit<NewDirectory, 'path'>, links: number): Promise<string> {
+    const above = posix.dirname(directory);
+    const placeAbove = await placeFor(above, making, links);
+    const place = posix.join(placeAbove, posix.basename(directory));
+    if (placeAbove !== above) return make(place, making);
+    const found = await files.lookAt(directory);
+    if (found === null) return make(place, making);
+    if (found.kind === 'directory') return place;
+    if (isDropped(directory)) return make(temporaryOf(replace(directory)), making);
+    if (found.kind !== 'link') throw inTheWay(directory);
+    if (links >= MOST_LINKS)
+      throw new DaemonError('SLW_DAEMON_PATH', `${directory} leads in a ring of links: break it`);
+    await placeFor(posix.resolve(above, found.target), making, links + 1);
+    return place;
+  }
+
+  function make(path: string, making: Omit<NewDirectory, 'path'>): string {
+    made.push({ ...making, path });
+    return path;
+  }
+
+  return { placeFor, made };
+}
+
+function inTheWay(directory: string): DaemonError {
+  return new DaemonError(
+    'SLW_DAEMON_PREFLIGHT',
+    `expected ${directory} to be a directory, found a file that is not the config’s: remove it from the machine, or choose another path`,
+  );
 }

@@ -1,10 +1,10 @@
 import { listDone } from '@slipway/simulator';
 import { describe, expect, it } from 'vitest';
-import { readCurrentConfig } from '../current-config.ts';
 import { DaemonError } from '../errors.ts';
 import { ownOwners } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node-paths.ts';
+import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node/state-file.ts';
+import { readCurrentConfig } from '../node/stored-config.ts';
 import {
   file,
   ignition,

@@ -1,25 +1,20 @@
 // Brings a machine from one config to another, or back, and goes on where it was cut off. Whatever happens, the machine ends
 // exactly old or exactly new, and the result says which.
+import { listNames } from '@slipway/base/text';
 import type { NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
-import { STATE_DIRECTORY } from '../node-paths.ts';
-import type { Problem } from '../problem.ts';
-import type { StoredConfig } from '../stored-config.ts';
+import { STATE_DIRECTORY } from '../node/state-file.ts';
+import type { StoredConfig } from '../node/stored-config.ts';
+import { type Problem, problemOf, withMore } from '../problem.ts';
 import { cleanUpNew, cleanUpOld, retire, sweep } from './clean-up.ts';
-import { carryOut } from './flip.ts';
-import { openJournal, type Journal, type OpenJournal } from './journal.ts';
-import { partsBack, partsForward, partsOfActions, runsOldOS } from './machine-change.ts';
-import type { LogRecord } from './log-record.ts';
-import { nextStep, type NextStep } from './next-step.ts';
-import { markOf } from './os-change.ts';
-import { problemOf, withMore } from './problem.ts';
-import { firstProblem } from './part.ts';
-import { prepare } from './prepare.ts';
-import type { UpdateRequest } from './stage.ts';
-import { isAt, old, stuck, stuckOnTheWayBack, type UpdateResult } from './update-result.ts';
+import { type Journal, type LogRecord, openJournal, type OpenJournal } from './journal.ts';
+import { carryOut } from './moves.ts';
+import { isAt, nextStep, type NextStep, old, stuck, stuckOnTheWayBack, type UpdateResult } from './recovery.ts';
+import { prepare, type UpdateRequest } from './stage.ts';
+import { firstProblem, markOf, partsBack, partsForward, partsOfActions, runsOldOS } from './steps.ts';
 
-export type { UpdateResult } from './update-result.ts';
+export type { UpdateResult } from './recovery.ts';
 export type { UpdateRequest } from './stage.ts';
 
 export interface UpdateStep {
@@ -263,11 +258,11 @@ const MAX_TOLD = 3;
 
 function mustBeNone(differences: readonly { readonly message: string }[]): void {
   if (differences.length === 0) return;
-  const told = differences.slice(0, MAX_TOLD).map(({ message }) => message);
-  if (differences.length > MAX_TOLD) told.push(`and ${differences.length - MAX_TOLD} more`);
+  const messages = differences.map(({ message }) => message);
+  const told = listNames(messages, { max: MAX_TOLD, separator: '; ' });
   throw new DaemonError(
     'SLW_DAEMON_VERIFY',
-    `the machine is not what the config says: ${told.join('; ')}. Something else on the machine writes there, or refused it: see its log`,
+    `the machine is not what the config says: ${told}. Something else on the machine writes there, or refused it: see its log`,
   );
 }
 

@@ -2,7 +2,14 @@ import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { describe, expect, it } from 'vitest';
 import { BASELINE, readBaseline, recordBaseline } from './baseline.ts';
 import { heal } from './heal.ts';
-import { bringTo, sampleConfig, sampleFile, sampleMachine, type SampleMachine, writeAt } from './sample-machine.ts';
+import {
+  bringTo,
+  sampleConfig,
+  sampleFile,
+  sampleMachine,
+  type SampleMachine,
+  writeAt,
+} from './testing/sample-machine.ts';
 import { verifyMachine } from './verify-machine.ts';
 
 const empty = sampleConfig('rendered-worker-2', {});

@@ -1,12 +1,12 @@
 // What was on the machine when it reached its config: only what comes after that is drift.
-import { isRecord } from '@slipway/base/json';
+import { array, object, stateFileCodec, string } from '@slipway/base/codec';
+import { UNIT_DIRECTORY } from '@slipway/fleet';
 import { CORE, type DesiredMachine, desiredMachineOf } from '../desired-machine.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { DaemonError } from '../errors.ts';
+import { type FileSystem, type Found, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { STATE_DIRECTORY } from '../node-paths.ts';
-import { writeStateFile } from '../state-file.ts';
-import type { StoredConfig } from '../stored-config.ts';
-import { findUnitExtras, lookForExtra } from './unit-extras.ts';
+import { readStateFile, STATE_DIRECTORY, writeStateFile } from '../node/state-file.ts';
+import type { StoredConfig } from '../node/stored-config.ts';
 
 export interface Baseline {
   /** The config it was taken at. For another one it says nothing. */
@@ -18,10 +18,17 @@ export interface Baseline {
 }
 
 export const BASELINE = `${STATE_DIRECTORY}/baseline.json`;
-const FORMAT = 1;
 const MOST_BYTES = 1024 * 1024;
+
 /** Of each list, so that both fit however long the paths are and whatever has to be escaped in them. */
 const MOST_CHARACTERS = 64 * 1024;
+
+const paths = array(string({ pattern: /^\// }));
+const baselineFile = stateFileCodec<Baseline>({
+  format: 1,
+  maxChars: MOST_BYTES,
+  decoder: object({ config: string(), tolerated: paths, absent: paths }),
+});
 
 /** To be called when the machine has reached a config. `previous` is the one it had before; null: none. */
 export async function recordBaseline(host: Host, previous: StoredConfig | null, config: StoredConfig): Promise<void> {
@@ -35,14 +42,12 @@ export async function recordBaseline(host: Host, previous: StoredConfig | null, 
     tolerated: within(await findUnitExtras(host.files, desired)),
     absent: within(await absentAmong(host.files, gone)),
   };
-  await writeStateFile(host.files, BASELINE, `${JSON.stringify({ format: FORMAT, ...baseline })}\n`);
+  await writeStateFile(host.files, BASELINE, `${baselineFile.encode(baseline)}\n`);
 }
 
 /** Null: there is none that this program can read. */
 export async function readBaseline(files: FileSystem): Promise<Baseline | null> {
-  const found = await files.lookAt(BASELINE);
-  if (found?.kind !== 'file' || found.size > MOST_BYTES) return null;
-  return parse(new TextDecoder().decode(await files.read(BASELINE, MOST_BYTES)));
+  return readStateFile(files, BASELINE, baselineFile, MOST_BYTES);
 }
 
 /** All but directories: others put their things there too, and one that is made again harms nothing. */
@@ -67,22 +72,44 @@ function within(paths: readonly string[]): string[] {
   return paths.filter((path) => (room -= path.length + 3) >= 0);
 }
 
-function parse(text: string): Baseline | null {
-  const json = parseJson(text);
-  if (!isRecord(json)) return null;
-  const { format, config, tolerated, absent } = json;
-  if (format !== FORMAT || typeof config !== 'string' || !isPaths(tolerated) || !isPaths(absent)) return null;
-  return { config, tolerated, absent };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
+/**
+ * Files that change a unit of the config, and that the config does not have: paths, sorted. Only of units that the config
+ * names: others are not its business.
+ */
+export async function findUnitExtras(files: FileSystem, { units, entries }: DesiredMachine): Promise<string[]> {
+  const extras: string[] = [];
+  for (const { name, unmasked } of units) {
+    const path = `${UNIT_DIRECTORY}/${name}`;
+    // A mask of a unit that must not be masked is told as such.
+    if (!entries.has(path) && (await replacesUnit(files, path, unmasked))) extras.push(path);
+    const dropIns = (await listExtras(files, `${path}.d`)).filter(isDropIn);
+    extras.push(...dropIns.map((each) => `${path}.d/${each}`).filter((each) => !entries.has(each)));
   }
+  return extras.sort();
 }
 
-function isPaths(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string' && each.startsWith('/'));
+/** Null also where a file stands in place of a directory on the way: then nothing is at the path. */
+export async function lookForExtra(files: FileSystem, path: string): Promise<Found | null> {
+  return files.lookAt(path).catch((error: unknown) => orNothing(error, null));
+}
+
+async function listExtras(files: FileSystem, path: string): Promise<string[]> {
+  return files.list(path).catch((error: unknown) => orNothing(error, []));
+}
+
+function orNothing<T>(error: unknown, nothing: T): T {
+  if (error instanceof DaemonError || systemErrorCode(error) === 'ENOTDIR') return nothing;
+  throw error;
+}
+
+/** Hidden ones are not read by the service manager: such as what a write that was cut off left there. */
+function isDropIn(name: string): boolean {
+  return name.endsWith('.conf') && !name.startsWith('.');
+}
+
+/** Other links are aliases: the service manager makes them itself, when a unit is enabled. */
+async function replacesUnit(files: FileSystem, path: string, unmasked: boolean): Promise<boolean> {
+  const found = await lookForExtra(files, path);
+  if (found?.kind === 'link') return found.target === '/dev/null' && !unmasked;
+  return found?.kind === 'file';
 }

@@ -7,7 +7,7 @@ import { createFaultyDisk, type Fault } from '../host/testing/faults.ts';
 import { createMemoryDisk, type Note } from '../host/testing/memory-disk.ts';
 import { disksAfterCuts } from '../host/testing/power-cut.ts';
 import { heal } from './heal.ts';
-import { bringTo, bytes, IMAGE, sampleConfig, sampleFile, SERVICE } from './sample-machine.ts';
+import { bringTo, bytes, IMAGE, sampleConfig, sampleFile, SERVICE } from './testing/sample-machine.ts';
 import { verifyMachine } from './verify-machine.ts';
 
 const owners = ownOwners();

@@ -1,11 +1,13 @@
 // Puts back what has drifted: each thing on its own is as it was or as the config has it, so no journal is needed.
-import { UNIT_DIRECTORY } from '@slipway/fleet';
-import { CORE, type DesiredEntry, type DesiredMachine, desiredMachineOf } from '../desired-machine.ts';
+import { posix } from 'node:path';
+import { truncate } from '@slipway/base/text';
+import { type DiskEntry, type SshKeys, UNIT_DIRECTORY } from '@slipway/fleet';
+import { CORE, type DesiredEntry, type DesiredMachine, desiredMachineOf, type Right } from '../desired-machine.ts';
+import { DaemonError } from '../errors.ts';
+import { type FileSystem, makeDirectories, type Owners, replaceFile } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import type { StoredConfig } from '../stored-config.ts';
+import type { StoredConfig } from '../node/stored-config.ts';
 import { type Drift, itemOf } from './drift.ts';
-import { healPath, healRights, removeExtra } from './heal-path.ts';
-import { healSshKeys } from './heal-ssh-keys.ts';
 
 export interface HealProblem {
   readonly drift: Drift;
@@ -23,7 +25,7 @@ export async function heal(host: Host, config: StoredConfig, drifts: readonly Dr
         await act(drift);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        problems.push({ drift, message: `${drift.message}; it cannot be put back: ${reason.slice(0, 500)}` });
+        problems.push({ drift, message: `${drift.message}; it cannot be put back: ${truncate(reason, 500)}` });
       }
     }
   };
@@ -89,4 +91,98 @@ async function enableOrDisable({ systemd }: Host, { units }: DesiredMachine, uni
 async function healCore(host: Host, { core }: DesiredMachine, { kind }: Drift): Promise<void> {
   if (kind === 'ssh keys' && core.sshKeys !== null) await healSshKeys(host, core.sshKeys);
   if (kind === 'password' && core.passwordHash !== null) await host.accounts.setPasswordHash(CORE, core.passwordHash);
+}
+
+const ROOT = { id: 0 };
+
+/** In one step: after a crash it is as it was, or as the config has it. */
+export async function healPath({ files, accounts }: Host, entry: DiskEntry): Promise<void> {
+  const { path } = entry;
+  await makeDirectories(files, posix.dirname(path), await accounts.owners(ROOT, ROOT));
+  if (entry.kind === 'hard link') return replaceWith(files, path, (beside) => files.makeHardLink(beside, entry.target));
+  const owners = await accounts.owners(entry.user, entry.group);
+  switch (entry.kind) {
+    case 'file':
+      await makeWay(files, path);
+      return replaceFile(files, path, { ...owners, bytes: entry.bytes, mode: entry.mode, replaces: path });
+    case 'link':
+      return replaceWith(files, path, (beside) => files.makeLink(beside, { ...owners, target: entry.target }));
+    case 'directory':
+      return healDirectory(files, path, { ...owners, mode: entry.mode });
+  }
+}
+
+/** Mode and owner alone, and of these only what the config names: the rest is left to what is there. */
+async function healRights({ files, accounts }: Host, entry: DesiredEntry): Promise<void> {
+  const found = await files.lookAt(entry.path);
+  if (found === null || found.kind === 'other' || entry.kind === 'hard link') return;
+  const { uid, gid } = await accounts.owners(entry.user, entry.group);
+  const leaves = (right: Right) => entry.kind !== 'link' && entry.leaves.has(right);
+  await files.setOwners(entry.path, {
+    uid: leaves('user') ? found.uid : uid,
+    gid: leaves('group') ? found.gid : gid,
+  });
+  // After the owner, whose change may take bits of the mode away.
+  if (entry.kind !== 'link' && !leaves('mode')) await files.setMode(entry.path, entry.mode);
+  if (entry.kind === 'file') await files.syncFile(entry.path);
+  await files.syncDirectory(entry.kind === 'directory' ? entry.path : posix.dirname(entry.path));
+}
+
+async function removeExtra(files: FileSystem, path: string): Promise<void> {
+  await files.remove(path);
+  await files.syncDirectory(posix.dirname(path));
+}
+
+async function replaceWith(files: FileSystem, path: string, make: (beside: string) => Promise<void>): Promise<void> {
+  await makeWay(files, path);
+  const beside = posix.join(posix.dirname(path), `.slipway-next-${posix.basename(path)}`);
+  if ((await files.lookAt(beside)) !== null) await files.remove(beside);
+  await make(beside);
+  await files.rename(beside, path);
+  await files.syncDirectory(posix.dirname(path));
+}
+
+/** An empty directory in place of a file goes; one with something in it is not ours to delete, and this rejects. */
+async function makeWay(files: FileSystem, path: string): Promise<void> {
+  if ((await files.lookAt(path))?.kind === 'directory') await files.removeDirectory(path);
+}
+
+async function healDirectory(files: FileSystem, path: string, directory: Owners & { mode: number }): Promise<void> {
+  // Only where nothing is, or what is no directory: one that is there keeps what is in it.
+  if ((await files.lookAt(path)) !== null) await files.remove(path);
+  await files.makeDirectory(path, directory);
+  await files.syncDirectory(posix.dirname(path));
+}
+
+/** To the file that is the config's alone, and not to the one that people write to as well. */
+export async function healSshKeys(host: Host, { paths, mode, bytes }: SshKeys): Promise<void> {
+  const { files } = host;
+  const home = await host.accounts.home(CORE);
+  if (home === undefined) return;
+  const owners = { uid: home.uid, gid: home.gid };
+  const path = `${home.path}/${paths[0]}`;
+  for (const directory of directoriesBetween(home.path, path)) {
+    const found = await files.lookAt(directory);
+    // The user may put a link there that leads to a directory which is not theirs to write in.
+    if (found !== null && found.kind !== 'directory') throw noDirectory(directory);
+    if (found === null) await files.makeDirectory(directory, { ...owners, mode: 0o700 });
+    await files.syncDirectory(posix.dirname(directory));
+  }
+  await replaceFile(files, path, { ...owners, bytes, mode, replaces: path });
+}
+
+/** From the top down, without the first. */
+function directoriesBetween(home: string, path: string): string[] {
+  const names = path
+    .slice(home.length + 1)
+    .split('/')
+    .slice(0, -1);
+  return names.map((_, index) => [home, ...names.slice(0, index + 1)].join('/'));
+}
+
+function noDirectory(path: string): DaemonError {
+  return new DaemonError(
+    'SLW_DAEMON_PATH',
+    `${path}: expected a directory for the ssh keys of ${CORE}, found something else. Remove it, and the keys are put back`,
+  );
 }

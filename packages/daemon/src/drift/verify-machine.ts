@@ -1,5 +1,7 @@
 // The machine against a config: reads what the pure comparisons ask for.
-import { UNIT_DIRECTORY } from '@slipway/fleet';
+import { truncate } from '@slipway/base/text';
+import { isSecretFile, type Owner, UNIT_DIRECTORY } from '@slipway/fleet';
+import { type AnyConfig, diffConfigs, encodeDataUrl, formatDiff } from '@slipway/ignition';
 import {
   CORE,
   type DesiredEntry,
@@ -7,16 +9,21 @@ import {
   desiredMachineOf,
   type DesiredUser,
 } from '../desired-machine.ts';
+import { DaemonError } from '../errors.ts';
+import { systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import type { StoredConfig } from '../stored-config.ts';
-import { readBaseline } from './baseline.ts';
-import { type Check, checkEntry } from './check-entry.ts';
-import type { Difference } from './compare-entry.ts';
-import { compareOS } from './compare-os.ts';
-import { compareUnit } from './compare-unit.ts';
-import { diffContents } from './contents-diff.ts';
+import type { StoredConfig } from '../node/stored-config.ts';
+import { findUnitExtras, lookForExtra, readBaseline } from './baseline.ts';
+import {
+  type ComparedEntry,
+  type ComparedFile,
+  compareEntry,
+  compareOS,
+  compareUnit,
+  type Difference,
+  type EntryFacts,
+} from './compare.ts';
 import { type Drift, shown } from './drift.ts';
-import { findUnitExtras, lookForExtra } from './unit-extras.ts';
 import { createVerifyMemory, type VerifyMemory } from './verify-memory.ts';
 
 export interface VerifyOptions {
@@ -125,6 +132,72 @@ async function askOS({ os }: Host) {
   return { booted, fips: await os.fips() };
 }
 
+/** One round over the machine. */
+interface Check {
+  readonly host: Host;
+  readonly memory: VerifyMemory;
+  /** By name, since looking one up reads a file of the machine. */
+  readonly owners: Map<string, number>;
+}
+
+async function checkEntry(check: Check, entry: ComparedEntry): Promise<Difference[]> {
+  try {
+    return compareEntry(entry, await factsOf(check, entry));
+  } catch (error) {
+    if (error instanceof DaemonError) return [unreadable(entry, error.message)];
+    const code = systemErrorCode(error);
+    if (code === undefined) throw error;
+    return [unreadable(entry, `it cannot be looked at: ${code}`)];
+  }
+}
+
+async function factsOf(check: Check, entry: ComparedEntry): Promise<EntryFacts> {
+  const { files } = check.host;
+  const found = await files.lookAt(entry.path);
+  const target = entry.kind === 'hard link' ? await files.lookAt(entry.target) : null;
+  return {
+    found,
+    hasContents: entry.kind === 'file' && found?.kind === 'file' && (await hasContents(check, entry, found)),
+    owners: { uid: await numberOf(check, 'user', entry), gid: await numberOf(check, 'group', entry) },
+    targetInode: target?.kind === 'file' ? target.inode : null,
+  };
+}
+
+async function hasContents(
+  { host, memory }: Check,
+  { path, contents, keepsExisting }: ComparedFile,
+  found: Extract<EntryFacts['found'], { kind: 'file' }>,
+): Promise<boolean> {
+  if (keepsExisting ? found.size < contents.size : found.size !== contents.size) return false;
+  const tail = keepsExisting ? contents.size : undefined;
+  return (await memory.contents(host.files, path, found, tail)).sha256 === contents.sha256;
+}
+
+const ROOT: Owner = { id: 0 };
+
+/** Null: the config leaves it. Also numbers are asked for: a simulated machine may have other ones. */
+async function numberOf({ host, owners }: Check, kind: 'user' | 'group', entry: ComparedEntry): Promise<number | null> {
+  if (entry.kind === 'hard link' || ('leaves' in entry && entry.leaves.has(kind))) return null;
+  const owner = entry[kind];
+  const key = `${kind} ${JSON.stringify(owner)}`;
+  const known = owners.get(key);
+  if (known !== undefined) return known;
+  const { uid, gid } = await host.accounts.owners(kind === 'user' ? owner : ROOT, kind === 'user' ? ROOT : owner);
+  const number = kind === 'user' ? uid : gid;
+  owners.set(key, number);
+  return number;
+}
+
+/** A path that leads elsewhere, an owner that is not there, a sector that cannot be read: the machine is not as it should be. */
+function unreadable(entry: ComparedEntry, text: string): Difference {
+  return {
+    kind: entry.kind === 'hard link' ? 'link' : entry.kind,
+    name: entry.path,
+    message: `${entry.kind} ${shown(entry.path)}: ${truncate(text, 500)}`,
+    canHeal: false,
+  };
+}
+
 /** To make and to read: who has more than these wants no more of them. */
 const MOST_DIFFS = 20;
 const MOST_SHOWN = 1024 * 1024;
@@ -155,4 +228,42 @@ async function diffAt({ files }: Host, path: string, entry: DesiredEntry | undef
     // It changed while it was being looked at: the next check has it.
     return '';
   }
+}
+
+interface Side {
+  readonly bytes: Uint8Array;
+  readonly mode: number;
+}
+
+const MOST_LINES = 60;
+const MOST_CHARACTERS = 4000;
+const INDENT = '    ';
+
+/** Unified, masked, bounded. `expected` null: the config has no such file. '' where nothing can be shown. */
+async function diffContents(path: string, expected: Side | null, found: Side): Promise<string> {
+  const secret = [expected, found].some((side) => side !== null && isSecretFile(path, side.mode));
+  const { items } = await diffConfigs(configWith(path, expected), configWith(path, found), {
+    isSecretFile: () => secret,
+  });
+  if (items === null || items.length === 0) return '';
+  const lines = formatDiff(items)
+    .split('\n')
+    .filter((line) => line.startsWith(INDENT));
+  return bounded([
+    `--- ${shown(path)} (config)`,
+    `+++ ${shown(path)} (machine)`,
+    ...lines.map((line) => line.slice(INDENT.length)),
+  ]);
+}
+
+function configWith(path: string, side: Side | null): AnyConfig {
+  const files = side === null ? [] : [{ path, contents: { source: encodeDataUrl(side.bytes) } }];
+  return { ignition: { version: '3.5.0' }, storage: { files } };
+}
+
+function bounded(lines: readonly string[]): string {
+  let room = MOST_CHARACTERS;
+  const shown = lines.slice(0, MOST_LINES).filter((line) => (room -= line.length + 1) >= 0);
+  const left = lines.length - shown.length;
+  return [...shown, ...(left === 0 ? [] : [`… and ${left} more lines`]), ''].join('\n');
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FileSystem } from '../host/file-system.ts';
-import { bringTo, sampleConfig, sampleFile, sampleMachine, writeAt } from './sample-machine.ts';
+import { bringTo, sampleConfig, sampleFile, sampleMachine, writeAt } from './testing/sample-machine.ts';
 import { verifyMachine } from './verify-machine.ts';
 import { createVerifyMemory } from './verify-memory.ts';
 

@@ -1,7 +1,7 @@
 // What is known from earlier checks, so that a check of a machine that did not change reads no file and asks nobody.
 import { type Contents, contentsOf } from '../desired-machine.ts';
 import type { FileSystem, Found } from '../host/file-system.ts';
-import type { OSFacts } from './compare-os.ts';
+import type { OSFacts } from './compare.ts';
 
 type FoundFile = Extract<Found, { kind: 'file' }>;
 

@@ -2,11 +2,9 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import type { Clock } from '@slipway/base/clock';
 import { createLog, silentLog } from '@slipway/kube';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { StoredConfig } from '../stored-config.ts';
-import { createDirectoryWatcher, type DirectoryWatcher } from './directory-watcher.ts';
-import { type DriftCase, howToRun } from './drift-case.ts';
-import type { DriftPolicy } from './drift-policy.ts';
-import type { DriftReport } from './drift-report.ts';
+import type { StoredConfig } from '../node/stored-config.ts';
+import type { DriftPolicy } from './healing.ts';
+import { type DriftCase, howToRun } from './testing/machine-at-config.ts';
 import {
   bringTo,
   packedFile,
@@ -16,8 +14,9 @@ import {
   type SampleMachine,
   SERVICE,
   writeAt,
-} from './sample-machine.ts';
-import { type DriftWatch, type DriftWatchOptions, watchDrift } from './watch-drift.ts';
+} from './testing/sample-machine.ts';
+import { type DriftReport, type DriftWatch, type DriftWatchOptions, watchDrift } from './watch-drift.ts';
+import { createDirectoryWatcher, type DirectoryWatcher } from './watches.ts';
 
 const HEAL: DriftPolicy = { type: 'heal', afterMs: 0 };
 const FOUND_WITHIN_MS = 2000;

@@ -1,21 +1,24 @@
 // Keeps an eye on the machine: drift is told within two seconds, and put back where the policy says so.
 import { type Clock, systemClock } from '@slipway/base/clock';
+import { listNames, truncate } from '@slipway/base/text';
 import type { Log } from '@slipway/kube';
 import { CORE, desiredMachineOf } from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
-import type { StoredConfig } from '../stored-config.ts';
+import type { StoredConfig } from '../node/stored-config.ts';
 import { readBaseline } from './baseline.ts';
-import { decideHealing } from './decide-healing.ts';
-import type { DirectoryWatcher } from './directory-watcher.ts';
-import { type DriftReport, reportOf } from './drift-report.ts';
-import { type DriftPolicy, LEAVE } from './drift-policy.ts';
-import { type Drift, itemOf } from './drift.ts';
-import { heal } from './heal.ts';
-import { createHealingHistory } from './healing-history.ts';
-import { type Interest, interestOf, type Meaning } from './interest.ts';
-import { createVerifyMemory } from './verify-memory.ts';
+import { describeDrifts, type Drift, itemOf, shown } from './drift.ts';
+import { heal, type HealProblem } from './heal.ts';
+import {
+  createHealingHistory,
+  decideHealing,
+  type DriftPolicy,
+  HEALS_WITHIN_MS,
+  LEAVE,
+  MOST_HEALS,
+} from './healing.ts';
 import { verifyMachine } from './verify-machine.ts';
-import { createWatches } from './watches.ts';
+import { createVerifyMemory } from './verify-memory.ts';
+import { createWatches, type DirectoryWatcher, type Interest, interestOf, type Meaning } from './watches.ts';
 
 export interface DriftWatchOptions {
   readonly host: Host;
@@ -38,16 +41,35 @@ export interface DriftWatch {
   close(): Promise<void>;
 }
 
+/** What a check has found and done, for who tells it to people. */
+export interface DriftReport {
+  /** The name of the config that the machine was compared with. */
+  readonly config: string;
+  /** What is not as it should be. None: the machine is as its config says. */
+  readonly drifts: readonly Drift[];
+  /** What was just put back. */
+  readonly healed: readonly Drift[];
+  /** Those of `drifts` that are put back no more, since they do not stay so. */
+  readonly givenUp: readonly Drift[];
+  /** What could not be put back, and why. */
+  readonly problems: readonly HealProblem[];
+  /** All of it for people, in at most a thousand characters. */
+  readonly text: string;
+}
+
 /** Several changes that belong together, such as those of an editor, are looked at once. */
 const SETTLE_MS = 200;
+
 /** A check takes at most a tenth of the time, whoever writes how often; but drift is found within two seconds. */
 const REST = 9;
 const LONGEST_GAP_MS = 500;
+
 /**
  * Notices can be lost when very many come at once, and a directory behind a link may be replaced unseen; so everything is
  * looked at from time to time. Five minutes cost less than a thousandth of a core.
  */
 const ALL_MS = 5 * 60_000;
+
 /** Where the operating system gives no watches. */
 const WITHOUT_WATCHES_MS = 2000;
 const AFTER_ERROR_MS = 30_000;
@@ -230,4 +252,29 @@ const MOST_LOGGED = 5;
 function diffsOf(drifts: readonly Drift[]): string[] {
   const diffs = drifts.map(({ diff }) => diff).filter((diff) => diff !== '');
   return diffs.slice(0, MOST_LOGGED);
+}
+
+const MOST_CHARACTERS = 1000;
+
+function reportOf(parts: Omit<DriftReport, 'text'>): DriftReport {
+  const { config, drifts, healed, givenUp, problems } = parts;
+  const sentences = [
+    ...givenUp.slice(0, 1).map(describeGivenUp),
+    ...problems.slice(0, 1).map(({ message }) => message),
+    describeDrifts(config, drifts),
+    describeHealed(config, healed),
+  ];
+  const text = sentences.filter((sentence) => sentence !== '').join('. ');
+  return { ...parts, text: truncate(text, MOST_CHARACTERS) };
+}
+
+function describeGivenUp({ name }: Drift): string {
+  const tries = `${MOST_HEALS} tries within ${HEALS_WITHIN_MS / 60_000} minutes`;
+  return `${shown(name)} does not stay as the config says after ${tries} to put it back: another program of this machine changes it, or it cannot be written. It is left as it is until the daemon starts again or the config changes; stop that program, or take this out of the MachineConfigs`;
+}
+
+function describeHealed(config: string, healed: readonly Drift[]): string {
+  if (healed.length === 0) return '';
+  const names = [...new Set(healed.map(({ name }) => shown(name)))];
+  return `Put back as ${config} says: ${listNames(names, { max: 5 })}`;
 }

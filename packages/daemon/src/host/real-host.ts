@@ -4,6 +4,7 @@ import { createRealAccounts } from './accounts.ts';
 import type { ContainerRuntime, RuntimeDriver, RuntimeOptions } from './container-runtime.ts';
 import { crioDriver } from './cri/cri-o.ts';
 import { createDisk } from './disk.ts';
+import type { FileSystem } from './file-system.ts';
 import type { Host } from './host.ts';
 import { openOS, type OSOptions } from './os/open-os.ts';
 import { createRealSystemd, type RealSystemdOptions } from './real-systemd.ts';
@@ -17,6 +18,8 @@ const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 export interface RealHostOptions {
   /** '/' on the machine itself; another one in a container that has the machine's root mounted. */
   readonly root: string;
+  /** Another way to that directory, such as one that tells what it does. */
+  readonly files?: FileSystem;
   /** Another way to run programs, for tests. */
   readonly run?: Run;
   readonly os?: OSOptions;
@@ -26,8 +29,7 @@ export interface RealHostOptions {
 }
 
 export async function createRealHost(options: RealHostOptions): Promise<Host> {
-  const { root, run = createRunner({ root }), settle } = options;
-  const files = createDisk({ root });
+  const { root, files = createDisk({ root }), run = createRunner({ root }), settle } = options;
   const { kind, os } = await openOS({ files, run, ...options.os });
   const finalizes = (await files.lookAt('/run/ostree-booted')) !== null;
   const systemd = createRealSystemd({ files, run, ...(settle && { settle }) });

@@ -1,5 +1,7 @@
-// What a node says of itself in the annotations of its Node.
+// What a node says of itself in the annotations of its Node, and the events for what changes in them.
+import { truncateBytes } from '@slipway/base/text';
 import { nodeAnnotations } from '@slipway/api/names';
+import type { Happening } from '@slipway/kube';
 import type { NodeSnapshot, SnapshotProblem } from './snapshot.ts';
 
 export type NodeState = 'Working' | 'Done' | 'Degraded' | 'Rebooting' | 'Unreconcilable';
@@ -33,12 +35,60 @@ export function changedAnnotations(there: Annotations, wanted: Annotations): Ann
 
 function reasonOf({ code, message }: SnapshotProblem): string {
   const end = ` [${code}]`;
-  return cut(message, maxReasonBytes - Buffer.byteLength(end)) + end;
+  return truncateBytes(message, maxReasonBytes - Buffer.byteLength(end)) + end;
 }
 
-function cut(text: string, bytes: number): string {
-  if (Buffer.byteLength(text) <= bytes) return text;
-  const head = Buffer.from(text).subarray(0, bytes - 3);
-  // A character that was cut in two is a replacement character at the end.
-  return `${head.toString('utf8').replace(/\uFFFD$/, '')}…`;
+const types = {
+  ConfigDriftDetected: 'Warning',
+  ConfigDriftMonitorStarted: 'Normal',
+  ConfigDriftMonitorStopped: 'Normal',
+  OnDiskStateValidationFailed: 'Warning',
+  NodeDone: 'Normal',
+  NodeDegraded: 'Warning',
+  Drain: 'Normal',
+  Uncordon: 'Normal',
+  FailedToUncordon: 'Warning',
+  Reboot: 'Normal',
+  FailedToReconcile: 'Warning',
+} as const;
+
+export type NodeEvent = keyof typeof types;
+export const nodeEvent = (reason: NodeEvent, message: string): Happening => ({ type: types[reason], reason, message });
+
+/** What a change of a node's own annotations means for people. */
+export function eventsOf(
+  there: Readonly<Record<string, string>>,
+  changed: Readonly<Record<string, string>>,
+): Happening[] {
+  const now = { ...there, ...changed };
+  return [
+    ...stateEvents(
+      changed[nodeAnnotations.state],
+      now[nodeAnnotations.currentConfig] ?? '',
+      now[nodeAnnotations.reason] ?? '',
+    ),
+    ...drainEvents(changed[nodeAnnotations.desiredDrain]),
+  ];
+}
+
+function stateEvents(state: string | undefined, config: string, reason: string): Happening[] {
+  switch (state) {
+    case 'Done':
+      return [nodeEvent('NodeDone', `The node runs ${config}`)];
+    case 'Rebooting':
+      return [nodeEvent('Reboot', `The machine reboots; before that it ran ${config}`)];
+    case 'Degraded':
+      return [nodeEvent('NodeDegraded', reason)];
+    case 'Unreconcilable':
+      return [nodeEvent('FailedToReconcile', reason)];
+    default:
+      return [];
+  }
+}
+
+function drainEvents(drain: string | undefined): Happening[] {
+  const [, verb, config] = /^(drain|uncordon)-(.+)$/.exec(drain ?? '') ?? [];
+  if (verb === 'drain') return [nodeEvent('Drain', `The node asks to be drained, for the update to ${config}`)];
+  if (verb === 'uncordon') return [nodeEvent('Uncordon', `The node runs ${config} and asks for its pods back`)];
+  return [];
 }

@@ -1,8 +1,9 @@
 import { machineConfigNodeKind, validate } from '@slipway/api';
-import type { Irreconcilable } from '@slipway/fleet';
+import type { Irreconcilable, UpdatePlan } from '@slipway/fleet';
+import type { Condition } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
-import { type NodeSnapshot, phases } from './snapshot.ts';
-import { statusOf } from './status.ts';
+import { type NodeSnapshot, type Phase, phases, scopeOf, type SnapshotProblem, type UpdateScope } from './snapshot.ts';
+import { conditionsOf, statusOf } from './status.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const snapshot: NodeSnapshot = {
@@ -93,5 +94,274 @@ describe('what a machine cannot become', () => {
     expect(changes).toHaveLength(32);
     expect(new Set(changes.map(({ fieldPath }) => fieldPath)).size).toBe(32);
     expect(problemsOf(statusOf({ metadata }, { ...snapshot, irreconcilable: many }, now))).toMatchObject({ ok: true });
+  });
+});
+
+const began = new Date('2026-01-02T03:04:05Z');
+const later = new Date('2026-01-02T03:10:00Z');
+
+const idle: NodeSnapshot = {
+  currentConfig: 'rendered-worker-1',
+  desiredConfig: 'rendered-worker-1',
+  phase: 'idle',
+  update: null,
+  problem: null,
+  desiredDrain: null,
+  irreconcilable: [],
+};
+
+const withReboot: UpdateScope = {
+  target: 'rendered-worker-2',
+  drain: true,
+  os: true,
+  image: true,
+  reboot: true,
+  postAction: '',
+};
+const withoutReboot: UpdateScope = {
+  target: 'rendered-worker-2',
+  drain: false,
+  os: false,
+  image: false,
+  reboot: false,
+  postAction: 'reload crio.service',
+};
+
+const at = (phase: Phase, update: UpdateScope, problem: SnapshotProblem | null = null): NodeSnapshot => ({
+  ...idle,
+  desiredConfig: update.target,
+  phase,
+  update,
+  problem,
+});
+
+const letters: Record<string, string> = { True: 'T', False: '-', Unknown: '?' };
+/** One letter a condition, in their order: T, ? or -. */
+const statuses = (conditions: readonly Condition[]): string =>
+  conditions.map(({ status }) => letters[status] ?? '').join('');
+
+/** The conditions after a node went through these snapshots. */
+function after(...snapshots: NodeSnapshot[]): readonly Condition[] {
+  let list: readonly Condition[] = [];
+  for (const snapshot of snapshots) list = conditionsOf(list, snapshot, began);
+  return list;
+}
+
+const named = (list: readonly Condition[], type: string): Condition | undefined =>
+  list.find((condition) => condition.type === type);
+
+/** Prepared, Executed, Cordoned, Drained, Files, OS, FilesAndOS, ImagePulled, PostAction, Rebooted, Complete, Uncordoned, Updated, Resumed, Degraded, 2 × Pinned. */
+const allWell = '------------T----';
+
+describe('the conditions of a MachineConfigNode', () => {
+  it('are all there, in the order that users know, whatever the node does', () => {
+    const types = after(idle).map(({ type }) => type);
+    expect(types).toEqual([
+      'UpdatePrepared',
+      'UpdateExecuted',
+      'Cordoned',
+      'Drained',
+      'AppliedFiles',
+      'AppliedOSImage',
+      'AppliedFilesAndOS',
+      'ImagePulledFromRegistry',
+      'UpdatePostActionComplete',
+      'RebootedNode',
+      'UpdateComplete',
+      'Uncordoned',
+      'Updated',
+      'Resumed',
+      'NodeDegraded',
+      'PinnedImageSetsProgressing',
+      'PinnedImageSetsDegraded',
+    ]);
+    for (const phase of phases) expect(after(at(phase, withReboot)).map(({ type }) => type)).toEqual(types);
+  });
+
+  it('of an idle node: it is updated, and nothing else is so', () => {
+    expect(statuses(after(idle))).toBe(allWell);
+    expect(named(after(idle), 'Updated')?.message).toBe('The node runs rendered-worker-1');
+  });
+
+  it.each<[Phase, string]>([
+    ['preparing', '?------?---------'],
+    ['draining', 'T???---T---------'],
+    ['applying files', 'T?TT?-?T---------'],
+    ['applying os', 'T?TTT??T---------'],
+    ['post action', 'TTTTTTTT?--------'],
+    ['rebooting', 'TTTTTTTT??-------'],
+    ['verifying', 'TTTTTTTTTT?------'],
+    ['uncordoning', 'TTTTTTTTTT??-----'],
+    ['resumed', 'TTTTTTTTTTTT-T---'],
+  ])('of an update with a reboot, %s', (phase, expected) => {
+    expect(statuses(after(idle, at(phase, withReboot)))).toBe(expected);
+  });
+
+  it.each<[Phase, string]>([
+    ['preparing', '?----------------'],
+    ['applying files', 'T?--?-?----------'],
+    ['post action', 'TT--T-T-?--------'],
+    ['verifying', 'TT--T-T-T-?------'],
+    ['resumed', 'TT--T-T-T-T--T---'],
+  ])('of an update without a drain or a reboot, %s', (phase, expected) => {
+    const list = after(idle, at(phase, withoutReboot));
+    expect(statuses(list)).toBe(expected);
+    expect(named(list, 'Drained')).toMatchObject({ reason: 'NotRequired' });
+    expect(named(list, 'RebootedNode')).toMatchObject({ reason: 'NotRequired' });
+  });
+
+  it('parts name their step and themselves as the reason', () => {
+    const list = after(at('draining', withReboot));
+    expect(named(list, 'UpdateExecuted')?.reason).toBe('UpdateExecuted');
+    expect(named(list, 'Drained')?.reason).toBe('UpdateExecutedDrained');
+    expect(named(list, 'RebootedNode')?.reason).toBe('NotYetOccurred');
+  });
+
+  it('say what a blocked drain waits for, until it goes on; of one that was given up it can still be read', () => {
+    const blocked = { ...at('draining', withReboot), drainBlocked: 'The drain waits for 1 pod. Pod shop/web-1: …' };
+    expect(named(after(idle, blocked), 'Drained')).toMatchObject({
+      status: 'False',
+      reason: 'DrainBlocked',
+      message: 'The drain waits for 1 pod. Pod shop/web-1: …',
+    });
+    expect(named(after(idle, blocked, at('draining', withReboot)), 'Drained')).toMatchObject({ status: 'Unknown' });
+    expect(named(after(idle, blocked, at('applying files', withReboot)), 'Drained')).toMatchObject({ status: 'True' });
+    const givenUp = after(idle, blocked, idle);
+    expect(named(givenUp, 'Drained')).toMatchObject({
+      status: 'False',
+      reason: 'Drained',
+      message: 'In the last update: The drain waits for 1 pod. Pod shop/web-1: …',
+    });
+    expect(conditionsOf(givenUp, idle, later)).toBe(givenUp);
+  });
+
+  it('say how far the download is, before a node is drained', () => {
+    const downloading = { ...at('preparing', withReboot), download: '0 of 1 images, 0 B of 900 MB' };
+    const list = after(idle, downloading);
+    expect(named(list, 'ImagePulledFromRegistry')).toMatchObject({
+      status: 'Unknown',
+      message: 'The image of the operating system is being downloaded: 0 of 1 images, 0 B of 900 MB',
+    });
+    expect(named(list, 'UpdatePrepared')?.message).toMatch(/downloaded: 0 of 1 images, 0 B of 900 MB$/);
+    expect(named(after(idle, downloading, at('draining', withReboot)), 'ImagePulledFromRegistry')).toMatchObject({
+      status: 'True',
+      message: 'The image of the operating system is on the machine',
+    });
+  });
+
+  it('after an update none of its steps is so any more, but what was done can still be read', () => {
+    const there = { ...idle, currentConfig: 'rendered-worker-2', desiredConfig: 'rendered-worker-2' };
+    const list = after(idle, at('resumed', withReboot), there);
+    expect(statuses(list)).toBe(allWell);
+    expect(named(list, 'RebootedNode')?.message).toBe(
+      'In the last update: The machine has rebooted into rendered-worker-2',
+    );
+    expect(conditionsOf(list, there, later)).toBe(list);
+  });
+
+  it('while an update is undone, nothing of it is certain; then nothing of it is so, and NodeDegraded says why', () => {
+    const problem = { state: 'Degraded', code: 'SLW_DAEMON_X', message: 'unit a.service did not start' } as const;
+    const undoing = after(idle, at('post action', withReboot, { ...problem, undo: 'under way' }));
+    expect(statuses(undoing)).toBe('?????????-----T--');
+    const undone = after(idle, at('post action', withReboot, { ...problem, undo: 'done' }));
+    expect(statuses(undone)).toBe('--------------T--');
+    expect(named(undone, 'AppliedFiles')).toMatchObject({ reason: 'RolledBack' });
+    expect(named(undone, 'NodeDegraded')).toMatchObject({ reason: problem.code, message: problem.message });
+    expect(named(undone, 'Updated')?.message).toBe(
+      'The node runs rendered-worker-1 and is to run rendered-worker-2: NodeDegraded says what is in the way',
+    );
+  });
+
+  it('where nothing goes on, what was done stays done and the step that failed is not', () => {
+    const problem = { state: 'Degraded', code: 'SLW_DAEMON_X', message: 'the disk is read-only' } as const;
+    const list = after(idle, at('applying files', withReboot, problem));
+    expect(statuses(list)).toBe('T-TT---T------T--');
+    expect(named(list, 'AppliedFiles')).toMatchObject({ reason: 'SLW_DAEMON_X' });
+  });
+
+  it('of a config that the machine cannot become: nothing is prepared', () => {
+    const problem = { state: 'Unreconcilable', code: 'SLW_UPDATE_IRRECONCILABLE', message: 'disks' } as const;
+    const list = after(idle, at('preparing', withReboot, problem));
+    expect(statuses(list)).toBe('--------------T--');
+    expect(named(list, 'UpdatePrepared')).toMatchObject({ reason: 'SLW_UPDATE_IRRECONCILABLE' });
+  });
+
+  it('of a machine that has drifted: it is not updated, though it has the right name', () => {
+    const problem = { state: 'Degraded', code: 'SLW_DAEMON_X', message: '/etc/a differs' } as const;
+    const list = after(idle, { ...idle, problem });
+    expect(statuses(list)).toBe('--------------T--');
+    expect(named(list, 'Updated')?.message).toBe(
+      'The node is to run rendered-worker-1: NodeDegraded says what is in the way',
+    );
+  });
+
+  it('of a node that nobody has told anything', () => {
+    expect(named(after({ ...idle, desiredConfig: null }), 'Updated')).toMatchObject({
+      status: 'False',
+      message: 'The node runs rendered-worker-1, and no controller has said yet what it shall run',
+    });
+  });
+
+  it('keep the time of their last change of status, and are the same list where nothing changes', () => {
+    const first = conditionsOf(undefined, idle, began);
+    expect(conditionsOf(first, idle, later)).toBe(first);
+    const working = conditionsOf(first, at('preparing', withReboot), later);
+    expect(named(working, 'UpdatePrepared')?.lastTransitionTime).toBe('2026-01-02T03:10:00Z');
+    expect(named(working, 'Drained')?.lastTransitionTime).toBe('2026-01-02T03:04:05Z');
+  });
+
+  it('of pinned images, and those that others made, stay as they are', () => {
+    const pinned: Condition = {
+      type: 'PinnedImageSetsProgressing',
+      status: 'True',
+      reason: 'ImagePrefetch',
+      message: '3 of 7 images',
+      lastTransitionTime: '2025-01-01T00:00:00Z',
+    };
+    const foreign: Condition = { ...pinned, type: 'Example' };
+    const list = conditionsOf([foreign, pinned], idle, began);
+    expect(named(list, 'PinnedImageSetsProgressing')).toBe(pinned);
+    expect(list.at(-1)).toBe(foreign);
+  });
+});
+
+describe('what of the phases an update needs', () => {
+  const plan: UpdatePlan = {
+    from: 'a',
+    to: 'b',
+    isEmpty: false,
+    changes: [],
+    irreconcilable: [],
+    tolerated: [],
+    actions: [],
+    needsDrain: false,
+    causes: [],
+  };
+  const setting = (name: 'osImageURL' | 'baseOSExtensionsContainerImage') =>
+    ({ kind: 'setting', setting: name, before: 'x', after: 'y' }) as const;
+
+  it.each<[string, Partial<UpdatePlan>, Partial<UpdateScope>]>([
+    ['nothing', {}, { drain: false, os: false, image: false, reboot: false, postAction: '' }],
+    [
+      'reloads',
+      {
+        actions: [{ type: 'Drain' }, { type: 'DaemonReload' }, { type: 'Restart', unit: 'a.service' }],
+        needsDrain: true,
+      },
+      { drain: true, postAction: 'daemon-reload, restart a.service' },
+    ],
+    [
+      'another OS',
+      { changes: [setting('osImageURL')], actions: [{ type: 'Reboot' }], needsDrain: true },
+      { drain: true, os: true, image: true, reboot: true, postAction: '' },
+    ],
+    ['another image for extensions', { changes: [setting('baseOSExtensionsContainerImage')] }, { os: false }],
+    [
+      'a kernel argument',
+      { changes: [{ kind: 'kernel arguments', before: [], after: ['a'], removed: [], added: ['a'] }] },
+      { os: true, image: false },
+    ],
+  ])('%s', (_, more, expected) => {
+    expect(scopeOf({ ...plan, ...more })).toMatchObject({ target: 'b', ...expected });
   });
 });

@@ -1,4 +1,5 @@
 // Of which architecture the machines of a MachineSet are. It says so itself, or its cluster has only one.
+import { platformDef } from './platforms/index.ts';
 import type { Architecture, Platform } from './verdict.ts';
 
 /** On what makes machines: labels that their nodes would have, for a cluster that scales from none. Providers set it. */
@@ -11,9 +12,6 @@ const byKubernetesName: ReadonlyMap<string, Architecture> = new Map([
   ['ppc64le', 'ppc64le'],
   ['s390x', 's390x'],
 ]);
-
-/** Platforms whose machines are of one architecture alone. */
-const byPlatform: Partial<Record<Platform, Architecture>> = { powervs: 'ppc64le' };
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
@@ -40,7 +38,7 @@ export interface ArchitectureContext {
   readonly ownArchitecture: string;
 }
 
-export type FoundArchitecture =
+type FoundArchitecture =
   | { readonly ok: true; readonly architecture: Architecture }
   /** `unsaid`: nothing tells it. `wrong`: what is said is not known, or contradicts itself. */
   | {
@@ -57,7 +55,7 @@ export function architectureOf(machines: SaysArchitecture, context: Architecture
     return wrong(`expected one architecture, found ${[...said].map((one) => `"${one.slice(0, 40)}"`).join(' and ')}`);
   }
   if (name !== undefined) return named(name);
-  const only = context.platform === null ? undefined : byPlatform[context.platform];
+  const only = context.platform === null ? undefined : platformDef(context.platform).architecture;
   if (only !== undefined) return { ok: true, architecture: only };
   if (context.clusterArchitecture.toLowerCase() === 'multi') {
     return {

@@ -1,21 +1,20 @@
 // What boot images a payload ships: the ConfigMap that comes with it, parsed once. What is below an architecture is read by
 // the rules of the platforms, each its own part.
+import { bootImagesConfigMap, type ConfigMap, isSameStream, osStreamLabel } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
-import { fieldAt, isJsonObject, objectAt, shown, textAt } from './json-path.ts';
-import { osMajor } from './os-version.ts';
-import type { Architecture, BootImageCode, Json, JsonObject } from './verdict.ts';
+import { osMajor } from './boot-version.ts';
+import { fieldAt, isJsonObject, objectAt, shown, textAt, type Json, type JsonObject } from './json.ts';
+import { platformDefs } from './platforms/index.ts';
+import { readStamp, type Stamp, stampKeys, type StampState } from './release-stamp.ts';
+import type { Architecture, BootImageCode } from './verdict.ts';
 
-export const bootImagesName = 'coreos-bootimages';
 /** What the ConfigMap of a payload of today has is 300 kB; the API server takes one MiB. */
-export const MOST_BYTES = 4 * 1024 * 1024;
-const MOST_STREAMS = 50;
-const DEEPEST = 32;
-
-const versionStampKey = 'MCOVersionHash';
-const releaseStampKey = 'MCOReleaseImageVersion';
+export const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_STREAMS = 50;
+const MAX_DEPTH = 32;
 
 /** The part of a ConfigMap that is read. */
-export interface ConfigMapData {
+interface ConfigMapData {
   readonly data?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -32,13 +31,13 @@ export interface BootImageConfig {
   readonly stamp: { readonly version: string; readonly releaseVersion: string };
 }
 
-export interface ConfigProblem {
+interface ConfigProblem {
   readonly ok: false;
   readonly code: BootImageCode;
   readonly message: string;
 }
 
-export type ReadBootImageConfig = { readonly ok: true; readonly config: BootImageConfig } | ConfigProblem;
+type ReadBootImageConfig = { readonly ok: true; readonly config: BootImageConfig } | ConfigProblem;
 
 export type StreamImages =
   | { readonly ok: true; readonly stream: string; readonly images: JsonObject }
@@ -54,14 +53,14 @@ export function parseBootImageConfig(configMap: ConfigMapData | null): ReadBootI
     return {
       ok: false,
       code: 'SLW_BOOT_IMAGES_MISSING',
-      message: `ConfigMap ${bootImagesName}: expected the boot images of the release, found no such ConfigMap. ${wayOut}`,
+      message: `ConfigMap ${bootImagesConfigMap}: expected the boot images of the release, found no such ConfigMap. ${wayOut}`,
     };
   }
   try {
     return { ok: true, config: read(configMap.data ?? {}) };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    const message = `ConfigMap ${bootImagesName}: ${error.message}. ${wayOut}`;
+    const message = `ConfigMap ${bootImagesConfigMap}: ${error.message}. ${wayOut}`;
     return { ok: false, code: 'SLW_BOOT_IMAGES_INVALID', message };
   }
 }
@@ -81,7 +80,7 @@ export function imagesOf(config: BootImageConfig, stream: string | null, archite
   return {
     ok: false,
     code: 'SLW_BOOT_IMAGES_ARCH',
-    message: `ConfigMap ${bootImagesName}: ${streamText(name)} has no boot images for ${architecture}, only for: ${all || 'none'}. Machines of this architecture need a release that ships them.`,
+    message: `ConfigMap ${bootImagesConfigMap}: ${streamText(name)} has no boot images for ${architecture}, only for: ${all || 'none'}. Machines of this architecture need a release that ships them.`,
   };
 }
 
@@ -109,7 +108,7 @@ function noStream(config: BootImageConfig, stream: string | null): StreamImages 
   return {
     ok: false,
     code: 'SLW_BOOT_IMAGES_STREAM',
-    message: `ConfigMap ${bootImagesName}: ${streamText(stream ?? '')} is not there, only: ${all || 'none'}. Let the machines follow one of these, or wait for a release that has it.`,
+    message: `ConfigMap ${bootImagesConfigMap}: ${streamText(stream ?? '')} is not there, only: ${all || 'none'}. Let the machines follow one of these, or wait for a release that has it.`,
   };
 }
 
@@ -119,12 +118,12 @@ const architecturesOf = (stream: JsonObject): JsonObject => objectAt(stream, 'ar
 
 function read(data: Readonly<Record<string, string>>): BootImageConfig {
   const bytes = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value), 0);
-  if (bytes > MOST_BYTES) throw new Refused(`expected at most ${MOST_BYTES} bytes, found ${bytes}`);
+  if (bytes > MAX_BYTES) throw new Refused(`expected at most ${MAX_BYTES} bytes, found ${bytes}`);
   const text = (key: string): string => data[key]?.trim() ?? '';
   return {
     ...readStreams(data),
     releaseVersion: text('releaseVersion'),
-    stamp: { version: text(versionStampKey), releaseVersion: text(releaseStampKey) },
+    stamp: { version: text(stampKeys.version), releaseVersion: text(stampKeys.release) },
   };
 }
 
@@ -143,8 +142,8 @@ function readStreams({
 
 function streamsAt(text: string): Map<string, JsonObject> {
   const entries = Object.entries(objectOf('data.streams', text));
-  if (entries.length > MOST_STREAMS) {
-    throw new Refused(`data.streams: expected at most ${MOST_STREAMS} streams, found ${entries.length}`);
+  if (entries.length > MAX_STREAMS) {
+    throw new Refused(`data.streams: expected at most ${MAX_STREAMS} streams, found ${entries.length}`);
   }
   return new Map(entries.map(([name, stream]) => [name, checked(`data.streams["${name.slice(0, 63)}"]`, stream)]));
 }
@@ -167,7 +166,7 @@ function objectOf(path: string, text: string): JsonObject {
     throw new Refused(`${path}: expected stream metadata in JSON, found ${String(error).slice(0, 200)}`);
   }
   if (!isJsonObject(value)) throw new Refused(`${path}: expected an object, found ${text.slice(0, 80)}`);
-  if (isDeeper(value, DEEPEST)) throw new Refused(`${path}: expected at most ${DEEPEST} levels, found more`);
+  if (isDeeper(value, MAX_DEPTH)) throw new Refused(`${path}: expected at most ${MAX_DEPTH} levels, found more`);
   return value;
 }
 
@@ -175,3 +174,124 @@ const isDeeper = (value: Json, most: number): boolean =>
   typeof value === 'object' &&
   value !== null &&
   (most === 0 || Object.values(value).some((field: Json) => isDeeper(field, most - 1)));
+
+// The boot images of a resource: those of the OS stream that its machines are on, for their architecture.
+
+/** Its own label says which stream, else that of the pool that its machines join; else the ConfigMap's default counts. */
+export function streamImages(
+  { labels }: { readonly labels: Readonly<Record<string, string>> },
+  { workerStream }: { readonly workerStream: string | null },
+  config: BootImageConfig,
+  architecture: Architecture,
+): StreamImages {
+  const stream = labels[osStreamLabel] ?? workerStream;
+  return imagesOf(config, stream === null ? null : nameIn(config, stream), architecture);
+}
+
+/** As the payload calls it, which may be another name than people use. */
+const nameIn = ({ streams }: BootImageConfig, stream: string): string =>
+  streams.has(stream) ? stream : (streams.keys().find((name) => isSameStream(name, stream)) ?? stream);
+
+// Ids of images that came with a payload. An id tells nothing of who made an image, and we cannot ask the cloud: what was
+// once in the ConfigMap is ours to replace, what never was is somebody's own.
+
+/** What is kept of payloads that have gone: some twenty of them; an object holds 256 KiB of annotations in all. */
+const MAX_KEPT = 3000;
+const MAX_ID = 64;
+/** Clouds that name images by ids. Windows licence images (aws-winli) are elsewhere in the metadata and never ours. */
+const clouds = platformDefs.flatMap(({ imageIds }) => imageIds ?? []);
+
+/** All that may be replaced: those of the ConfigMap now, and those that were kept. */
+export const knownImages = (config: BootImageConfig, kept: string | undefined): ReadonlySet<string> =>
+  new Set([...readKept(kept), ...imageIds(config)]);
+
+/**
+ * What to keep of a ConfigMap before another comes in its place: a list of ids for an annotation, those of the newest last.
+ * The same string when there is nothing new.
+ */
+export function nextKept(config: BootImageConfig, kept: string | undefined): string {
+  const before = readKept(kept);
+  const known = new Set(before);
+  const added = [...new Set(imageIds(config))].filter((id) => !known.has(id));
+  return added.length === 0 ? (kept ?? '') : [...before, ...added].slice(-MAX_KEPT).join(',');
+}
+
+const readKept = (kept: string | undefined): string[] =>
+  (kept ?? '')
+    .split(',')
+    .map((id) => id.trim())
+    .filter(isId)
+    .slice(-MAX_KEPT);
+
+function imageIds(config: BootImageConfig): string[] {
+  const streams = [...config.streams.values(), ...(config.defaultStream === null ? [] : [config.defaultStream])];
+  return streams.flatMap((stream) => Object.values(objectAt(stream, 'architectures')).flatMap(idsOf));
+}
+
+const idsOf = (images: Json): string[] =>
+  clouds.flatMap((cloud) =>
+    Object.values(objectAt(images, 'images', cloud, 'regions'))
+      .map((region) => textAt(region, 'image'))
+      .filter(isId),
+  );
+
+const isId = (id: string): boolean => id !== '' && id.length <= MAX_ID && /^[\w-]+$/.test(id);
+
+// ConfigMap coreos-bootimages with what is known about it: what it says, whether it may be followed yet, and which images were
+// ever in it.
+
+/** On the ConfigMap: ids of images that were in it, so that they are still known when another release has come. */
+export const knownImagesAnnotation = 'slipway.dev/boot-images-known';
+
+/** ConfigMap coreos-bootimages, as parseBootImageConfig reads it. */
+export type GoldenReading =
+  | { readonly type: 'problem'; readonly code: BootImageCode; readonly message: string }
+  | { readonly type: 'valid'; readonly golden: GoldenFacts };
+
+export interface GoldenFacts {
+  readonly config: BootImageConfig;
+  /** Our counter of its changes. */
+  readonly generation: number;
+  readonly stamp: StampState;
+}
+
+export interface Golden {
+  readonly reading: GoldenReading;
+  readonly knownImages: ReadonlySet<string>;
+  /** Null where it cannot be read. */
+  readonly stamp: Stamp | null;
+}
+
+/** `version`: ours. */
+export function readGolden(configMap: ConfigMap | undefined, version: string, now: number): Golden {
+  const parsed = parseBootImageConfig(configMap ?? null);
+  if (!parsed.ok) {
+    const { code, message } = parsed;
+    return { reading: { type: 'problem', code, message }, knownImages: new Set(), stamp: null };
+  }
+  const { config } = parsed;
+  const { data = {}, metadata } = configMap ?? {};
+  const annotations = metadata?.annotations ?? {};
+  const stamp = readStamp({ data, annotations, version, now });
+  return {
+    reading: { type: 'valid', golden: { config, generation: stamp.generation, stamp: stamp.state } },
+    knownImages: knownImages(config, annotations[knownImagesAnnotation]),
+    stamp,
+  };
+}
+
+/** The same, with no second thought about the same object within a second: it has hundreds of kB, and a thousand ask. */
+export function createGoldenReader(version: string): (configMap: ConfigMap | undefined, now: number) => Golden {
+  let last: { readonly configMap: ConfigMap | undefined; readonly second: number; readonly golden: Golden } | undefined;
+  return (configMap, now) => {
+    const second = Math.floor(now / 1000);
+    if (last !== undefined && last.configMap === configMap && (last.second === second || isSettled(last.golden)))
+      return last.golden;
+    const golden = readGolden(configMap, version, now);
+    last = { configMap, second, golden };
+    return golden;
+  };
+}
+
+/** Time changes nothing about it. */
+const isSettled = ({ stamp }: Golden): boolean => stamp?.state.type !== 'waiting';

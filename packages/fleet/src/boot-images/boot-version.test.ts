@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareBootVersions, isBelowLimit, oldestOf, parseBootVersion } from './boot-version.ts';
+import { compareBootVersions, isBelowLimit, oldestOf, osMajor, parseBootVersion } from './boot-version.ts';
 
 describe('a version of a boot image', () => {
   it.each<[string, readonly number[] | null, readonly number[], boolean]>([
@@ -86,4 +86,21 @@ it('law: the order is one: whichever way round they come, the oldest is the same
         expect(one === undefined ? 1 : compareBootVersions(one, each)).toBeLessThanOrEqual(0);
     }),
   );
+});
+
+it.each([
+  ['9.8.20260428-0', 9],
+  ['10.2.20260423-0', 10],
+  ['9.6.2026030314', 9],
+  ['418.94.202410090804-0', 9],
+  ['412.86.202301061548-0', 8],
+  ['48.84.202109241901-0', 8],
+  ['419.6.20250523', 9],
+  ['4.18.2026012111', 9],
+  ['4.8.2021122100', 8],
+  ['40.20240416.3.1', null],
+  ['latest', null],
+  ['', null],
+])('an image of version %s has OS %s', (version, major) => {
+  expect(osMajor(version)).toBe(major);
 });

@@ -1,9 +1,10 @@
 // What MachineConfiguration `cluster` says of boot images, with counts for each kind of resource and names.
+import { annotationCodec, integer, object, readableEntries, string, time } from '@slipway/base/codec';
+import { listNames, truncate } from '@slipway/base/text';
 import type { Decision } from './decide.ts';
 import { keyOfMachines } from './facts.ts';
-import { type Failures, failureOf, isCounting } from './failures.ts';
-import { isElsewhere } from './gates.ts';
-import type { MachineResource, ResourceVerdict } from './verdict.ts';
+import { isElsewhere } from './preconditions.ts';
+import type { BootImageCode, MachineResource, ResourceVerdict } from './verdict.ts';
 
 export interface BootImageCondition {
   readonly type: 'BootImageUpdateProgressing' | 'BootImageUpdateDegraded';
@@ -15,7 +16,7 @@ export interface BootImageCondition {
 /** What of a decision is reported. */
 type Finding = Pick<Decision, 'verdict' | 'gate'>;
 
-export interface ConditionsInput {
+interface ConditionsInput {
   readonly decisions: readonly Finding[];
   readonly failures: Failures;
   /** What is asked for and cannot be done. */
@@ -102,7 +103,7 @@ function degraded(enrolled: readonly Enrolled[]): BootImageCondition {
 
 /** One cause for many, such as a ConfigMap that is gone, is said once with all their names. */
 function errorsOf(verdicts: readonly ResourceVerdict[]): string {
-  const byCause = Map.groupBy(verdicts, ({ why, code }) => `${cut(why)} [${code}]`);
+  const byCause = Map.groupBy(verdicts, ({ why, code }) => `${truncate(why, MAX_ERROR)} [${code}]`);
   const causes = [...byCause].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const shown = causes
     .slice(0, MAX_ERRORS)
@@ -111,10 +112,91 @@ function errorsOf(verdicts: readonly ResourceVerdict[]): string {
   return `${shown.join('; ')}${more > 0 ? `; and ${more} other errors` : ''}`;
 }
 
-const cut = (text: string): string => (text.length <= MAX_ERROR ? text : `${text.slice(0, MAX_ERROR - 1)}…`);
+const listed = (resources: readonly MachineResource[]): string =>
+  listNames(resources.map(({ namespace, name }) => `${namespace}/${name}`).sort(), { max: MAX_NAMES });
 
-function listed(resources: readonly MachineResource[]): string {
-  const names = resources.map(({ namespace, name }) => `${namespace}/${name}`).sort();
-  const more = names.length - MAX_NAMES;
-  return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+// Which resources fail, how often and since when: a failure counts only when it lasts. Kept on MachineConfiguration `cluster`,
+// so that a restart does not begin anew. What is not whole is not used.
+
+export interface Failure {
+  /** One of ours, or of a newer version. */
+  readonly code: string;
+  /** Up to the threshold: more says nothing more, and would be one more write. */
+  readonly count: number;
+  readonly since: string;
 }
+
+/** By key of the resource. */
+export type Failures = ReadonlyMap<string, Failure>;
+
+/** This many, no two of which are nearer than that, and the first this long ago. */
+export const failureThreshold = { count: 3, apartMs: 60_000, forMs: 5 * 60_000 } as const;
+
+const MAX_KEPT = 200;
+const MAX_ANNOTATION = 64 * 1024;
+/** Stands for all that are not kept one by one. */
+const OTHERS = '*';
+
+/** What is well again is forgotten; what is gone as well. */
+export function nextFailures(before: Failures, verdicts: readonly ResourceVerdict[], now: number): Failures {
+  return new Map(
+    verdicts.flatMap(({ resource, verdict, code }) =>
+      verdict === 'failed' && code !== null
+        ? [[keyOfMachines(resource), nextFailure(failureOf(before, keyOfMachines(resource)), code, now)]]
+        : [],
+    ),
+  );
+}
+
+function nextFailure(before: Failure | undefined, code: BootImageCode, now: number): Failure {
+  const since = before === undefined ? Number.NaN : Date.parse(before.since);
+  // A clock that was set back must not keep it for ever from counting.
+  if (before === undefined || !(since <= now)) return { code, count: 1, since: new Date(now).toISOString() };
+  const isNext = before.count < failureThreshold.count && now >= since + before.count * failureThreshold.apartMs;
+  return { code, count: before.count + (isNext ? 1 : 0), since: before.since };
+}
+
+export const failureOf = (failures: Failures, key: string): Failure | undefined =>
+  failures.get(key) ?? failures.get(OTHERS);
+
+/** Whether it is to be reported. */
+export const isCounting = (failure: Failure | undefined, now: number): boolean =>
+  failure !== undefined &&
+  failure.count >= failureThreshold.count &&
+  now - Date.parse(failure.since) >= failureThreshold.forMs;
+
+/** When one of them may next count for more; null: never. */
+export function untilNextFailure(failures: Failures, now: number): number | null {
+  const due = [...failures.values()]
+    .filter((failure) => !isCounting(failure, now))
+    .map((failure) => dueAt(failure) - now);
+  return due.length === 0 ? null : Math.max(0, Math.min(...due));
+}
+
+function dueAt({ count, since }: Failure): number {
+  const { count: enough, apartMs, forMs } = failureThreshold;
+  return Date.parse(since) + (count < enough ? count * apartMs : forMs);
+}
+
+/** Null: there are none, and the annotation goes. */
+export function encodeFailures(failures: Failures): string | null {
+  if (failures.size === 0) return null;
+  const sorted = [...failures].toSorted(([aKey, a], [bKey, b]) =>
+    a.since === b.since
+      ? Number(aKey > bKey) - Number(aKey < bKey)
+      : Number(a.since > b.since) - Number(a.since < b.since),
+  );
+  const kept = sorted.slice(0, MAX_KEPT);
+  // The youngest of the others stands for them: none counts too early.
+  const last = sorted.length > MAX_KEPT ? sorted.at(-1) : undefined;
+  return JSON.stringify(Object.fromEntries(last === undefined ? kept : [...kept, [OTHERS, last[1]]]));
+}
+
+export const decodeFailures = (text: string | undefined): Failures => failuresCodec.decode(text);
+
+const failuresCodec = annotationCodec({
+  decoder: readableEntries(object({ code: string(), count: integer({ min: 1 }), since: time })),
+  maxChars: MAX_ANNOTATION,
+  missing: new Map(),
+  unreadable: new Map(),
+});

@@ -1,10 +1,9 @@
 import { bootImageHoldAnnotation } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideResource, failedDecision } from './decide.ts';
+import { type BootImageMemory, decideResource, failedDecision, hotLoop, hotLoopStep, memoryCodec } from './decide.ts';
 import type { ClusterFacts, OptIn, ResourceFacts } from './facts.ts';
-import { hotLoop } from './hot-loop.ts';
-import { patchSteps } from './patch-steps.ts';
+import { patchSteps } from './json.ts';
 import {
   carriedOut,
   changedBack,
@@ -27,6 +26,98 @@ import {
   sampleResource,
   sampleStub,
 } from './testing/sample-facts.ts';
+
+const memory: BootImageMemory = {
+  image: 'ami-1',
+  stub: 'worker-user-data-managed',
+  times: ['2026-03-01T12:00:00.000Z'],
+  optIn: '1@u-1',
+};
+
+it('what is remembered is read again', () => {
+  expect(memoryCodec.decode(memoryCodec.encode(memory))).toEqual(memory);
+});
+
+it('what somebody added is not carried on', () => {
+  expect(memoryCodec.decode(JSON.stringify({ ...memory, more: 'x' }))).toEqual(memory);
+});
+
+it.each([
+  undefined,
+  '',
+  'no JSON',
+  'null',
+  '[]',
+  '{}',
+  '"text"',
+  JSON.stringify({ ...memory, times: 'x' }),
+  JSON.stringify({ ...memory, times: ['yesterday'] }),
+  JSON.stringify({ ...memory, image: 1 }),
+  JSON.stringify({ ...memory, image: 'x'.repeat(5000) }),
+])('damaged: %s', (text) => {
+  expect(memoryCodec.decode(text)).toBeNull();
+});
+
+it('law: it is bounded, and never fails on what anybody wrote', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+      const found = memoryCodec.decode(text);
+      expect(found === null || typeof found.image === 'string').toBe(true);
+    }),
+  );
+  const times = Array.from({ length: 1000 }, () => '2026-03-01T12:00:00.000Z');
+  expect(memoryCodec.encode({ ...memory, image: 'x'.repeat(10_000), times }).length).toBeLessThan(2000);
+});
+
+const enforcedOptIn: OptIn = { uid: 'u-1', generation: 1, managers: everything };
+const wanted = { image: 'ami-1', stub: 'managed' };
+
+/** What is remembered after it was set at these times; null where one of them was refused. */
+function setAt(times: readonly number[], value = wanted): BootImageMemory | null {
+  let memory: BootImageMemory | null = null;
+  for (const at of times) {
+    const step = hotLoopStep(memory, value, { optIn: enforcedOptIn, now: NOW + at });
+    if (step.type === 'stop') return null;
+    memory = memoryCodec.decode(memoryCodec.encode(step.memory));
+  }
+  return memory;
+}
+
+describe('what was set and changed back', () => {
+  it.each<[string, readonly number[], number, 'go' | 'stop']>([
+    ['is set the first time', [], 0, 'go'],
+    ['is set again', [0], 1, 'go'],
+    ['is set a third time', [0, 1], 2, 'go'],
+    ['is not set a fourth time', [0, 1, 2], 3, 'stop'],
+    ['is not set a fourth time, much later', [0, 1, 2], 9999 * HOUR, 'stop'],
+    ['counts when the three were within one hour', [0, 30 * MINUTE, HOUR], 2 * HOUR, 'stop'],
+    ['does not when they were not', [0, 30 * MINUTE, HOUR + 1], HOUR + 2, 'go'],
+    ['counts by the last three', [0, HOUR, HOUR + 1, HOUR + 2], HOUR + 3, 'stop'],
+    ['counts when the clock was set back', [0, -MINUTE, -2 * MINUTE], 0, 'stop'],
+  ])('%s', (_, times, at, expected) => {
+    const memory = setAt(times);
+    expect(memory === null).toBe(times.length === 0);
+    expect(hotLoopStep(memory, wanted, { optIn: enforcedOptIn, now: NOW + at }).type).toBe(expected);
+  });
+
+  it('begins anew with another image, another stub, or another word of the opt-in', () => {
+    const memory = setAt([0, 1, 2]);
+    const at = { optIn: enforcedOptIn, now: NOW + 3 };
+    expect(hotLoopStep(memory, wanted, at).type).toBe('stop');
+    expect(hotLoopStep(memory, { ...wanted, image: 'ami-2' }, at)).toMatchObject({
+      memory: { times: [new Date(NOW + 3).toISOString()] },
+    });
+    expect(hotLoopStep(memory, { ...wanted, stub: 'other' }, at).type).toBe('go');
+    expect(hotLoopStep(memory, wanted, { ...at, optIn: { ...enforcedOptIn, generation: 2 } }).type).toBe('go');
+    expect(hotLoopStep(memory, wanted, { ...at, optIn: { ...enforcedOptIn, uid: 'u-2' } }).type).toBe('go');
+    expect(hotLoopStep(null, wanted, at).type).toBe('go');
+  });
+
+  it('is known however long its name is', () => {
+    const long = { image: 'x'.repeat(9000), stub: 'managed' };
+    expect(hotLoopStep(setAt([0, 1, 2], long), long, { optIn: enforcedOptIn, now: NOW + 3 }).type).toBe('stop');
+  });
+});
 
 const decide = (resource: Partial<ResourceFacts> = {}, cluster: Partial<ClusterFacts> = {}) =>
   decideResource(sampleResource(resource), sampleCluster(cluster));

@@ -1,11 +1,12 @@
 // What becomes of the boot image of one resource: the one decision that the controller carries out and the command shows.
 import { bootImageAdoptAnnotation, bootImageAnnotation } from '@slipway/api';
-import type { ClusterFacts, ResourceFacts, StubReading } from './facts.ts';
-import { closedGate, type Gate } from './gates.ts';
-import { hotLoop, hotLoopStep } from './hot-loop.ts';
-import { type BootImageMemory, decodeMemory, encodeMemory } from './memory.ts';
-import { streamImages } from './stream-images.ts';
-import type { BootImageCode, ImageVerdict, JsonObject, ResourceVerdict } from './verdict.ts';
+import type { JsonObject } from './json.ts';
+import { annotationCodec, array, type Decoder, map, object, string, time } from '@slipway/base/codec';
+import { sha256 } from '@slipway/base/hash';
+import { streamImages } from './boot-image-config.ts';
+import type { ClusterFacts, OptIn, ResourceFacts, StubReading } from './facts.ts';
+import { closedGate, type Gate } from './preconditions.ts';
+import type { BootImageCode, ImageVerdict, ResourceVerdict } from './verdict.ts';
 
 /** What is to be written, all in one patch. */
 export interface Change {
@@ -77,7 +78,7 @@ function knownImages(facts: ResourceFacts, { knownImages }: ClusterFacts): Reado
 }
 
 const memoryOf = ({ annotations }: ResourceFacts): BootImageMemory | null =>
-  decodeMemory(annotations[bootImageAnnotation]);
+  memoryCodec.decode(annotations[bootImageAnnotation]);
 
 type GoodStub = Extract<StubReading, { ok: true }>;
 type Usable = Exclude<ImageVerdict, { readonly type: 'failed' | 'theirs' }>;
@@ -114,7 +115,7 @@ function changed(facts: ResourceFacts, { optIn, now }: ClusterFacts, { look, spe
   const stub = { current: facts.stub.current, wanted: value.stub };
   return {
     ...unchanged(facts, look, { verdict, why, stub }),
-    change: { spec, userData, memory: encodeMemory(step.memory), image, version },
+    change: { spec, userData, memory: memoryCodec.encode(step.memory), image, version },
   };
 }
 
@@ -173,3 +174,91 @@ function targetOf(look: ImageVerdict): string {
   if (look.type === 'current') return look.image;
   return look.type === 'change' || look.type === 'manual' ? look.to : '';
 }
+
+// Somebody keeps changing a boot image back: we say so and stop, instead of making machines now of this kind, now of that.
+
+/** How often the same value is set within the time, before it is left to the other one. */
+export const hotLoop = { times: 3, withinMs: 60 * 60_000 } as const;
+
+/** What is to be set. */
+interface WantedValue {
+  readonly image: string;
+  readonly stub: string;
+}
+
+type HotLoopStep =
+  /** Set it, and remember this with it. */
+  | { readonly type: 'go'; readonly memory: BootImageMemory }
+  /** We set it as often as may be, first at `since`, and it is not there. */
+  | { readonly type: 'stop'; readonly since: string };
+
+/**
+ * Asked only when the resource does not have what it shall have. What we have set three times within the hour and is gone was
+ * changed back each time. It stays stopped, however long, until another image is wanted, MachineConfiguration says something
+ * else, or a person takes our annotation away.
+ */
+export function hotLoopStep(
+  memory: BootImageMemory | null,
+  wanted: WantedValue,
+  { optIn, now }: { readonly optIn: OptIn | null; readonly now: number },
+): HotLoopStep {
+  const mark = optInMark(optIn);
+  const [image, stub] = [rememberedText(wanted.image), rememberedText(wanted.stub)];
+  const isSame = memory?.image === image && memory.stub === stub && memory.optIn === mark;
+  const times = isSame ? memory.times.slice(-hotLoop.times) : [];
+  const [since] = times;
+  if (since !== undefined && isHot(times)) return { type: 'stop', since };
+  const next = [...times, new Date(now).toISOString()].slice(-hotLoop.times);
+  return { type: 'go', memory: { image, stub, times: next, optIn: mark } };
+}
+
+/** Whichever way the clock has gone meanwhile. */
+function isHot(times: readonly string[]): boolean {
+  const at = times.map((time) => Date.parse(time));
+  return at.length >= hotLoop.times && Math.max(...at) - Math.min(...at) <= hotLoop.withinMs;
+}
+
+/** The generation and not the content: who opts out, mends and opts in again means a new beginning. */
+const optInMark = (optIn: OptIn | null): string => (optIn === null ? '' : `${optIn.generation}@${optIn.uid}`);
+
+// What a resource remembers of the boot image we gave it, as JSON in its annotation. Written in the same patch as the image,
+// so that one change is one patch. Anybody may have written there: what is not whole is not used.
+
+export interface BootImageMemory {
+  /** The image that we set last, as the platform names it. */
+  readonly image: string;
+  /** The Secret with user data that we set with it. */
+  readonly stub: string;
+  /** When we set these two, the last times, newest last. */
+  readonly times: readonly string[];
+  /** The opt-in that it was set under. */
+  readonly optIn: string;
+}
+
+const MAX_TEXT = 1024;
+const MAX_TIMES = 10;
+const MAX_ANNOTATION = 4096;
+
+/** A text that has no room is known by its digest. */
+const rememberedText = (text: string): string => (text.length <= MAX_TEXT ? text : `sha256:${sha256(text)}`);
+
+const memoryDecoder: Decoder<BootImageMemory> = object({
+  image: string(),
+  stub: string(),
+  times: map(array(time), (times) => times.slice(-MAX_TIMES)),
+  optIn: string(),
+});
+
+/** Null: there is none, or it is damaged. */
+export const memoryCodec = annotationCodec({
+  decoder: memoryDecoder,
+  maxChars: MAX_ANNOTATION,
+  missing: null,
+  unreadable: null,
+  toJson: ({ image, stub, times, optIn }) => ({
+    image: rememberedText(image),
+    stub: rememberedText(stub),
+    times: times.slice(-MAX_TIMES),
+    optIn,
+  }),
+});

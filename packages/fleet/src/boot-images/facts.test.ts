@@ -1,6 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { keyOfMachines, nameOf, optInOf, resourceFacts } from './facts.ts';
+import type { Json, JsonObject } from './json.ts';
+import {
+  keyOfMachines,
+  type MachineContext,
+  nameOf,
+  optInOf,
+  readMachineSet,
+  readProviderSpec,
+  resourceFacts,
+  withUserDataSecret,
+} from './facts.ts';
+import { imageCases } from './testing/image-cases.ts';
+import { awsSpec, baremetalImageSpec, gcpSpec, libvirtSpec } from './testing/provider-specs.ts';
 import { clusterApiSet, everything, machineDeployment, machineSet } from './testing/sample-facts.ts';
+import { platforms } from './platforms/index.ts';
 
 const metadata = { name: 'workers' };
 
@@ -47,4 +60,113 @@ it('names and keys tell resources apart', () => {
     'capi-machinedeployment/openshift-cluster-api/workers',
   ]);
   expect(nameOf(machineDeployment)).toBe('MachineDeployment openshift-cluster-api/workers');
+});
+
+describe('a provider spec', () => {
+  it.each(platforms)('of %s is read as installers write it, under its old group too', (platform) => {
+    const specs = imageCases.filter((each) => each.platform === platform).map(({ spec }) => spec);
+    expect(specs.map((spec) => readProviderSpec(platform, spec).ok)).toEqual(specs.map(() => true));
+  });
+
+  it.each<[string, Json | undefined, string]>([
+    ['that is not there', undefined, 'value: expected a AWSMachineProviderConfig, found nothing'],
+    ['that is a text', 'aws', 'found "aws"'],
+    [
+      'of another platform',
+      gcpSpec,
+      'value.kind: expected AWSMachineProviderConfig, that of platform aws, found "GCPMachineProviderSpec"',
+    ],
+    [
+      'of a kind nobody knows',
+      { ...awsSpec, kind: 'AWSMachineProviderConfigV2' },
+      'found "AWSMachineProviderConfigV2"',
+    ],
+    [
+      'without a kind',
+      { apiVersion: 'machine.openshift.io/v1beta1' },
+      'value.kind: expected AWSMachineProviderConfig, that of platform aws, found nothing',
+    ],
+    [
+      'of a version nobody knows',
+      { ...awsSpec, apiVersion: 'machine.openshift.io/v2' },
+      'value.apiVersion: expected machine.openshift.io/v1beta1 or awsproviderconfig.openshift.io/v1beta1, found "machine.openshift.io/v2"',
+    ],
+    [
+      'of the group of another platform',
+      { ...awsSpec, apiVersion: 'gcpprovider.openshift.io/v1beta1' },
+      'value.apiVersion',
+    ],
+    [
+      'whose user data is no name',
+      { ...awsSpec, userDataSecret: { name: 7 } },
+      'value.userDataSecret.name: expected the name of a Secret, found 7',
+    ],
+  ])('%s is refused', (_, value, message) => {
+    expect(readProviderSpec('aws', value)).toEqual({
+      ok: false,
+      code: 'SLW_BOOT_IMAGES_SPEC',
+      message: expect.stringContaining(message),
+    });
+  });
+});
+
+describe('user data', () => {
+  it.each([
+    ['aws', awsSpec, { ...awsSpec, userDataSecret: { name: 'other' } }],
+    ['baremetal', baremetalImageSpec, { ...baremetalImageSpec, userData: { name: 'other' } }],
+    ['libvirt', libvirtSpec, { ...libvirtSpec, ignition: { userDataSecret: 'other' } }],
+  ] as const)('of %s is found and changed where the platform has it, and nothing else is', (platform, spec, after) => {
+    expect(readProviderSpec(platform, spec)).toMatchObject({ ok: true, userDataSecret: 'worker-user-data' });
+    expect(JSON.stringify(withUserDataSecret(platform, spec, 'other'))).toBe(JSON.stringify(after));
+    expect(readProviderSpec(platform, withUserDataSecret(platform, spec, 'other'))).toMatchObject({
+      userDataSecret: 'other',
+    });
+  });
+
+  it('may be missing', () => {
+    const { userDataSecret: _, ...spec } = awsSpec;
+    expect(readProviderSpec('aws', spec)).toMatchObject({ ok: true, userDataSecret: '' });
+  });
+});
+
+const context: MachineContext = { platformType: '', clusterArchitecture: '', ownArchitecture: 'amd64' };
+const setOf = (value: JsonObject) => ({
+  metadata: { name: 'a' },
+  spec: { template: { spec: { providerSpec: { value } } } },
+});
+
+describe('what a MachineSet says of its machines', () => {
+  it.each([
+    ['is read as the cluster says that it is', 'GCP', gcpSpec, { ok: true, platform: 'gcp' }, 'worker-user-data'],
+    [
+      'is told by its kind where the cluster says nothing',
+      '',
+      gcpSpec,
+      { ok: true, platform: 'gcp' },
+      'worker-user-data',
+    ],
+    [
+      'is told by its kind on a platform without a name',
+      'None',
+      libvirtSpec,
+      { ok: true, platform: 'libvirt' },
+      'worker-user-data',
+    ],
+    [
+      'is refused where it is of another platform than the cluster',
+      'AWS',
+      gcpSpec,
+      { ok: false, platform: 'aws', code: 'SLW_BOOT_IMAGES_SPEC' },
+      '',
+    ],
+    [
+      'is refused where nobody knows the platform',
+      'KubeVirt',
+      { ...gcpSpec, kind: 'KubevirtMachineProviderSpec' },
+      { ok: false, platform: null, code: 'SLW_BOOT_IMAGES_PLATFORM' },
+      '',
+    ],
+  ] as const)('%s', (_, platformType, value, machine, userData) => {
+    expect(readMachineSet(setOf(value), { ...context, platformType })).toMatchObject({ machine, userData });
+  });
 });

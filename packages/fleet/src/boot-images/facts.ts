@@ -1,7 +1,24 @@
 // What decisions about boot images are made from: plain data out of the cluster's objects.
-import type { MachineConfiguration, ObjectMeta } from '@slipway/api';
-import type { BootImageConfig } from './boot-image-config.ts';
-import type { Architecture, BootImageCode, ImageRule, JsonObject, MachineResource, Platform } from './verdict.ts';
+import {
+  type ClusterVersion,
+  type Infrastructure,
+  type MachineConfigPool,
+  type MachineConfiguration,
+  type MachineSet,
+  type ObjectMeta,
+  osStreamAnnotation,
+} from '@slipway/api';
+import { type ArchitectureContext, architectureOf } from './architecture.ts';
+import type { Golden, GoldenReading } from './boot-image-config.ts';
+import { fieldAt, isJsonObject, shown, textAt, withField, type Json, type JsonObject } from './json.ts';
+import { platformDef, platforms } from './platforms/index.ts';
+import {
+  type Architecture,
+  type BootImageCode,
+  type ImageRule,
+  type MachineResource,
+  type Platform,
+} from './verdict.ts';
 
 export type MachineManager = NonNullable<
   NonNullable<MachineConfiguration['spec']['managedBootImages']>['machineManagers']
@@ -20,7 +37,7 @@ export interface Owner {
   readonly name: string;
 }
 
-export type AuthoritativeApi = 'MachineAPI' | 'ClusterAPI' | 'Migrating';
+type AuthoritativeApi = 'MachineAPI' | 'ClusterAPI' | 'Migrating';
 
 /** One resource that makes machines. */
 export interface ResourceFacts {
@@ -58,7 +75,7 @@ export type MachineReading =
       readonly message: string;
     };
 
-export type ArchitectureReading =
+type ArchitectureReading =
   | { readonly ok: true; readonly architecture: Architecture }
   | { readonly ok: false; readonly message: string };
 
@@ -74,23 +91,6 @@ export type StubReading =
       readonly needsNewImage: boolean;
     }
   | { readonly ok: false; readonly current: string; readonly message: string };
-
-/** ConfigMap coreos-bootimages, as parseBootImageConfig reads it. */
-export type GoldenReading =
-  | { readonly type: 'problem'; readonly code: BootImageCode; readonly message: string }
-  | { readonly type: 'valid'; readonly golden: GoldenFacts };
-
-export interface GoldenFacts {
-  readonly config: BootImageConfig;
-  /** Our counter of its changes. */
-  readonly generation: number;
-  readonly stamp: StampState;
-}
-
-/** Whether the images may be used: stamp.ts says. */
-export type StampState =
-  | { readonly type: 'stamped' }
-  | { readonly type: 'waiting'; readonly why: string; readonly isLate: boolean };
 
 /** What is the same for all resources. */
 export interface ClusterFacts {
@@ -163,3 +163,132 @@ export const keyOfMachines = ({ api, kind, namespace, name }: MachineResource): 
 
 export const apiWord = (api: MachineResource['api']): 'mapi' | 'capi' =>
   api === 'machine.openshift.io' ? 'mapi' : 'capi';
+
+// Where a MachineSet of the Machine API has what its platform needs: kind, user data and all else are in a field without a
+// schema, in the form of each platform.
+
+/** The providerSpec below a MachineSet, as a JSON pointer. */
+export const providerSpecPointer = '/spec/template/spec/providerSpec/value';
+
+const userDataSecretName = ['userDataSecret', 'name'] as const;
+
+type ReadProviderSpec =
+  | {
+      readonly ok: true;
+      readonly spec: JsonObject;
+      /** Name of the Secret that machines have their user data from; '': they have none. */
+      readonly userDataSecret: string;
+    }
+  | { readonly ok: false; readonly code: 'SLW_BOOT_IMAGES_SPEC'; readonly message: string };
+
+/** `value`: spec.template.spec.providerSpec.value of the MachineSet. */
+export function readProviderSpec(platform: Platform, value: Json | undefined): ReadProviderSpec {
+  const { kind, apiVersions, userData = userDataSecretName } = platformDef(platform).providerSpec;
+  const path = 'spec.template.spec.providerSpec.value';
+  if (!isJsonObject(value)) return refused(path, `a ${kind}`, value);
+  if (value['kind'] !== kind) {
+    return refused(`${path}.kind`, `${kind}, that of platform ${platform}`, value['kind']);
+  }
+  if (!apiVersions.includes(textAt(value, 'apiVersion'))) {
+    return refused(`${path}.apiVersion`, apiVersions.toReversed().join(' or '), value['apiVersion']);
+  }
+  const name = fieldAt(value, ...userData);
+  if (name !== undefined && name !== null && typeof name !== 'string') {
+    return refused(`${path}.${userData.join('.')}`, 'the name of a Secret', name);
+  }
+  return { ok: true, spec: value, userDataSecret: name ?? '' };
+}
+
+/** The same machines, with user data from another Secret. */
+export const withUserDataSecret = (platform: Platform, spec: JsonObject, name: string): JsonObject =>
+  withField(spec, platformDef(platform).providerSpec.userData ?? userDataSecretName, name);
+
+const refused = (path: string, expected: string, found: Json | undefined): ReadProviderSpec => ({
+  ok: false,
+  code: 'SLW_BOOT_IMAGES_SPEC',
+  message: `${path}: expected ${expected}, found ${shown(found)}. Correct it, or opt the MachineSet out of boot image updates.`,
+});
+
+// What a MachineSet of the Machine API says of its machines.
+
+/** What is the same for all of a cluster. */
+export interface MachineContext extends Omit<ArchitectureContext, 'platform'> {
+  /** Infrastructure `cluster`, status.platformStatus.type; '' where there is none. */
+  readonly platformType: string;
+}
+
+export interface ReadMachines {
+  readonly machine: MachineReading;
+  /** Name of the Secret with user data; '' where none is named, or it cannot be told. */
+  readonly userData: string;
+}
+
+export function readMachineSet(set: MachineSet, context: MachineContext): ReadMachines {
+  // It came out of JSON.
+  const value = set.spec?.template?.spec?.providerSpec?.value as Json | undefined;
+  const platform = platformOf(context.platformType, value);
+  if (platform === null) return { machine: unknownPlatform(context, value), userData: '' };
+  const read = readProviderSpec(platform, value);
+  if (!read.ok) return { machine: { ok: false, platform, code: read.code, message: read.message }, userData: '' };
+  const { spec, userDataSecret } = read;
+  const architecture = architectureOf(set, { ...context, platform });
+  const rule = platformDef(platform).machineApi;
+  return { machine: { ok: true, platform, architecture, spec, rule }, userData: userDataSecret };
+}
+
+/** The Secret with user data, by the kind of the spec; '' where none is named, or it cannot be told. */
+export const userDataSecretOf = (set: MachineSet): string => readMachineSet(set, anywhere).userData;
+const anywhere = { platformType: '', clusterArchitecture: '', ownArchitecture: '' };
+
+/** Where the cluster does not say what it runs on, the spec does. */
+function platformOf(type: string, value: Json | undefined): Platform | null {
+  const named = platforms.find((platform) => platform === type.toLowerCase());
+  return named ?? platforms.find((platform) => readProviderSpec(platform, value).ok) ?? null;
+}
+
+function unknownPlatform({ platformType }: MachineContext, value: Json | undefined): MachineReading {
+  const found = `found platform "${platformType}" in Infrastructure cluster and kind ${shown(fieldAt(value, 'kind'))} in providerSpec.value`;
+  const message = `expected a platform whose boot images are known (${platforms.join(', ')}), ${found}. Opt the MachineSet out of boot image updates`;
+  return { ok: false, platform: null, code: 'SLW_BOOT_IMAGES_PLATFORM', message };
+}
+
+// What is the same for all resources of a cluster, out of its objects.
+
+export interface ClusterObjects {
+  readonly machineConfiguration: MachineConfiguration | undefined;
+  readonly worker: Pick<MachineConfigPool, 'metadata'> | undefined;
+  readonly infrastructure: Pick<Infrastructure, 'status'> | undefined;
+  readonly clusterVersion: Pick<ClusterVersion, 'status'> | undefined;
+}
+
+export function clusterFactsOf(
+  { machineConfiguration, worker, infrastructure }: ClusterObjects,
+  { reading, knownImages }: Pick<Golden, 'reading' | 'knownImages'>,
+  now: number,
+): ClusterFacts {
+  const { infrastructureName = '', platformStatus } = infrastructure?.status ?? {};
+  return {
+    optIn: optInOf(machineConfiguration),
+    golden: reading,
+    workerStream: worker?.metadata.annotations?.[osStreamAnnotation] ?? null,
+    infrastructureName,
+    azureCloud: platformStatus?.azure?.cloudName ?? '',
+    knownImages,
+    now,
+  };
+}
+
+export const machineContextOf = ({ infrastructure, clusterVersion }: ClusterObjects): MachineContext => ({
+  platformType: platformTypeOf(infrastructure?.status),
+  clusterArchitecture: clusterVersion?.status?.desired.architecture ?? '',
+  ownArchitecture: kubernetesName[process.arch] ?? process.arch,
+});
+
+const platformTypeOf = (status: Infrastructure['status']): string =>
+  status?.platformStatus?.type ?? status?.platform ?? '';
+
+const kubernetesName: Readonly<Partial<Record<NodeJS.Architecture, string>>> = { x64: 'amd64', ppc64: 'ppc64le' };
+
+/** The release that the cluster was installed with; null: not known. Its history has the newest first. */
+export const installVersionOf = ({ clusterVersion }: Pick<ClusterObjects, 'clusterVersion'>): string | null =>
+  clusterVersion?.status?.history?.at(-1)?.version ?? null;

@@ -1,6 +1,27 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { historyName, historySpec, nextDetails } from './history.ts';
-import { clusterApiSet, machineDeployment, machineSet, NEW, NOW, OLD } from './testing/sample-facts.ts';
+import {
+  decodeKeptImages,
+  encodeKeptImages,
+  findKeptImage,
+  historyName,
+  historySpec,
+  type KeptImage,
+  nextDetails,
+  nextKeptImages,
+  withKeptImage,
+} from './history.ts';
+import {
+  clusterApiSet,
+  gcpImage,
+  gcpSpec,
+  machineDeployment,
+  machineSet,
+  NEW,
+  NOW,
+  OLD,
+} from './testing/sample-facts.ts';
+import type { JsonObject } from './json.ts';
 
 describe('the name of a BootImageHistory', () => {
   it.each([
@@ -55,5 +76,101 @@ describe('a change', () => {
     expect([details.length, details[0]?.configMapGeneration, details.at(-1)?.configMapGeneration]).toEqual([
       200, 100, 299,
     ]);
+  });
+});
+
+const NEWEST = '9.8.20260601-0';
+
+/** As images are kept when a MachineSet goes from one version to the next. */
+function kept(versions: readonly string[], spec: (version: string) => JsonObject = (each) => gcpSpec(gcpImage(each))) {
+  let images: readonly KeptImage[] = [];
+  for (const [index, version] of versions.slice(1).entries()) {
+    const before = versions[index] ?? '';
+    images = nextKeptImages(images, {
+      before: { image: gcpImage(before), spec: spec(before) },
+      after: { image: gcpImage(version), spec: spec(version), version },
+      now: NOW + index,
+    });
+  }
+  return decodeKeptImages(encodeKeptImages(images));
+}
+
+describe('an image that was there', () => {
+  it('is found by its version, and the first one, whose version nobody knows, by its name', () => {
+    const images = kept([OLD, NEW, NEWEST]);
+    expect(images.map(({ version }) => version)).toEqual(['', NEW, NEWEST]);
+    expect(findKeptImage(images, NEW)?.image).toBe(gcpImage(NEW));
+    expect(findKeptImage(images, gcpImage(OLD))?.version).toBe('');
+    expect(findKeptImage(images, OLD)).toBeUndefined();
+    expect(findKeptImage(images, '')).toBeUndefined();
+  });
+
+  it('is set again, and nothing else is changed', () => {
+    const image = findKeptImage(kept([OLD, NEW, NEWEST]), NEW);
+    const now = { ...gcpSpec(gcpImage(NEWEST)), machineType: 'n2-standard-4' };
+    expect(image === undefined ? null : withKeptImage(now, image)).toEqual({
+      ...gcpSpec(gcpImage(NEW)),
+      machineType: 'n2-standard-4',
+    });
+  });
+
+  it('is set again where it was named in another way before', () => {
+    const spec = (version: string): JsonObject =>
+      version === OLD ? { image: { resourceID: '/old' } } : { image: { 'a/b~c': version, sku: 'x' } };
+    const image = findKeptImage(kept([OLD, NEW], spec), gcpImage(OLD));
+    expect(image === undefined ? null : withKeptImage({ ...spec(NEW), size: 'big' }, image)).toEqual({
+      image: { resourceID: '/old' },
+      size: 'big',
+    });
+  });
+
+  it('is not set where it has no place any more', () => {
+    const image = findKeptImage(kept([OLD, NEW]), NEW);
+    for (const spec of [{ disks: [] }, {}, { disks: 'none' }]) {
+      expect(image === undefined ? undefined : withKeptImage(spec, image)).toBeNull();
+    }
+  });
+
+  it('is kept once, though it is set again and again', () => {
+    const change = {
+      before: { image: gcpImage(OLD), spec: gcpSpec(gcpImage(OLD)) },
+      after: { image: gcpImage(NEW), spec: gcpSpec(gcpImage(NEW)), version: NEW },
+      now: NOW,
+    };
+    const once = nextKeptImages([], change);
+    expect(nextKeptImages(once, change)).toBe(once);
+  });
+});
+
+describe('what is kept', () => {
+  it('is the last twenty, and fewer where they are large', () => {
+    const versions = Array.from({ length: 40 }, (_, index) => `9.8.202601${10 + index}-0`);
+    expect(kept(versions).map(({ version }) => version)).toEqual(versions.slice(-20));
+    const large = kept(versions, (version) => ({ image: version.repeat(300) }));
+    expect(large.length).toBeLessThan(20);
+    expect(large.at(-1)?.version).toBe(versions.at(-1));
+  });
+
+  it.each([
+    undefined,
+    '',
+    'no JSON',
+    '{}',
+    'null',
+    '[1,{},{"version":"a","image":"b","at":"c","set":[{"op":"x","path":""}]}]',
+  ])('is nothing where it is damaged: %s', (text) => {
+    expect(decodeKeptImages(text)).toEqual([]);
+  });
+
+  it('law: never fails on what anybody wrote, nor on any spec', () => {
+    const steps = fc.array(
+      fc.record({ op: fc.constantFrom('add', 'remove', 'replace'), path: fc.string(), value: fc.jsonValue() }),
+    );
+    fc.assert(
+      fc.property(steps, fc.dictionary(fc.string(), fc.jsonValue()), (set, spec) => {
+        const images = decodeKeptImages(JSON.stringify([{ version: 'v', image: 'i', at: 'a', set }]));
+        for (const image of images) expect(typeof withKeptImage(spec as JsonObject, image)).toBe('object');
+      }),
+    );
   });
 });

@@ -1,8 +1,21 @@
 // What boot images a resource has had: BootImageHistory has the versions, and on it we keep the images themselves, so that one
 // can be set again.
-import { sha256 } from '@slipway/base/hash';
 import type { BootImageHistory } from '@slipway/api';
+import {
+  annotationCodec,
+  anything,
+  array,
+  type Decoder,
+  map,
+  object,
+  readableItems,
+  refine,
+  string,
+  tagged,
+} from '@slipway/base/codec';
+import { sha256 } from '@slipway/base/hash';
 import { apiWord } from './facts.ts';
+import { isJsonObject, type PatchStep, patchSteps, type Json, type JsonObject } from './json.ts';
 import type { MachineResource } from './verdict.ts';
 
 export type HistoryDetail = NonNullable<NonNullable<BootImageHistory['status']>['details']>[number];
@@ -24,7 +37,7 @@ export const historySpec = ({ api, kind, name }: MachineResource): BootImageHist
   machineResourceReference: { name, resource: kind, apiGroup: api },
 });
 
-export interface ImageChange {
+interface HistoryChange {
   /** '' where it is not known. */
   readonly version: string;
   /** Of the ConfigMap. */
@@ -33,10 +46,124 @@ export interface ImageChange {
 }
 
 /** Null: it is there already. A change that was written and whose entry was not yet is entered by asking again. */
-export function nextDetails(details: readonly HistoryDetail[], change: ImageChange): readonly HistoryDetail[] | null {
+export function nextDetails(details: readonly HistoryDetail[], change: HistoryChange): readonly HistoryDetail[] | null {
   const bootImageVersion = (change.version === '' ? UNKNOWN_VERSION : change.version).slice(0, MAX_VERSION);
   const last = details.at(-1);
   if (last?.bootImageVersion === bootImageVersion && last.configMapGeneration === change.generation) return null;
   const updateTime = `${new Date(change.now).toISOString().slice(0, 19)}Z`;
   return [...details, { updateTime, bootImageVersion, configMapGeneration: change.generation }].slice(-MAX_DETAILS);
 }
+
+// The last images that a resource has had, as JSON on its BootImageHistory, so that one of them can be set again. What is not
+// whole is not used.
+
+export interface KeptImage {
+  /** '' where it is not known: the image that the resource had before us. */
+  readonly version: string;
+  /** As the platform names it. */
+  readonly image: string;
+  readonly at: string;
+  /** What sets it, from the spec down. */
+  readonly set: readonly PatchStep[];
+}
+
+const MAX_IMAGES = 20;
+const MAX_ANNOTATION = 32 * 1024;
+
+interface KeptImageChange {
+  readonly before: { readonly image: string; readonly spec: JsonObject };
+  readonly after: { readonly image: string; readonly spec: JsonObject; readonly version: string };
+  readonly now: number;
+}
+
+/** Newest last. The image before the first change of ours is kept with it. */
+export function nextKeptImages(
+  kept: readonly KeptImage[],
+  { before, after, now }: KeptImageChange,
+): readonly KeptImage[] {
+  const at = new Date(now).toISOString();
+  const last = kept.at(-1);
+  if (last?.image === after.image && last.version === after.version) return kept;
+  const first: KeptImage = { version: '', image: before.image, at, set: patchSteps(after.spec, before.spec, '') };
+  const isKnown = before.image === '' || kept.some(({ image }) => image === before.image);
+  const next = { version: after.version, image: after.image, at, set: patchSteps(before.spec, after.spec, '') };
+  return [...kept, ...(isKnown ? [] : [first]), next];
+}
+
+/** By version, else by the image itself; the newest of that. */
+export const findKeptImage = (kept: readonly KeptImage[], wanted: string): KeptImage | undefined =>
+  kept.findLast(({ version }) => version === wanted && version !== '') ??
+  kept.findLast(({ image }) => image === wanted);
+
+/** The spec with that image in it. Null: the spec has become another one, and the image has no place in it any more. */
+export function withKeptImage(spec: JsonObject, { set }: KeptImage): JsonObject | null {
+  let result: Json | null = spec;
+  for (const step of set) {
+    result = result === null ? null : applied(result, keysOf(step.path), 'value' in step ? step.value : undefined);
+  }
+  return isJsonObject(result) ? result : null;
+}
+
+const keysOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+/** Null: there is no such place. Undefined as a value takes the field away. */
+function applied(target: Json, [key, ...rest]: readonly string[], value: Json | undefined): Json | null {
+  if (key === undefined) return value ?? null;
+  if (Array.isArray(target)) return appliedToList(target, key, rest, value);
+  if (!isJsonObject(target)) return null;
+  if (rest.length > 0) {
+    const below = Object.hasOwn(target, key) ? applied(target[key] ?? null, rest, value) : null;
+    return below === null ? null : { ...target, [key]: below };
+  }
+  if (value !== undefined) return { ...target, [key]: value };
+  return Object.fromEntries(Object.entries(target).filter(([name]) => name !== key));
+}
+
+function appliedToList(
+  list: readonly Json[],
+  key: string,
+  rest: readonly string[],
+  value: Json | undefined,
+): Json | null {
+  const index = Number(key);
+  const item = list[index];
+  if (item === undefined) return null;
+  const below = applied(item, rest, value);
+  return below === null ? null : list.with(index, below);
+}
+
+/** The oldest go first where there is no room. */
+export function encodeKeptImages(kept: readonly KeptImage[]): string {
+  const fitting = kept.slice(-MAX_IMAGES);
+  while (keptImagesCodec.encode(fitting).length > MAX_ANNOTATION) fitting.shift();
+  return keptImagesCodec.encode(fitting);
+}
+
+export const decodeKeptImages = (text: string | undefined): readonly KeptImage[] => keptImagesCodec.decode(text);
+
+/** It came out of JSON. */
+const json = refine(anything, (value) => value !== undefined, 'a value') as Decoder<Json>;
+
+const keptImage: Decoder<KeptImage> = object({
+  version: string(),
+  image: string(),
+  at: string(),
+  set: array(
+    tagged('op', {
+      add: object({ path: string(), value: json }),
+      replace: object({ path: string(), value: json }),
+      remove: object({ path: string() }),
+    }),
+  ),
+});
+
+const keptImagesCodec = annotationCodec({
+  decoder: map(readableItems(keptImage), (images) => images.slice(-MAX_IMAGES)),
+  maxChars: MAX_ANNOTATION,
+  missing: [],
+  unreadable: [],
+});

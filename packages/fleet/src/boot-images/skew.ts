@@ -1,5 +1,6 @@
 // How old the oldest boot image is that a machine may still be made from, and whether it is too old for the cluster.
 import type { MachineConfiguration } from '@slipway/api';
+import { listNames, truncate } from '@slipway/base/text';
 import {
   type BootVersion,
   isBelowLimit,
@@ -9,11 +10,10 @@ import {
   skewLimits,
 } from './boot-version.ts';
 import type { Decision } from './decide.ts';
-import { mayRecordSkew } from './enrolment.ts';
 import { nameOf, type OptIn } from './facts.ts';
-import { isElsewhere } from './gates.ts';
+import { isElsewhere, mayRecordSkew } from './preconditions.ts';
 
-export type SkewStatus = NonNullable<NonNullable<MachineConfiguration['status']>['bootImageSkewEnforcementStatus']>;
+type SkewStatus = NonNullable<NonNullable<MachineConfiguration['status']>['bootImageSkewEnforcementStatus']>;
 type Manual = NonNullable<SkewStatus['manual']>;
 type Automatic = NonNullable<SkewStatus['automatic']>;
 type Finding = Pick<Decision, 'verdict' | 'gate' | 'version'>;
@@ -99,9 +99,8 @@ function problemOf({ ocpVersion, rhcosVersion }: Automatic, doubtful: readonly F
   const old = recorded.find((text) => isOld(text));
   if (old === undefined) return null;
   const names = doubtful.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)).map(named);
-  const shown = names.slice(0, MAX_NAMES).join('; ');
-  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
-  const which = names.length === 0 ? '' : `. Nobody knows how old the images of these are: ${shown}${more}`;
+  const shown = listNames(names, { max: MAX_NAMES, separator: '; ' });
+  const which = shown === '' ? '' : `. Nobody knows how old the images of these are: ${shown}`;
   const why =
     old === UNKNOWN
       ? `${tooOld('unknown version')}, since nothing says which release the cluster was installed with`
@@ -121,5 +120,5 @@ const sortKey = ({ verdict }: Finding): string => nameOf(verdict.resource);
 
 function named({ verdict }: Finding): string {
   const why = verdict.why === '' ? verdict.verdict : verdict.why;
-  return `${nameOf(verdict.resource)} (${why.length > MAX_WHY ? `${why.slice(0, MAX_WHY - 1)}…` : why})`;
+  return `${nameOf(verdict.resource)} (${truncate(why, MAX_WHY)})`;
 }

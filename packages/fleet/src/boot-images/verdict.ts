@@ -1,27 +1,9 @@
 // What is found about the boot image of something that makes machines: plain data.
-
-/** As the API server keeps it: nothing of it is ours but the image and the reference to user data. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
-export interface JsonObject {
-  readonly [key: string]: Json;
-}
+import { bootImageAdoptAnnotation, type bootImagePlatforms, bootImagesConfigMap } from '@slipway/api';
+import { type Json, type JsonObject, shown } from './json.ts';
 
 /** As Infrastructure `cluster` names platforms, in lower case. */
-export const platforms = [
-  'gcp',
-  'aws',
-  'azure',
-  'alibabacloud',
-  'baremetal',
-  'vsphere',
-  'openstack',
-  'nutanix',
-  'ibmcloud',
-  'powervs',
-  'libvirt',
-  'ovirt',
-] as const;
-export type Platform = (typeof platforms)[number];
+export type Platform = Lowercase<(typeof bootImagePlatforms)[number]>;
 
 /** As stream metadata names them. */
 export type Architecture = 'x86_64' | 'aarch64' | 'ppc64le' | 's390x';
@@ -121,3 +103,43 @@ export interface ResourceVerdict {
   readonly why: string;
   readonly code: BootImageCode | null;
 }
+
+// What the rules of all platforms say in the same words.
+
+/** A field of the spec is not as the platform has it. */
+export const badSpec = (path: string, expected: string, found: Json | undefined): ImageVerdict => ({
+  type: 'failed',
+  image: '',
+  code: 'SLW_BOOT_IMAGES_SPEC',
+  message: `providerSpec.value.${path}: expected ${expected}, found ${shown(found)}. Correct it, or opt the machines out of boot image updates.`,
+});
+
+/** The stream has nothing for the platform on this architecture. */
+export const noImage = (image: string, { architecture }: ImageQuestion, place: string): ImageVerdict => ({
+  type: 'failed',
+  image,
+  code: 'SLW_BOOT_IMAGES_ARCH',
+  message: `ConfigMap ${bootImagesConfigMap}: expected ${place} for ${architecture}, found none. The release ships no such boot image: opt the machines out of boot image updates, or use a release that does.`,
+});
+
+export const noRegion = (image: string, region: string, regions: readonly string[]): ImageVerdict => ({
+  type: 'failed',
+  image,
+  code: 'SLW_BOOT_IMAGES_REGION',
+  message: `ConfigMap ${bootImagesConfigMap}: expected an image for region ${shown(region)}, found only ${regions.length === 0 ? 'none' : regions.slice(0, 40).join(', ')}. Copy the image to the region yourself, and opt the machines out of boot image updates.`,
+});
+
+/** Somebody's own: `why` is a sentence. */
+export const notOurs = (image: string, why: string): ImageVerdict => ({
+  type: 'theirs',
+  image,
+  why: `${why} It is left alone; annotation ${bootImageAdoptAnnotation}=true on what makes the machines lets it be replaced.`,
+});
+
+/** A field of the template is not as its provider has it. */
+export const badTemplate = (path: string, expected: string, found: Json | undefined): ImageVerdict => ({
+  type: 'failed',
+  image: '',
+  code: 'SLW_BOOT_IMAGES_SPEC',
+  message: `spec.template.spec.${path} of the template: expected ${expected}, found ${shown(found)}. Refer to a template that has it, or opt the machines out of boot image updates.`,
+});

@@ -1,7 +1,7 @@
 import { encodeDataUrl, gzip } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
+import { ignition, inputOf, machineConfig } from '../render/testing/sample.ts';
 import { diskOf } from './disk-of.ts';
-import { inputOf, machineConfig, ignition } from '../render/sample.ts';
 import type { DiskEntry } from './disk-plan.ts';
 
 const planFor = (sections: object) => diskOf(inputOf(machineConfig('a', { config: ignition(sections) })).config);

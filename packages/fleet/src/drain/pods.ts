@@ -1,7 +1,7 @@
 // What of a pod decides whether and how it leaves a node.
 import type { OwnerReference, Pod, PodDisruptionBudget } from '@slipway/api';
 import type { Stored } from '../kube-object.ts';
-import { matchesSelector } from '../render/label-selector.ts';
+import { matchesSelector } from '../render/select.ts';
 
 export interface PodFacts {
   readonly namespace: string;

@@ -1,5 +1,6 @@
+import type { Infrastructure } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { readTokens } from './provisioning-tokens.ts';
+import { isOpenShift, readTokens } from './provisioning-tokens.ts';
 
 const token = { token: 'a'.repeat(43), created: '2026-01-01T00:00:00Z', expires: '2026-01-02T00:00:00Z' };
 
@@ -19,5 +20,19 @@ describe('the tokens of a pool', () => {
     ['far too much', JSON.stringify(Array.from({ length: 1000 }, () => token))],
   ])('are damaged where there is %s', (_, text) => {
     expect(readTokens(text)).toBeUndefined();
+  });
+});
+
+describe('the platform', () => {
+  const cluster = (status: NonNullable<Infrastructure['status']>): Infrastructure => ({
+    metadata: { name: 'cluster' },
+    spec: {},
+    status,
+  });
+
+  it('is OpenShift where it says which one it is', () => {
+    expect(isOpenShift(undefined)).toBe(false);
+    expect(isOpenShift(cluster({ apiServerInternalURI: 'https://api-int.example.com:6443' }))).toBe(false);
+    expect(isOpenShift(cluster({ platformStatus: { type: 'None' } }))).toBe(true);
   });
 });

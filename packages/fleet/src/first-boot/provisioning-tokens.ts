@@ -1,3 +1,4 @@
+import type { Infrastructure } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 
 /** The right of a new machine to ask for the config of one pool. */
@@ -88,3 +89,7 @@ export const serverSecrets = {
   /** What a joining kubelet starts with: `kubeconfig`, `ca.crt`. */
   kubeconfig: 'machine-config-server-kubeconfig',
 } as const;
+
+/** OpenShift brings machines of its own, whose stubs have no tokens, and its own way to join. A cluster is one when it says what it runs on. */
+export const isOpenShift = (infrastructure: Infrastructure | undefined): boolean =>
+  infrastructure?.status?.platformStatus !== undefined;

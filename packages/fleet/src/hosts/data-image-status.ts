@@ -1,5 +1,6 @@
 // status of a DataImage: all of it follows from what is known and from the step that is next, so nothing is kept in it.
 import type { DataImage } from '@slipway/api';
+import { formatProblem } from '../problems.ts';
 import type { DataImageSeen, HostFacts, HostSeen, HostStep, StepOptions, Why } from './host-step.ts';
 import { bootAnywayAnnotation, failuresOf, mediumOf } from './memory.ts';
 import { bootsAnyway, canAttach } from './next-drive-step.ts';
@@ -186,9 +187,7 @@ const bootedMessage = (image: DataImageSeen): string =>
   `${image.memory?.message ?? ''}. Failed ${failuresOf(image)} times, and the host boots without it, as ${bootAnywayAnnotation}=${image.bootAnywayAfter} allows; it is tried again at a later power-off.`;
 
 function unsupportedMessage({ host }: HostFacts): string {
-  const why = host.bmc.ok
-    ? `the driver ${host.bmc.driver} cannot attach an ISO`
-    : `${host.bmc.message} [${host.bmc.code}]`;
+  const why = host.bmc.ok ? `the driver ${host.bmc.driver} cannot attach an ISO` : formatProblem(host.bmc);
   return `nothing is attached to ${hostName(host)}, and it is not held off: ${why} [SLW_DATA_IMAGE_UNSUPPORTED]`;
 }
 

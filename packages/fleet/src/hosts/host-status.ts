@@ -1,5 +1,6 @@
 // status of a BareMetalHost that is ours, in the words that its users know.
 import type { BareMetalHost } from '@slipway/api';
+import { formatProblem } from '../problems.ts';
 import type { HostFacts, HostStep, Why } from './host-step.ts';
 import { annotationOf } from './memory.ts';
 import { isOffAskedFor } from './next-host-step.ts';
@@ -56,7 +57,7 @@ interface Problem {
 function problemOf(facts: HostFacts, step: HostStep): Problem | null {
   const { host, node } = facts;
   if (host.isDetached || host.isDeleting) return null;
-  if (!host.bmc.ok) return { type: registrationError(facts), message: `${host.bmc.message} [${host.bmc.code}]` };
+  if (!host.bmc.ok) return { type: registrationError(facts), message: formatProblem(host.bmc) };
   if (host.memory !== null && host.memory.failures > 0) {
     const type = node?.provisionState === 'active' ? 'power management error' : registrationError(facts);
     return { type, message: host.memory.message };

@@ -1,8 +1,8 @@
 // The stream of a new pool that names none: by what is installed, never by what is newest.
-import { knownStream, type KnownStream } from '@slipway/api';
-import type { ReportedProblem } from '../problems.ts';
-import { findStream, listStreams } from './available.ts';
-import type { Stream } from './facts.ts';
+import { knownStream, type KnownStream, type MachineConfigPool, roleLabel } from '@slipway/api';
+import type { CodedProblem } from '../problems.ts';
+import { matchesSelector } from '../render/select.ts';
+import { findStream, listStreams, type Stream } from './available.ts';
 
 export type Distribution = 'rhcos' | 'scos' | 'fcos';
 
@@ -51,7 +51,7 @@ export interface DefaultStreamRequest {
 /** The name is as the payload spells it. */
 export type DefaultStream =
   | { readonly ok: true; readonly name: string; readonly because: 'override' | 'version' | 'the only one' }
-  | { readonly ok: false; readonly problem: ReportedProblem };
+  | { readonly ok: false; readonly problem: CodedProblem };
 
 export function defaultStreamOf({ version, available, override }: DefaultStreamRequest): DefaultStream {
   const chosen = override === null ? undefined : findStream(available, override);
@@ -65,7 +65,7 @@ export function defaultStreamOf({ version, available, override }: DefaultStreamR
 const onlyOne = (available: readonly Stream[]): Stream | undefined =>
   available.length === 1 ? available[0] : undefined;
 
-function missing(version: string | null, expected: string | null, available: readonly Stream[]): ReportedProblem {
+function missing(version: string | null, expected: string | null, available: readonly Stream[]): CodedProblem {
   const shown = version === null ? 'without a version' : version.slice(0, 80);
   const wanted =
     expected === null
@@ -74,3 +74,10 @@ function missing(version: string | null, expected: string | null, available: rea
   const message = `OSImageStream cluster, status.defaultStream: ${wanted}; the sources have ${listStreams(available)}. Correct the sources (the release image, ConfigMap machine-config-osimageurl), or set spec.defaultStream to one that there is`;
   return { code: 'SLW_STREAM_NO_DEFAULT', message };
 }
+
+// Whether the machines of a pool are workers first: then it has worker's OS too, unless it says otherwise.
+
+const onTheirOwn = new Set(['worker', 'master', 'arbiter']);
+
+export const followsWorker = ({ metadata, spec }: Pick<MachineConfigPool, 'metadata' | 'spec'>): boolean =>
+  !onTheirOwn.has(metadata.name) && matchesSelector(spec.machineConfigSelector, { [roleLabel]: 'worker' });

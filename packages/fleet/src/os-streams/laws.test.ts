@@ -2,10 +2,9 @@
 import { isSameStream, knownStreams, streamStep } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PoolStream, PoolStreamFacts, Streams, TrackedStream } from './facts.ts';
-import { streamOfPool, trackedBy } from './pool-stream.ts';
-import { imagesOf, samplePool, streamNamed } from './sample.ts';
-import { trackedAnnotations, trackedOf } from './tracked.ts';
+import type { PoolStream, PoolStreamFacts, Streams, TrackedStream } from './available.ts';
+import { streamOfPool, trackedAnnotations, trackedBy, trackedOf } from './pool-stream.ts';
+import { imagesOf, samplePool, streamNamed } from './testing/sample.ts';
 
 /** The names of a stream: another release may spell it otherwise. */
 const spellings = [...knownStreams.map(({ name, aliases }) => [name].concat(aliases)), ['vendor-1']];

@@ -2,10 +2,9 @@
 import { isSameStream, type MachineConfigPool } from '@slipway/api';
 import type { CodedProblem } from '../problems.ts';
 import type { OSImages, RenderImages } from '../render/machine-settings.ts';
-import type { PoolStream, StreamImages, Streams, TrackedStream } from './facts.ts';
-import { followsWorker } from './follows-worker.ts';
-import { streamOfPool, trackedBy } from './pool-stream.ts';
-import { trackedOf } from './tracked.ts';
+import type { PoolStream, StreamImages, Streams, TrackedStream } from './available.ts';
+import { followsWorker } from './default-stream.ts';
+import { streamOfPool, trackedBy, trackedOf } from './pool-stream.ts';
 
 /** What the OS of pools is decided on. */
 export interface PlatformImages {

@@ -1,9 +1,20 @@
 // Which OS the machines of a pool shall have: the stream that its owner asks for, else the one that it is on.
 import { isSameStream, streamStep } from '@slipway/api';
+import { osStreamAnnotation, osStreamImagesAnnotation } from '@slipway/api/names';
+import { isRecord } from '@slipway/base/json';
 import type { streamErrors } from '../errors.ts';
-import type { ReportedProblem } from '../problems.ts';
-import { findStream, listStreams } from './available.ts';
-import type { PoolStream, PoolStreamFacts, Stream, Streams, TrackedStream } from './facts.ts';
+import type { CodedProblem } from '../problems.ts';
+import {
+  findStream,
+  isStreamName,
+  listStreams,
+  type PoolStream,
+  type PoolStreamFacts,
+  type Stream,
+  type StreamImages,
+  type Streams,
+  type TrackedStream,
+} from './available.ts';
 
 type Because = Extract<PoolStream, { type: 'follows' }>['because'];
 
@@ -96,7 +107,7 @@ const follow = ({ name, osImage, osExtensionsImage }: Stream, because: Because):
   because,
 });
 
-function whyNotTo(to: string, from: string, pool: string): ReportedProblem | null {
+function whyNotTo(to: string, from: string, pool: string): CodedProblem | null {
   const step = streamStep(from, to);
   const where = `MachineConfigPool ${pool}, spec.osImageStream.name: it asks for the stream ${to}`;
   if (step === 'backward') {
@@ -110,9 +121,63 @@ function whyNotTo(to: string, from: string, pool: string): ReportedProblem | nul
   return null;
 }
 
-function notThere(pool: string, asked: string, { available }: Streams): ReportedProblem {
+function notThere(pool: string, asked: string, { available }: Streams): CodedProblem {
   const text = `MachineConfigPool ${pool}, spec.osImageStream.name: there is no stream ${asked}: expected one of ${listStreams(available)}, as OSImageStream cluster lists them. The OS stays what it is. Set one of these, or remove the field to stay on the stream that the pool is on`;
   return problemOf('SLW_STREAM_UNKNOWN', text);
 }
 
-const problemOf = (code: keyof typeof streamErrors, message: string): ReportedProblem => ({ code, message });
+const problemOf = (code: keyof typeof streamErrors, message: string): CodedProblem => ({ code, message });
+
+// The stream that a pool is on, in the annotations of the pool. Anybody may have written there: what is not whole is not used.
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** In place of the name of a stream that nobody can tell. Without the annotation a pool is not tracked at all. */
+const unknownStream = '';
+/** As the API bounds an image. */
+const MAX_IMAGE = 447;
+const MAX_IMAGES = 4096;
+
+/** Null: not tracked, or damaged; what the machines run tells then. */
+export function trackedOf(annotations: Annotations | undefined): TrackedStream | null {
+  const name = annotations?.[osStreamAnnotation];
+  if (name === undefined || (name !== unknownStream && !isStreamName(name))) return null;
+  const images = imagesIn(annotations?.[osStreamImagesAnnotation]);
+  return { name: name === unknownStream ? null : name, images };
+}
+
+export type TrackedAnnotations = Readonly<
+  Partial<Record<typeof osStreamAnnotation | typeof osStreamImagesAnnotation, string | null>>
+>;
+
+/** As a decision leaves them; null: to be deleted. Empty: they stay as they are. */
+export function trackedAnnotations(decision: PoolStream): TrackedAnnotations {
+  const tracked = trackedBy(decision);
+  if (tracked === null) return {};
+  return {
+    [osStreamAnnotation]: tracked.name ?? unknownStream,
+    [osStreamImagesAnnotation]: tracked.images === null ? null : encodeImages(tracked.images),
+  };
+}
+
+const encodeImages = ({ osImage, osExtensionsImage }: StreamImages): string =>
+  JSON.stringify({ osImage, osExtensionsImage });
+
+function imagesIn(text: string | undefined): StreamImages | null {
+  if (text === undefined || text.length > MAX_IMAGES) return null;
+  try {
+    return readImages(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** An OS before streams may have come without extensions: '' then. */
+function readImages(value: unknown): StreamImages | null {
+  if (!isRecord(value)) return null;
+  const { osImage, osExtensionsImage } = value;
+  return isImage(osImage) && osImage !== '' && isImage(osExtensionsImage) ? { osImage, osExtensionsImage } : null;
+}
+
+const isImage = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_IMAGE && !/\s/.test(value);

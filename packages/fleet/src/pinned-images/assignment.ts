@@ -4,7 +4,7 @@ import type { MachineConfigPool } from '@slipway/api';
 import { addedImageSetsAnnotation } from '@slipway/api/names';
 import { isRecord } from '@slipway/base/json';
 import { selectsSome } from '../pool-of.ts';
-import { matchesSelector } from '../render/label-selector.ts';
+import { matchesSelector } from '../render/select.ts';
 import { holds, isToldOf, type PinNode, type PinPool } from './pin-facts.ts';
 import type { PinProblem } from './pool-summary.ts';
 import { chooseTurns } from './turns.ts';

@@ -1,7 +1,7 @@
 // What the cluster would hold once manifests are applied to it.
 import type { MachineConfig, MachineConfigPool, MachineConfiguration } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
-import { canonicalJson } from '../render/canonical-json.ts';
+import { canonicalJson } from '../render/rendered-name.ts';
 import type { FleetState, PlannedObject } from './fleet-plan.ts';
 
 /** What people and their tools apply. */

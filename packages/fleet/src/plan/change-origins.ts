@@ -1,7 +1,7 @@
 // Which MachineConfigs a difference between two rendered configs comes from.
 import type { ItemDiff } from '@slipway/ignition';
 import { explain, type Explained } from '../explain.ts';
-import type { RenderProvenance } from '../render/provenance.ts';
+import type { RenderProvenance } from '../render/diff.ts';
 import type { RenderedConfig } from '../render/render-pool.ts';
 import type { PlannedChange } from './fleet-plan.ts';
 

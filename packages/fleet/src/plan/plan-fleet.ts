@@ -1,6 +1,6 @@
 // What applying manifests to a fleet would lead to. Plain data in, a plan out.
 import type { CodedProblem } from '../problems.ts';
-import { canonicalJson } from '../render/canonical-json.ts';
+import { canonicalJson } from '../render/rendered-name.ts';
 import { stoppedBy } from '../rollout/decide-fleet.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 import type { FleetPlan, FleetState, Machines, Outcome, PlannedObject, PoolPlan, ReadConfigs } from './fleet-plan.ts';

@@ -1,7 +1,7 @@
 // The changes of an update as they may be shown.
 import { HIDDEN } from '../masking.ts';
-import { canonicalJson } from '../render/canonical-json.ts';
 import { diffRendered } from '../render/diff.ts';
+import { canonicalJson } from '../render/rendered-name.ts';
 import type { NodeVerdict } from '../rollout/choose-nodes.ts';
 import { type PoolInFleet, rolloutRequestOf } from '../rollout/decide-fleet.ts';
 import { poolFactsOf } from '../rollout/read-facts.ts';

@@ -1,6 +1,7 @@
 // How a rollout would go, by the function that the controller decides with: again and again, on machines that do what they are told.
 import type { MachineConfiguration } from '@slipway/api';
 import { FleetError } from '../errors.ts';
+import { formatProblem } from '../problems.ts';
 import { chooseNodes, type RolloutDecision } from '../rollout/choose-nodes.ts';
 import type { NodeFacts, RolloutRecord, RolloutRequest } from '../rollout/facts.ts';
 import { isStuck, standOf } from '../rollout/node-state.ts';
@@ -174,7 +175,7 @@ export function createUpdates(
       return await planUpdate({ current, desired, policy, overrides });
     } catch (error) {
       if (!(error instanceof FleetError)) throw error;
-      problems.add(`${error.message} [${error.code}]`);
+      problems.add(formatProblem(error));
       return null;
     }
   }

@@ -3,9 +3,9 @@ import { type MachineConfigPool, type Node, targetConfigAnnotation } from '@slip
 import { osImagesOfPool } from '../os-streams/pool-os-images.ts';
 import { type ChosenPool, poolOf } from '../pool-of.ts';
 import type { CodedProblem } from '../problems.ts';
-import { canonicalJson } from '../render/canonical-json.ts';
 import { prepareRender } from '../render/prepare-render.ts';
 import { renderPool } from '../render/render-pool.ts';
+import { canonicalJson } from '../render/rendered-name.ts';
 import { selectMachineConfigs } from '../render/select.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
 import { nodeFactsOf } from '../rollout/read-facts.ts';

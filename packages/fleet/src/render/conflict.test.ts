@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { file, ignition, machineConfig, render, withFiles } from './sample.ts';
+import { file, ignition, machineConfig, render, withFiles } from './testing/sample.ts';
 
 const link = (path: string, target: string, more: object = {}) => ({ path, target, ...more });
 const storage = (sections: object) => ({ config: ignition({ storage: sections }) });

@@ -1,9 +1,16 @@
 // MachineConfigs that are valid one by one and not together: who brought what collides.
 import { isRecord } from '@slipway/base/json';
-import { validate, type Provenance } from '@slipway/ignition';
+import { type Provenance, validate } from '@slipway/ignition';
 import type { RenderedIgnition } from './ignition.ts';
-import type { RenderInput } from './input.ts';
-import { fieldOfConfig, firstProblems, nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
+import {
+  fieldOfConfig,
+  firstProblems,
+  nameOfMachineConfig,
+  problemAt,
+  type RenderInput,
+  type RenderProblem,
+} from './input.ts';
+import { storedSizeOf } from './size.ts';
 
 /** One entry of a list of the config, such as a file: its list, its place there, and its path in the config. */
 interface Item {
@@ -149,4 +156,48 @@ function listIn(config: RenderedIgnition, { section, list }: Item): unknown[] {
 function keyOf(item: unknown): unknown {
   if (!isRecord(item)) return item;
   return ['path', 'name', 'device'].map((field) => item[field]).find((key) => typeof key === 'string');
+}
+
+// What makes a rendered config large, for the one who has to make it smaller.
+
+export interface Contributor {
+  /** Such as `file /etc/large.bin` or `unit app.service`. */
+  readonly what: string;
+  readonly bytes: number;
+  /** The MachineConfig it comes from, or most of it. */
+  readonly from: string;
+}
+
+const SHOWN = 5;
+const MAX_NAME = 200;
+
+/** The largest files and units, the largest first. */
+export function largestContributors(config: RenderedIgnition, provenance: Provenance): Contributor[] {
+  const from = (...paths: string[]) =>
+    paths.map((path) => provenance.get(path)?.from).find((name) => name !== undefined) ?? '';
+  const files = (config.storage?.files ?? []).map((file, index) => {
+    const at = `storage.files[${index}]`;
+    const what = `file ${file.path.slice(0, MAX_NAME)}`;
+    return {
+      what,
+      bytes: storedSizeOf(file),
+      from: from(`${at}.contents.source`, `${at}.append[0].source`, `${at}.path`),
+    };
+  });
+  const units = (config.systemd?.units ?? []).map((unit, index) => {
+    const at = `systemd.units[${index}]`;
+    const what = `unit ${unit.name.slice(0, MAX_NAME)}`;
+    return {
+      what,
+      bytes: storedSizeOf(unit),
+      from: from(`${at}.contents`, `${at}.dropins[0].contents`, `${at}.name`),
+    };
+  });
+  return [...files, ...units].sort((a, b) => b.bytes - a.bytes).slice(0, SHOWN);
+}
+
+export function describeContributors(contributors: readonly Contributor[]): string {
+  return contributors
+    .map(({ what, bytes, from }) => `${what} with ${bytes} bytes of ${nameOfMachineConfig(from)}`)
+    .join('; ');
 }

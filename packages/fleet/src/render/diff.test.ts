@@ -1,7 +1,7 @@
 import { formatDiff } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
 import { diffRendered } from './diff.ts';
-import { file, machineConfig, renderOk, withFiles } from './sample.ts';
+import { file, machineConfig, renderOk, withFiles } from './testing/sample.ts';
 
 const shown = async (...args: Parameters<typeof diffRendered>) => formatDiff((await diffRendered(...args)).items ?? []);
 

@@ -1,9 +1,9 @@
 import type { MachineConfig } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from './canonical-json.ts';
-import { remoteReferences } from './remote.ts';
-import { file, ignition, machineConfig, renderOk } from './sample.ts';
+import { remoteReferences } from './input.ts';
+import { canonicalJson } from './rendered-name.ts';
+import { file, ignition, machineConfig, renderOk } from './testing/sample.ts';
 
 const paths = fc.constantFrom('/etc/a', '/etc/b', '/etc/c/d', '/opt/e');
 const text = fc.string({ maxLength: 20 });

@@ -1,7 +1,14 @@
+import { nameOfMachineConfig, problemAt, type RenderInput, type RenderProblem } from './input.ts';
+
+export const KERNEL_TYPES = ['default', 'realtime', '64k-pages'] as const;
+
+export type KernelType = (typeof KERNEL_TYPES)[number];
+
+export function isKernelType(text: string): text is KernelType {
+  return KERNEL_TYPES.some((type) => type === text);
+}
+
 // What MachineConfigs say beside their Ignition configs: kernel, extensions, FIPS and the images of the OS.
-import { nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
-import type { RenderInput } from './input.ts';
-import type { KernelType } from './kernel-type.ts';
 
 /** The images that the cluster brings, where it brings any. */
 export interface OSImages {

@@ -2,7 +2,7 @@ import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { readMachineConfig } from './input.ts';
 import { prepareRender, type RenderSources } from './prepare-render.ts';
-import { machineConfig, withFiles, file, workerPool } from './sample.ts';
+import { file, machineConfig, withFiles, workerPool } from './testing/sample.ts';
 
 const good = machineConfig('50-a', withFiles(file('/etc/a', 'a')));
 const other = machineConfig('40-b');

@@ -1,7 +1,7 @@
 // What a pool is rendered from: its MachineConfigs, selected and made ready, and its OS images, with all that stands in the
 // way. Where MachineConfigs come from and how their remote content is had is the caller's business.
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
-import type { ReportedProblem } from '../problems.ts';
+import type { CodedProblem } from '../problems.ts';
 import type { RenderInput } from './input.ts';
 import type { RenderImages } from './machine-settings.ts';
 import type { RenderRequest } from './render-pool.ts';
@@ -10,7 +10,7 @@ import { selectMachineConfigs, selectorProblems } from './select.ts';
 /** A MachineConfig made ready to merge, with its remote content in it, or why it cannot be. */
 export type ReadInput =
   | { readonly ok: true; readonly input: RenderInput }
-  | { readonly ok: false; readonly problems: readonly ReportedProblem[] };
+  | { readonly ok: false; readonly problems: readonly CodedProblem[] };
 
 export interface RenderSources<T extends MachineConfig> {
   /** Of the whole fleet. */
@@ -20,7 +20,7 @@ export interface RenderSources<T extends MachineConfig> {
   /** Names of MachineConfigs that the pool cannot be without, and that are not there yet. */
   readonly missing?: readonly string[];
   /** Null: nobody has said yet which ones. */
-  readonly images: (RenderImages & { readonly problems?: readonly ReportedProblem[] }) | null;
+  readonly images: (RenderImages & { readonly problems?: readonly CodedProblem[] }) | null;
   readonly controllerVersion: string;
 }
 
@@ -29,7 +29,7 @@ export interface PreparedRender<T extends MachineConfig> {
   readonly selected: readonly T[];
   /** Of those that are ready, in the same order. */
   readonly inputs: readonly RenderInput[];
-  readonly problems: readonly ReportedProblem[];
+  readonly problems: readonly CodedProblem[];
   /** Names of MachineConfigs that are not there or not ready yet. */
   readonly waiting: readonly string[];
   /** Null: there are problems, or something is waited for. */
@@ -42,7 +42,7 @@ export async function prepareRender<T extends MachineConfig>(
 ): Promise<PreparedRender<T>> {
   const selected = selectMachineConfigs(pool, machineConfigs);
   const inputs: RenderInput[] = [];
-  const problems: ReportedProblem[] = [...selectorProblems(pool), ...(images?.problems ?? [])];
+  const problems: CodedProblem[] = [...selectorProblems(pool), ...(images?.problems ?? [])];
   const waiting = [...missing];
   // One after the other: each may fetch, with a limit of its own on what it holds.
   for (const machineConfig of selected) {

@@ -1,7 +1,7 @@
 import { builtInLabel, generatedByAnnotation, machineConfigKind, roleLabel, validate } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { dataUrl, file, ignition, inputOf, machineConfig, render, renderOk, withFiles } from './sample.ts';
 import { renderPool } from './render-pool.ts';
+import { dataUrl, file, ignition, inputOf, machineConfig, render, renderOk, withFiles } from './testing/sample.ts';
 
 const problemsOf = async (...args: Parameters<typeof render>) => {
   const result = await render(...args);

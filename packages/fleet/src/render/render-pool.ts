@@ -1,25 +1,29 @@
 // The MachineConfigs of a pool → one static rendered config with a name that says what is in it.
-import type { MachineConfig } from '@slipway/api';
-import { generatedByAnnotation } from '@slipway/api';
+import { generatedByAnnotation, type MachineConfig } from '@slipway/api';
 import { maskUrl, merge, type Provenance } from '@slipway/ignition';
-import { canonicalJson } from './canonical-json.ts';
-import { conflictProblems } from './conflict.ts';
-import { describeContributors, largestContributors } from './contributors.ts';
+import { conflictProblems, describeContributors, largestContributors } from './conflict.ts';
+import { RenderProvenance } from './diff.ts';
 import type { File, RENDERED_VERSION, RenderedIgnition } from './ignition.ts';
-import type { ObjectReference, RenderInput } from './input.ts';
+import {
+  fieldOfConfig,
+  firstProblems,
+  nameOfMachineConfig,
+  type ObjectReference,
+  problemAt,
+  remoteReferences,
+  type RenderInput,
+  type RenderProblem,
+} from './input.ts';
 import {
   imageWarnings,
   kernelDevelProblems,
-  mergeSettings,
   type MachineSettings,
+  mergeSettings,
   type OSImages,
   type OSStream,
   streamProblems,
 } from './machine-settings.ts';
-import { fieldOfConfig, firstProblems, nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
-import { RenderProvenance } from './provenance.ts';
-import { remoteReferences } from './remote.ts';
-import { renderedName } from './rendered-name.ts';
+import { canonicalJson, renderedName } from './rendered-name.ts';
 import { compressContents, MAX_SPEC_BYTES, storedSize, storedSizeOf } from './size.ts';
 
 /** A spec as rendered configs have it: one form for one meaning. It is a MachineConfig's spec like any other. */

@@ -1,6 +1,6 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from './canonical-json.ts';
-import { isRenderedAs, renderedName } from './rendered-name.ts';
+import { canonicalJson, isRenderedAs, renderedName } from './rendered-name.ts';
 
 const spec = { kernelArguments: ['nosmt'], config: { ignition: { version: '3.5.0' } } };
 const name = await renderedName('worker', new TextEncoder().encode(canonicalJson(spec)));
@@ -25,3 +25,71 @@ describe('the name of a rendered config', () => {
     expect(await isRenderedAs(name, 'worker', packed)).toBe(true);
   });
 });
+
+describe('canonical JSON', () => {
+  // RFC 8785, section 3.2.2 and 3.2.4: numbers, escapes and literals.
+  it('writes the RFC’s sample as the RFC does', () => {
+    const sample = {
+      numbers: JSON.parse('[333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001]'),
+      string: '\u20ac$\u000F\u000aA\'\u0042\u0022\u005c\\"/',
+      literals: [null, true, false],
+    };
+    expect(canonicalJson(sample)).toBe(
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
+    );
+  });
+
+  // Section 3.2.3: by UTF-16 units, so that a surrogate pair stands before U+FB33.
+  it('sorts keys by their UTF-16 units', () => {
+    const sample = {
+      '\u20ac': 'Euro Sign',
+      '\r': 'Carriage Return',
+      '\ufb33': 'Hebrew Letter Dalet With Dagesh',
+      '1': 'One',
+      '\ud83d\ude00': 'Emoji: Grinning Face',
+      '\u0080': 'Control',
+      '\u00f6': 'Latin Small Letter O With Diaeresis',
+    };
+    expect(Object.values(JSON.parse(canonicalJson(sample)))).toHaveLength(7);
+    expect([...canonicalJson(sample).matchAll(/:"([^"]+)"/g)].map(([, name]) => name)).toEqual([
+      'Carriage Return',
+      'One',
+      'Control',
+      'Latin Small Letter O With Diaeresis',
+      'Euro Sign',
+      'Emoji: Grinning Face',
+      'Hebrew Letter Dalet With Dagesh',
+    ]);
+  });
+
+  it('sorts keys that look like numbers as text', () => {
+    expect(canonicalJson({ 9: 'b', 10: 'a' })).toBe('{"10":"a","9":"b"}');
+  });
+
+  it('has no word for what JSON cannot hold', () => {
+    expect(canonicalJson({ left: undefined, kept: 1 })).toBe('{"kept":1}');
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, undefined, () => 1, [undefined]]) {
+      expect(() => canonicalJson(value)).toThrow(TypeError);
+    }
+  });
+
+  it('is the same data, and the same text for any order of keys', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 3 }), (value) => {
+        const text = canonicalJson(value);
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+        expect(canonicalJson(reversed(value))).toBe(text);
+      }),
+    );
+  });
+});
+
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([key, field]) => [key, reversed(field)]),
+  );
+}

@@ -1,8 +1,8 @@
 import { decodeDataUrl, gunzip } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
-import { file, inputOf, machineConfig, render, renderOk, withFiles } from './sample.ts';
 import { renderPool } from './render-pool.ts';
 import { MAX_SPEC_BYTES, storedSizeOf } from './size.ts';
+import { file, inputOf, machineConfig, render, renderOk, withFiles } from './testing/sample.ts';
 
 /** Text that gzip cannot make smaller, the same in every run. */
 const noise = (length: number, seed: number): string => {

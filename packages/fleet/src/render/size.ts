@@ -1,7 +1,7 @@
 // How large a rendered spec is where it is stored, and how it is made to fit.
 import { decodeDataUrl, encodeDataUrl, gzip } from '@slipway/ignition';
-import { canonicalJson } from './canonical-json.ts';
 import type { File, RenderedIgnition } from './ignition.ts';
+import { canonicalJson } from './rendered-name.ts';
 
 /** etcd takes requests of 1.5 MiB; what is left is for the metadata. */
 export const MAX_SPEC_BYTES = 1_500_000;

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
+import type { Failures } from '../boot-images/conditions.ts';
 import type { Decision } from '../boot-images/decide.ts';
-import type { Failures } from '../boot-images/failures.ts';
 import { entry, imageOf, workerA } from '../testing/sample-boot-images.ts';
 import { entryOf } from './bootimages-report.ts';
 
-const { toImport: _, ...verdict } = entry({ verdict: 'update', image: imageOf('1') });
+const { toImport: _, ...found } = entry({ verdict: 'update', image: imageOf('1') });
+const verdict = { ...found, code: null };
 const decision: Decision = { verdict, change: null, gate: null, version: null, toImport: null };
 const failure = { code: 'SLW_BOOT_IMAGES_CANARY', count: 3, since: '2026-05-02T08:00:00Z' } as const;
 const failures: Failures = new Map([[`mapi-machineset/${workerA.namespace}/worker-a`, failure]]);

@@ -1,10 +1,12 @@
 // What becomes of the boot image of every resource that makes machines, as plain data. `-o json` gives exactly this.
+import type { Failures } from '../boot-images/conditions.ts';
+import type { GoldenReading } from '../boot-images/boot-image-config.ts';
 import type { Decision, ToImport } from '../boot-images/decide.ts';
-import { enrolmentNotes } from '../boot-images/enrolment.ts';
-import { type ClusterFacts, type GoldenReading, keyOfMachines, type MachineManager } from '../boot-images/facts.ts';
-import type { Failures } from '../boot-images/failures.ts';
+import { type ClusterFacts, keyOfMachines, type MachineManager } from '../boot-images/facts.ts';
+import { enrolmentNotes } from '../boot-images/preconditions.ts';
 import type { ResourceVerdict } from '../boot-images/verdict.ts';
 import type { GateFinding } from '../feature-gates.ts';
+import { formatProblem } from '../problems.ts';
 
 export interface BootImagesReport {
   /** Whether boot images are managed. Null: the cluster has no FeatureGate, so only its controllers know. */
@@ -26,7 +28,9 @@ export interface GoldenEntry {
   readonly why: string;
 }
 
-export interface BootImageEntry extends ResourceVerdict {
+export interface BootImageEntry extends Omit<ResourceVerdict, 'code'> {
+  /** One of ours, or of a newer version of the controllers. */
+  readonly code: string | null;
   /** Only for the verdict `manual`: what somebody has to import, and how. */
   readonly toImport: ToImport | null;
 }
@@ -55,7 +59,7 @@ export const bootImagesReport = (
 
 function goldenEntry(reading: GoldenReading): GoldenEntry {
   if (reading.type === 'problem') {
-    return { state: 'unusable', releaseVersion: null, why: `${reading.message} [${reading.code}]` };
+    return { state: 'unusable', releaseVersion: null, why: formatProblem(reading) };
   }
   const { config, stamp } = reading.golden;
   const releaseVersion = config.releaseVersion === '' ? null : config.releaseVersion;

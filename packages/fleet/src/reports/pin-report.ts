@@ -8,6 +8,7 @@ import { type PinPool, pinPoolOf } from '../pinned-images/pin-facts.ts';
 import type { Amount } from '../pinned-images/pin-progress.ts';
 import { decodeSummary } from '../pinned-images/pool-summary.ts';
 import { isMember } from '../pool-of.ts';
+import { formatProblem } from '../problems.ts';
 import type { FleetNow } from './fleet-now.ts';
 
 /** A fleet and the sets of images that its pools pin, at one moment. */
@@ -134,7 +135,7 @@ function problemsOf(object: MachineConfigPool, { sets, missing }: PinPool, now: 
       (name) =>
         `spec.pinnedImageSets names ${name}, but there is no such PinnedImageSet. Make it, or take the name out of the pool`,
     ),
-    ...found.filter(({ code }) => code !== 'SLW_PIN_SET_MISSING').map(({ code, message }) => `${message} [${code}]`),
+    ...found.filter(({ code }) => code !== 'SLW_PIN_SET_MISSING').map(formatProblem),
     ...unseen.map(
       ({ metadata: { name } }) =>
         `PinnedImageSet ${name} matches the pool, but the controller has not put it into spec.pinnedImageSets yet. If it stays so: is a controller running, with the feature gate PinnedImages on?`,

@@ -1,9 +1,14 @@
 // The OS image streams of a cluster and which pools are on them, as plain data. `-o json` gives exactly this.
 import { isSameStream, type MachineConfigPool, osStreamProblemAnnotation } from '@slipway/api';
 import type { GateFinding } from '../feature-gates.ts';
-import { findStream, lifecycleOf } from '../os-streams/available.ts';
-import type { StreamLifecycle, Streams, TrackedStream } from '../os-streams/facts.ts';
-import { trackedOf } from '../os-streams/tracked.ts';
+import {
+  findStream,
+  lifecycleOf,
+  type StreamLifecycle,
+  type Streams,
+  type TrackedStream,
+} from '../os-streams/available.ts';
+import { trackedOf } from '../os-streams/pool-stream.ts';
 import { type CodedProblem, decodeProblems } from '../problems.ts';
 
 export interface StreamsReport {

@@ -3,10 +3,12 @@
 import type { MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
 import { rolloutRequestAnnotation, stopRolloutsAnnotation } from '@slipway/api/names';
 import { poolOf } from '../pool-of.ts';
+import { formatProblem } from '../problems.ts';
 import { chooseNodes, type RolloutDecision } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutRequest } from './facts.ts';
 import { isUnavailable } from './node-state.ts';
-import { isControlPlanePool, nodeFactsOf, poolFactsOf } from './read-facts.ts';
+import { nodeFactsOf, poolFactsOf } from './read-facts.ts';
+import { isControlPlanePool } from '../pool-of.ts';
 
 /** One pool, and the machines of all pools: what happens to it depends on some of theirs. */
 export interface PoolInFleet extends Pick<RolloutRequest, 'now' | 'pool' | 'stopped' | 'ownNode'> {
@@ -72,7 +74,7 @@ export function decideFleet({ pools, nodes, machineConfiguration }: FleetObjects
       return {
         name: facts.name,
         facts,
-        problems: problems.map(({ code, message }) => `${message} [${code}]`),
+        problems: problems.map(formatProblem),
         request: pool.metadata.annotations?.[rolloutRequestAnnotation] ?? null,
         nodes: members.get(facts.name) ?? [],
         // Where the controller runs is not known here: its own node may be named earlier than it has its turn.

@@ -2,7 +2,8 @@
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { isFailing, type Stand } from './node-state.ts';
 import { maxUnavailableOf } from './policy.ts';
-import { highestMajor, osMajorOf } from './read-facts.ts';
+import { highestMajor } from './read-facts.ts';
+import { osMajorOf } from '../os-streams/os-major.ts';
 import { namesOf } from './summary.ts';
 
 export interface Aim {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleStreams, tracked } from '../os-streams/sample.ts';
+import { sampleStreams, tracked } from '../os-streams/testing/sample.ts';
 import { poolPinsOf } from '../pinned-images/pool-summary.ts';
 import { chooseNodes } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';

@@ -1,7 +1,7 @@
 // The status of a MachineConfigPool: counts and conditions with the meaning that their users know.
 import type { MachineConfigPool } from '@slipway/api';
+import type { Streams, TrackedStream } from '../os-streams/available.ts';
 import { poolDeprecation } from '../os-streams/deprecation.ts';
-import type { Streams, TrackedStream } from '../os-streams/facts.ts';
 import type { PoolPins, PoolSynchronizer } from '../pinned-images/pool-summary.ts';
 import type { RolloutDecision } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutProblem } from './facts.ts';

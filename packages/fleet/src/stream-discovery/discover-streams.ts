@@ -1,9 +1,8 @@
 // What streams are discovered from, and what is found: plain data.
 import { isSameStream } from '@slipway/api';
-import { isStreamName } from '../os-streams/available.ts';
+import { isStreamName, type Stream, type StreamLifecycle } from '../os-streams/available.ts';
 import { distributionOf, expectedDefault, familyOf } from '../os-streams/default-stream.ts';
-import type { Stream, StreamLifecycle } from '../os-streams/facts.ts';
-import { lifecycleOfTag } from '../os-streams/lifecycle.ts';
+import { lifecycleOfTag } from '../os-streams/deprecation.ts';
 import { streamClassLabel, streamOfLabels } from '../os-streams/runs.ts';
 import { roleOf, streamOfImage } from './image-references.ts';
 

@@ -6,12 +6,10 @@ import {
   streamLifecycleAnnotation,
   streamSourcesAnnotation,
 } from '@slipway/api';
-import { findStream } from '../os-streams/available.ts';
+import { findStream, type Stream } from '../os-streams/available.ts';
 import { defaultStreamOf } from '../os-streams/default-stream.ts';
-import type { StreamCondition } from '../os-streams/deprecation.ts';
-import type { Stream } from '../os-streams/facts.ts';
-import { encodeLifecycle } from '../os-streams/lifecycle.ts';
-import type { ReportedProblem } from '../problems.ts';
+import { encodeLifecycle, type StreamCondition } from '../os-streams/deprecation.ts';
+import type { CodedProblem } from '../problems.ts';
 import type { Discovery } from './discover-streams.ts';
 
 type Status = NonNullable<OSImageStream['status']>;
@@ -36,9 +34,9 @@ export interface WantedStreamObject {
 
 export type NextStreamObject =
   /** Carried out by writing what differs; without a difference nothing is written. */
-  | { readonly type: 'write'; readonly wanted: WantedStreamObject; readonly problems: readonly ReportedProblem[] }
+  | { readonly type: 'write'; readonly wanted: WantedStreamObject; readonly problems: readonly CodedProblem[] }
   /** The last good one stays, or there is none yet. */
-  | { readonly type: 'leave'; readonly problems: readonly ReportedProblem[] };
+  | { readonly type: 'leave'; readonly problems: readonly CodedProblem[] };
 
 export function nextStreamObject(input: StreamObjectInput): NextStreamObject {
   const { current, discovery } = input;
@@ -50,7 +48,7 @@ export function nextStreamObject(input: StreamObjectInput): NextStreamObject {
 }
 
 /** While sources are the same, or fail, only the default can change: its owner sets it. */
-function withStatus(current: StreamObjectInput['current'], problems: readonly ReportedProblem[]): NextStreamObject {
+function withStatus(current: StreamObjectInput['current'], problems: readonly CodedProblem[]): NextStreamObject {
   if (current?.status === undefined) return { type: 'leave', problems };
   const { availableStreams, defaultStream } = current.status;
   const asked = current.spec.defaultStream;
@@ -70,7 +68,7 @@ function withStatus(current: StreamObjectInput['current'], problems: readonly Re
 function fromSources(
   { current, sourcesDigest, releaseImage }: StreamObjectInput,
   { found, version }: Discovery,
-  failures: readonly ReportedProblem[],
+  failures: readonly CodedProblem[],
 ): NextStreamObject {
   const available = found.map(({ stream }) => stream);
   const override = overrideOf(current);
@@ -106,7 +104,7 @@ function overrideOf(current: StreamObjectInput['current']): string | null {
 }
 
 /** Somebody's default that is gone: it stays where it is written, and counts again when it is back. */
-function dangling(current: StreamObjectInput['current'], available: readonly Stream[]): ReportedProblem[] {
+function dangling(current: StreamObjectInput['current'], available: readonly Stream[]): CodedProblem[] {
   const override = overrideOf(current);
   if (override === null || findStream(available, override) !== undefined) return [];
   const names = available.map(({ name }) => name).join(', ');

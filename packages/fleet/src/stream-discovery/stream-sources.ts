@@ -1,6 +1,6 @@
 // What the streams of a cluster are discovered from, before any registry is asked.
 import { sha256 } from '@slipway/base/hash';
-import { canonicalJson } from '../render/canonical-json.ts';
+import { canonicalJson } from '../render/rendered-name.ts';
 
 /** Two images that a person or the platform names. Null: not named. */
 export interface ImagePair {

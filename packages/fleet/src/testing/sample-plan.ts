@@ -9,7 +9,7 @@ import {
 } from '@slipway/api';
 import { builtInMachineConfigs } from '../first-boot/built-in.ts';
 import { missingPools } from '../missing-pools.ts';
-import type { Streams } from '../os-streams/facts.ts';
+import type { Streams } from '../os-streams/available.ts';
 import { type AppliedManifests, applyManifests } from '../plan/apply-manifests.ts';
 import type { FleetPlan, FleetState, Machines, PoolPlan } from '../plan/fleet-plan.ts';
 import { planFleet } from '../plan/plan-fleet.ts';

@@ -1,6 +1,6 @@
 // OS image streams for tests.
 import { type MachineConfigPool, osStreamAnnotation, osStreamImagesAnnotation, roleLabel } from '@slipway/api';
-import type { Stream, StreamLifecycle, Streams } from '../os-streams/facts.ts';
+import type { Stream, StreamLifecycle, Streams } from '../os-streams/available.ts';
 
 /** An image by a digest that is made of one digit. */
 export const osImageOf = (name: string, digit: string): string =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dataUrl, file, ignition, withFiles } from '../render/sample.ts';
+import { dataUrl, file, ignition, withFiles } from '../render/testing/sample.ts';
 import { plan, type Spec } from './testing/sample-plan.ts';
 
 const storage = (sections: object): Spec => ({ config: ignition({ storage: sections }) });

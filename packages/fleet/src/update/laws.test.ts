@@ -1,7 +1,7 @@
 import type { MachineConfig } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dataUrl, file, ignition, inputOf, machineConfig, renderOk } from '../render/sample.ts';
+import { dataUrl, file, ignition, inputOf, machineConfig, renderOk } from '../render/testing/sample.ts';
 import { planUpdate, rollbackOf } from './plan-update.ts';
 import type { NodeDisruptionPolicy } from './policy.ts';
 import { apply, machineWith, seen } from './testing/sample-machine.ts';

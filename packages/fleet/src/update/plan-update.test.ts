@@ -1,6 +1,6 @@
 import { encodeDataUrl, gzip } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
-import { dataUrl, file, ignition, withFiles } from '../render/sample.ts';
+import { dataUrl, file, ignition, withFiles } from '../render/testing/sample.ts';
 import { plan, type Spec } from './testing/sample-plan.ts';
 
 const units = (...list: object[]): Spec => ({ config: ignition({ systemd: { units: list } }) });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { file, ignition, withFiles } from '../render/sample.ts';
+import { file, ignition, withFiles } from '../render/testing/sample.ts';
 import type { NodeDisruptionPolicy } from './policy.ts';
 import { actionsIn, plan, rewritten, type Spec } from './testing/sample-plan.ts';
 

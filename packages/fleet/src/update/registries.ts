@@ -2,7 +2,7 @@
 // gives the same image, so pods that start on a node with the new file and on one with the old get the same: no drain.
 import { isRecord } from '@slipway/base/json';
 import { parse } from 'smol-toml';
-import { canonicalJson } from '../render/canonical-json.ts';
+import { canonicalJson } from '../render/rendered-name.ts';
 
 type Table = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ignition } from '../render/sample.ts';
+import { ignition } from '../render/testing/sample.ts';
 import { addTolerated, type ValidationOverrides } from './irreconcilable.ts';
 import { planUpdate } from './plan-update.ts';
 import type { Spec } from './testing/sample-plan.ts';

@@ -24,6 +24,8 @@ export interface ControllerParts {
   clock?: Pick<Clock, 'now' | 'setTimer'> | undefined;
   /** The time of day. */
   now?: (() => Date) | undefined;
+  /** For the jitter of retries. */
+  random?: (() => number) | undefined;
 }
 
 export interface Controller {
@@ -56,7 +58,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
   /** Keys that wait for the stores to show what was written. */
   const held = new Set<Key>();
   const unsubscribe: (() => void)[] = [];
-  const queue = createQueue({ workers: def.workers ?? 1, handle, clock });
+  const queue = createQueue({ workers: def.workers ?? 1, handle, clock, random: parts.random });
 
   async function handle(key: Key, waitedMs: number): Promise<Outcome> {
     const runLog = log.child({ key });

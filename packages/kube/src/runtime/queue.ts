@@ -30,7 +30,7 @@ export interface QueueOptions {
   /** Must not reject; if it does, that is a retry. `waitedMs` is how long the key was ready. */
   handle: (key: Key, waitedMs: number) => Promise<Outcome>;
   clock?: Pick<Clock, 'now' | 'setTimer'>;
-  random?: () => number;
+  random?: (() => number) | undefined;
 }
 
 /** Up to half of the wait is taken off at random, so that keys that failed together part. */

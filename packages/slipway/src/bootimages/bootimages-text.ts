@@ -1,4 +1,5 @@
 // The boot images of a cluster for people.
+import { formatProblem } from '@slipway/fleet';
 import type { ToImport } from '@slipway/fleet/boot-images';
 import type { BootImageEntry, BootImagesReport } from '@slipway/fleet/reports';
 import { type Colour, type Paint, plain } from '../terminal/paint.ts';
@@ -62,7 +63,7 @@ const change = (from: string, to: string): string => {
 
 const why = ({ why: words, code }: BootImageEntry): string => {
   if (code === null) return words === '' ? '-' : words;
-  return `${words} [${code}]`;
+  return formatProblem({ code, message: words });
 };
 
 /** What is true of all of them comes before any of them matters. */

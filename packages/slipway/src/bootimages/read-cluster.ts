@@ -1,6 +1,7 @@
 // All that the decisions about boot images look at, out of a cluster. Nothing here writes.
 import {
   bootImageFailuresAnnotation,
+  bootImagesConfigMap,
   clusterVersions,
   type ConfigMap,
   configMaps,
@@ -10,7 +11,6 @@ import {
   nodes,
 } from '@slipway/api';
 import {
-  bootImagesName,
   type ClusterApiContext,
   type ClusterFacts,
   clusterFactsOf,
@@ -35,7 +35,7 @@ export interface ReadCluster {
 /** `namespace`: where Slipway runs. */
 export async function readCluster(client: Client, namespace: string, now = Date.now()): Promise<ReadCluster> {
   const [configMap, worker, machineConfiguration, infrastructure, clusterVersion, architecture] = await Promise.all([
-    client.find(configMaps, { namespace, name: bootImagesName }),
+    client.find(configMaps, { namespace, name: bootImagesConfigMap }),
     client.find(machineConfigPools, { name: 'worker' }),
     client.find(machineConfigurations, { name: 'cluster' }),
     findWhereKnown(client, infrastructures, { name: 'cluster' }),

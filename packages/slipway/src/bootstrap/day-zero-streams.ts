@@ -1,7 +1,7 @@
 // The OS image streams of a release, for machines that start before there is a cluster.
 import { type OSImageStream, osImageStreams } from '@slipway/api';
 import { readSources } from '@slipway/controllers';
-import { type Streams, streamsOf } from '@slipway/fleet';
+import { formatProblem, type Streams, streamsOf } from '@slipway/fleet';
 import { discoverStreams, nextStreamObject, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
 import { apiVersionOf } from '@slipway/kube';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
@@ -45,7 +45,7 @@ export async function dayZeroStreams(
   const object = manifestOf(next.wanted);
   const streams = streamsOf(object);
   if (streams === null) throw new Error('an OSImageStream was made without a status');
-  const notes = [...next.problems, ...discovery.notes].map(({ code, message }) => `warning: ${message} [${code}]`);
+  const notes = [...next.problems, ...discovery.notes].map((each) => `warning: ${formatProblem(each)}`);
   return { streams, object, notes };
 }
 

@@ -1,7 +1,6 @@
 // MachineConfigs made ready to merge, with their remote content: from what the cluster has stored, or fetched into memory.
 import { type MachineConfig, type Secret, secrets } from '@slipway/api';
-import { remoteContentLabel } from '@slipway/controllers/remote-content-index';
-import { loadSnapshot, snapshotStateOf } from '@slipway/controllers/snapshot';
+import { loadSnapshot, remoteContentLabel, snapshotStateOf } from '@slipway/controllers';
 import { needsRemoteContent, type ReadInput, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
 import type { FleetState, ReadConfigs } from '@slipway/fleet/plan';
 import { type Client, isKubeError } from '@slipway/kube';

@@ -1,5 +1,5 @@
 // The state of a fleet's rollouts for people.
-import type { NodePhase } from '@slipway/fleet';
+import { formatProblem, type NodePhase } from '@slipway/fleet';
 import type { NodeReport, PoolReport, StatusReport } from '@slipway/fleet/reports';
 import { shortConfig, shortConfigs } from '../terminal/config-name.ts';
 import { durationText } from '../terminal/duration.ts';
@@ -46,7 +46,9 @@ export function statusText(report: StatusReport, options: StatusTextOptions = {}
     report.stopped === null
       ? []
       : [`${paint('yellow', 'All rollouts are stopped')}: ${safeText(report.stopped)}. slipway resume --all goes on\n`];
-  const outside = report.nodesWithoutPool.map(({ message, code }) => `${safeText(message)} [${code}]\n`);
+  const outside = report.nodesWithoutPool.map(
+    ({ code, message }) => `${formatProblem({ code, message: safeText(message) })}\n`,
+  );
   const none = report.pools.length === 0 ? ['There are no pools. slipway controller makes master and worker\n'] : [];
   return [
     ...stop,

@@ -1,5 +1,5 @@
 // How much a machine fetches for another OS, as far as a registry tells.
-import type { Stream } from '@slipway/fleet';
+import { formatProblem, type Stream } from '@slipway/fleet';
 import type { Registry } from '@slipway/registry';
 
 export interface Download {
@@ -28,7 +28,7 @@ export async function downloadOf(
     return { ...images, osBytes, extensionsBytes, bytesPerMachine, problem: null };
   } catch (error) {
     if (!hasOurCode(error)) throw error;
-    const problem = `${error.message} [${error.code}]`;
+    const problem = formatProblem(error);
     return { ...images, osBytes: null, extensionsBytes: null, bytesPerMachine: null, problem };
   }
 }

@@ -1,5 +1,5 @@
 // The OS image streams of a release, as plain data. `-o json` gives exactly this.
-import { defaultStreamOf, type ReportedProblem, type StreamLifecycle } from '@slipway/fleet';
+import { defaultStreamOf, type CodedProblem, type StreamLifecycle } from '@slipway/fleet';
 import type { Discovery, StreamNote } from '@slipway/fleet/stream-discovery';
 import type { InspectedImage } from '@slipway/registry';
 
@@ -15,7 +15,7 @@ export interface InspectReport {
   /** What was left out, and why. */
   readonly notes: readonly StreamNote[];
   /** What a cluster of this release would complain of. */
-  readonly problems: readonly ReportedProblem[];
+  readonly problems: readonly CodedProblem[];
 }
 
 export interface InspectedStream {

@@ -1,4 +1,5 @@
 // The OS image streams of a release for people.
+import { formatProblem } from '@slipway/fleet';
 import { byteSize } from '../terminal/byte-size.ts';
 import { type Paint, plain } from '../terminal/paint.ts';
 import { safeText } from '../terminal/safe-text.ts';
@@ -18,7 +19,7 @@ export function inspectText(report: InspectReport, { paint = plain, width }: Ins
   const lines = [
     ...(streams.length === 0 ? ['It has no OS image stream: a cluster of this release offers its pools none.'] : []),
     ...streams.flatMap(messageLines),
-    ...[...problems, ...notes].map(({ code, message }) => `${message} [${code}]`),
+    ...[...problems, ...notes].map(formatProblem),
   ];
   const blocks = [
     `${oneLine(release)}: version ${oneLine(version ?? 'not said')}\n`,

@@ -1,4 +1,5 @@
 // The OS image streams of a cluster for people.
+import { formatProblem } from '@slipway/fleet';
 import type { PoolEntry, StreamEntry, StreamsReport } from '@slipway/fleet/reports';
 import { shortImage } from '../terminal/image-name.ts';
 import { type Paint, plain } from '../terminal/paint.ts';
@@ -57,7 +58,7 @@ function lifecycleLines({ name, lifecycle, pools }: StreamEntry): string[] {
 }
 
 function poolLines(pool: PoolEntry, report: StreamsReport): string[] {
-  return [...stateLines(pool, report), ...pool.problems.map(({ code, message }) => `${message} [${code}]`)];
+  return [...stateLines(pool, report), ...pool.problems.map(formatProblem)];
 }
 
 function stateLines(pool: PoolEntry, { streams }: StreamsReport): string[] {

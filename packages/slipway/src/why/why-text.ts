@@ -1,10 +1,11 @@
+import { formatProblem } from '@slipway/fleet';
 import { shortConfigs } from '../terminal/config-name.ts';
 import { type Paint, plain } from '../terminal/paint.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import type { WhyInPool, WhyReport } from './why-report.ts';
 
 export function whyText(report: WhyReport, paint: Paint = plain): string {
-  if (report.pool === null) return `${safeText(report.why)} [${report.code}]\n`;
+  if (report.pool === null) return `${formatProblem({ code: report.code, message: safeText(report.why) })}\n`;
   const rows = rowsOf(report).filter(([, text]) => text !== '');
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, text]) => `  ${name.padEnd(width)}  ${oneLine(text)}`);

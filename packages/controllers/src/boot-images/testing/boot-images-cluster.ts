@@ -32,7 +32,7 @@ import {
   releasePayloadImageAnnotation,
   secrets,
 } from '@slipway/api';
-import { type MachineManager, type ResourceVerdict, templateKind, templateKindNames } from '@slipway/fleet/boot-images';
+import { type MachineManager, type ResourceVerdict, templateKinds } from '@slipway/fleet/boot-images';
 import {
   type Client,
   createClient,
@@ -52,7 +52,7 @@ import {
 } from '@slipway/kube';
 import { startControlPlane } from '@slipway/tools/controlplane';
 import { vi } from 'vitest';
-import { upgradeableController } from '../../os-streams/upgradeable.ts';
+import { upgradeableController } from '../../os-streams/upgradeable-controller.ts';
 import { bootImagesControllers } from '../controllers.ts';
 import { templatesOf } from '../infrastructure-templates.ts';
 import { createVerdictBoard } from '../verdict-board.ts';
@@ -336,7 +336,7 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
       }
     },
     async clear() {
-      const templates = templateKindNames.map((kind) => templatesOf(kind, templateKind(kind).versions.at(-1) ?? ''));
+      const templates = templateKinds.map(({ kind, versions }) => templatesOf(kind, versions.at(-1) ?? ''));
       for (const resource of [
         machineSets,
         clusterApiMachineSets,

@@ -6,8 +6,8 @@ import {
   type MachineSet,
   machineSets,
 } from '@slipway/api';
-import { installer3, type JsonObject, type MachineManager, managedStub } from '@slipway/fleet/boot-images';
-import { bootImagesData, keptOfOlderRelease } from '@slipway/fleet/boot-images/testing';
+import type { JsonObject, MachineManager } from '@slipway/fleet/boot-images';
+import { bootImagesData, installer3, keptOfOlderRelease, managedStub } from '@slipway/fleet/boot-images/testing';
 import type { KubeObject, Stored } from '@slipway/kube';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import {

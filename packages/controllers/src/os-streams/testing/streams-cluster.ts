@@ -21,11 +21,11 @@ import { runControllers, type RunningControllers, type RunOptions } from '@slipw
 import { addReadyNode, obeyDesiredConfig } from '@slipway/testing/stand-in-kubelet';
 import { type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { builtInController } from '../../built-in-controller.ts';
-import { renderController } from '../../render/render.ts';
+import { renderController } from '../../render/controller.ts';
 import { rolloutController } from '../../rollout/controller.ts';
 import { osStreamsControllers } from '../controllers.ts';
-import { registryWith } from '../registry-of.ts';
-import type { RetryTimes } from '../retry-pace.ts';
+import type { RetryTimes } from '../pool-streams-controller.ts';
+import { registryWith } from '../read-sources.ts';
 
 const namespace = 'openshift-machine-config-operator';
 const controllerVersion = '0.0.0';

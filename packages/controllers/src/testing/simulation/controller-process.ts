@@ -1,20 +1,22 @@
-// A process with controllers, from its start until it is killed: the real definitions on an API in memory, in virtual time.
+// A process with controllers, from its start until it is killed: the real definitions in the real runtime,
+// on an API in memory, in virtual time.
 // What its views show is behind, what it writes takes time, and it can die at any write, before or after it has landed.
 import {
   type Change,
+  type Client,
+  type Context,
   type ControllerDef,
-  createWriter,
+  createController,
+  createMetrics,
+  type Informer,
   isKubeError,
   type Key,
-  keyOf,
-  KubeError,
   type KubeObject,
-  type Read,
+  type Next,
   type Recorder,
   type Resource,
   resourceId,
   silentLog,
-  type Store,
   type Stored,
   type WriteAttempt,
   type WriteGuard,
@@ -23,9 +25,8 @@ import type { MemoryApi } from './memory-api.ts';
 import { createMemoryClient } from './memory-client.ts';
 import type { Random } from './random.ts';
 import { openView, type View } from './view.ts';
-import { createVirtualQueue, type Outcome } from './virtual-queue.ts';
 import type { VirtualTime } from './virtual-time.ts';
-import { createWire, type Fate, never } from './wire.ts';
+import { createWire, type Fate } from './wire.ts';
 
 /** One reconcile, and what its views showed when it began: later they show more, never less. */
 export interface Run {
@@ -62,71 +63,89 @@ export function startProcess(options: ProcessOptions): ControllerProcess {
 }
 
 function startController(def: ControllerDef, options: ProcessOptions, life: AbortController): void {
-  const { api, time, random, latencyMs, fateOf } = options;
-  const { signal } = life;
-  const views = def.reads.map((source) => openView(api, source));
-  const read: Read = (resource, which = {}) => storeOf(views, resource, which);
-  const unsure = new Set<Key>();
-  const queue = createVirtualQueue({ time, random, workers: def.workers ?? 1, handle });
+  const { api, time, random } = options;
+  const views = new Map(def.reads.map((source) => [source, openView(api, source)]));
+  const informers = new Map([...views].map(([source, view]) => [source, followed(view, options, life.signal)]));
+  const client = clientOfRuns(options, life);
+
+  async function reconcile(key: Key, context: Context): Promise<Next> {
+    const way = client.last();
+    // Which of the keys that are ready gets ahead is left to chance, because nothing may depend on it.
+    await new Promise<void>((resolve) => void time.after(random.int(0, 5), resolve));
+    const run = runOf(def.name, key, [...views.values()]);
+    way.run = run;
+    try {
+      return await def.reconcile(key, context);
+    } catch (error) {
+      if (!isExpected(error)) options.onBug(run, error);
+      throw error;
+    }
+  }
+
+  const controller = createController(
+    { ...def, reconcile },
+    {
+      client: client.client,
+      informerOf: (source) => {
+        const informer = informers.get(source);
+        if (informer === undefined) throw new Error(`controller ${def.name} has no such source`);
+        return informer;
+      },
+      events: silent,
+      log,
+      metrics,
+      clock: { now: time.now, setTimer: (ms, fire) => time.after(ms, fire) },
+      now: () => new Date(time.now()),
+      random: random.next,
+    },
+  );
+  controller.start();
+  life.signal.addEventListener('abort', () => controller.abort(new Error('the process was killed')));
+}
+
+/** Each run has a way to the server of its own, so that it is known whose a write is. */
+function clientOfRuns({ api, time, latencyMs, fateOf, by, onDeath }: ProcessOptions, life: AbortController) {
+  let last: { run: Run | undefined } = { run: undefined };
 
   function die(): void {
     life.abort();
-    options.onDeath();
+    onDeath();
   }
 
-  async function handle(key: Key): Promise<Outcome> {
-    if (signal.aborted) return never;
-    const run = runOf(def.name, key, views);
+  function guarded(guard: WriteGuard): Client {
+    const mine: typeof last = { run: undefined };
+    last = mine;
     const wire = createWire({
       time,
       latencyMs,
       fateOf,
-      by: (write, carryOut) => options.by(run, write, carryOut),
-      isDead: () => signal.aborted,
+      by(write, carryOut) {
+        if (mine.run === undefined) throw new Error('a write outside of a run');
+        return by(mine.run, write, carryOut);
+      },
+      isDead: () => life.signal.aborted,
       die,
     });
-    const client = createMemoryClient(api, wire, [ownedBy(def)]);
-    const now = (): Date => new Date(time.now());
-    try {
-      const write = createWriter(client, { fieldManager: `slipway-${def.name}` });
-      const context = { read, client, write, events: silent, log, signal, unsure: unsure.has(key), now };
-      const next = await def.reconcile(key, context);
-      unsure.delete(key);
-      return next;
-    } catch (error) {
-      return failed(run, error);
-    }
+    return createMemoryClient(api, wire, [guard]);
   }
 
-  function failed(run: Run, error: unknown): Outcome {
-    if (isKubeError(error, 'SLW_KUBE_CONFLICT')) return { type: 'retry', atMostMs: 1000 };
-    if (isKubeError(error, 'SLW_KUBE_OUTCOME_UNKNOWN')) unsure.add(run.key);
-    const isExpected = error instanceof Error && 'code' in error && String(error.code).startsWith('SLW_');
-    if (!isExpected || isKubeError(error, 'SLW_KUBE_NOT_OWNED')) options.onBug(run, error);
-    return { type: 'retry' };
-  }
-
-  function enqueue({ source: { keysOf } }: View, objects: readonly Stored<KubeObject>[]): void {
-    for (const object of objects) {
-      for (const key of keysOf === undefined ? [keyOf(object)] : keysOf(object, read)) queue.add(key);
-    }
-  }
-
-  for (const view of views) follow(view, options, signal, (change) => enqueue(view, objectsOf(change)));
-  for (const view of views) enqueue(view, [...view.store.values()]);
-  for (const key of def.startsWith ?? []) queue.add(key);
-  const stopListening = def.listen?.((key) => queue.add(key));
-  signal.addEventListener('abort', () => stopListening?.());
+  return {
+    client: { ...createMemoryClient(api), guarded },
+    /** Of the run that is just about to begin: the runtime makes its client right before. */
+    last: () => last,
+  };
 }
 
-/** Has the view advance some time after a change, often over several at once and sometimes not to the last one. */
-function follow(
-  view: View,
-  { api, time, random, lagMs }: ProcessOptions,
-  dead: AbortSignal,
-  tell: (change: Change<KubeObject>) => void,
-): void {
+function isExpected(error: unknown): boolean {
+  if (isKubeError(error, 'SLW_KUBE_NOT_OWNED')) return false;
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SLW_');
+}
+
+/** A view as an informer: it advances some time after a change, often over several at once and sometimes not to the last one. */
+function followed(view: View, { api, time, random, lagMs }: ProcessOptions, dead: AbortSignal): Informer<KubeObject> {
   const id = resourceId(view.source.resource);
+  const listeners = new Set<(change: Change<KubeObject>) => void>();
+  const followers = new Set<(key: Key | undefined) => void>();
   let isWaiting = false;
   const wait = (): void => {
     if (isWaiting) return;
@@ -137,13 +156,34 @@ function follow(
     isWaiting = false;
     if (dead.aborted) return;
     const steps = random.chance(0.8) ? view.behind : random.int(1, view.behind);
-    for (let step = 0; step < steps; step += 1) for (const change of view.advance()) tell(change);
+    for (let step = 0; step < steps; step += 1) {
+      for (const change of view.advance()) for (const listener of listeners) listener(change);
+      for (const follower of followers) follower(undefined);
+    }
     if (view.behind > 0) wait();
   };
   const stop = api.onChange(({ resource }) => {
     if (dead.aborted) stop();
     else if (resourceId(resource) === id) wait();
   });
+  return {
+    resource: view.source.resource,
+    store: view.store,
+    synced: Promise.resolve(),
+    problem: undefined,
+    get version() {
+      return view.version;
+    },
+    start() {},
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onProgress(follower) {
+      followers.add(follower);
+      return () => followers.delete(follower);
+    },
+  };
 }
 
 function runOf(controller: string, key: Key, views: readonly View[]): Run {
@@ -159,35 +199,7 @@ function runOf(controller: string, key: Key, views: readonly View[]): Run {
   };
 }
 
-function storeOf<T extends KubeObject>(
-  views: readonly View[],
-  resource: Resource<T>,
-  which: { namespace?: string; as?: 'full' | 'metadata' },
-): Store<T> {
-  const [view, another] = views.filter(
-    ({ source }) =>
-      resourceId(source.resource) === resourceId(resource) &&
-      (which.namespace === undefined || source.namespace === which.namespace) &&
-      (which.as === undefined || (source.as ?? 'full') === which.as),
-  );
-  if (view === undefined || another !== undefined) throw new Error(`${resourceId(resource)}: expected one such source`);
-  return view.store as Store<T>;
-}
-
-const ownedBy =
-  ({ name, owns }: ControllerDef): WriteGuard =>
-  ({ verb, resource, subresource }) => {
-    const part = verb === 'evict' ? 'eviction' : subresource;
-    const isOwned = owns.some((own) => resourceId(own.resource) === resourceId(resource) && own.subresource === part);
-    if (!isOwned)
-      throw new KubeError('SLW_KUBE_NOT_OWNED', `${name} may not ${verb} ${resourceId(resource)} ${part ?? ''}`);
-  };
-
-function objectsOf(change: Change<KubeObject>): readonly Stored<KubeObject>[] {
-  if (change.type === 'updated') return [change.old, change.object];
-  return [change.type === 'added' ? change.object : change.old];
-}
-
 const log = silentLog();
+const metrics = createMetrics();
 /** What people are told has no part in what happens. */
 const silent: Recorder = { record: () => {}, flush: () => Promise.resolve() };

@@ -17,6 +17,8 @@ export interface View {
   readonly store: Store<KubeObject>;
   /** The objects as the server had them at this place of the log, whatever the controller keeps of them. Stays as it is. */
   seen(): ReadonlyMap<string, Stored<KubeObject>>;
+  /** Of the last change that it shows. */
+  readonly version: string;
   /** How many changes it does not show yet. */
   readonly behind: number;
   /** Takes the next one in, and says what it comes to here. */
@@ -75,6 +77,9 @@ export function openView(api: MemoryApi, source: Source): View {
       },
       byIndex: indexed,
       hasIndexed: (index, value) => indexed(index, value).length > 0,
+    },
+    get version() {
+      return changes[place - 1]?.object.metadata.resourceVersion ?? '0';
     },
     get behind() {
       return changes.length - place;

@@ -18,7 +18,7 @@ export interface WireOptions {
 }
 
 /** Never settles: who waits for it is dead. */
-export const never = new Promise<never>(() => {});
+const never = new Promise<never>(() => {});
 
 export function createWire({ time, latencyMs, fateOf, by, isDead, die }: WireOptions): Wire {
   const travel = (): Promise<void> =>

@@ -1,9 +1,9 @@
 // A simulated machine at the old config of a sample update, and the daemon's way with it: apply, reboot, go on after that.
 import { planUpdate } from '@slipway/fleet';
 import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
-import { writeCurrentConfig } from '../../current-config.ts';
 import { verifyMachine } from '../../drift/verify-machine.ts';
 import { type FileSystem, makeDirectories, ownOwners } from '../../host/file-system.ts';
+import { writeCurrentConfig } from '../../node/stored-config.ts';
 import { createUpdater, type UpdateResult } from '../updater.ts';
 import { machineOptions, nothing, OLD_DIRECTORY, type SampleUpdate } from './sample-update.ts';
 

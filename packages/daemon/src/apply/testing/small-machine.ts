@@ -1,13 +1,12 @@
 // A simulated machine in memory, brought from config to config by the updater, with all reboots on the way.
 import { type NodeDisruptionPolicy, planUpdate } from '@slipway/fleet';
 import { createSimulatedHost, makeSimulatedMachine, type SimulatedMachineOptions } from '@slipway/simulator';
-import { writeCurrentConfig } from '../../current-config.ts';
 import { verifyMachine } from '../../drift/verify-machine.ts';
 import { type FileSystem, ownOwners } from '../../host/file-system.ts';
 import type { Host } from '../../host/host.ts';
 import { emptyImage } from '../../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../../host/testing/memory-disk.ts';
-import type { StoredConfig } from '../../stored-config.ts';
+import { type StoredConfig, writeCurrentConfig } from '../../node/stored-config.ts';
 import { createUpdater, type UpdateResult, type UpdateStep } from '../updater.ts';
 
 export type Spec = StoredConfig['spec'];

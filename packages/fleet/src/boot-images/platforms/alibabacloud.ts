@@ -1,12 +1,17 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { download, useImage, word } from './commands.ts';
-import { fieldAt, textAt } from '../json-path.ts';
-import { hasRegions, verdictOfRegion } from './region-image.ts';
-import type { Artifact, ImageQuestion, ImageRule, ImageVerdict, JsonObject } from '../verdict.ts';
+import { fieldAt, type JsonObject, textAt } from '../json.ts';
+import { type Artifact, badSpec, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
+import { artifactOf, download, useImage, word } from './import.ts';
+import { hasRegions, type PlatformDef, verdictOfRegion } from './platform.ts';
+
+export const alibabacloud = {
+  type: 'alibabacloud',
+  providerSpec: { kind: 'AlibabaCloudMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'] },
+  machineApi: judgeProviderSpec,
+  imageIds: 'aliyun',
+} as const satisfies PlatformDef;
 
 /** An image of the region. Releases since 4.19 have none: what they may still have must be imported. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const region = textAt(spec, 'regionId');
   if (region === '') return badSpec('regionId', 'the region of the machines', fieldAt(spec, 'regionId'));
   const current = textAt(spec, 'imageId');
@@ -17,7 +22,7 @@ export const machineApi: ImageRule = (spec, question) => {
   }
   const change = (id: string): JsonObject => ({ ...spec, imageId: id });
   return verdictOfRegion({ cloud: 'aliyun', region, current, text: current, change }, question);
-};
+}
 
 const isOurs = (id: string, { isAdopted, knownImages }: ImageQuestion): boolean => isAdopted || knownImages.has(id);
 

@@ -1,10 +1,21 @@
-import { badSpec } from './answers.ts';
-import { fieldAt, isJsonObject, objectAt, shown, textAt } from '../json-path.ts';
-import { verdictOfRegion } from './region-image.ts';
-import type { ImageRule, JsonObject } from '../verdict.ts';
+import { fieldAt, isJsonObject, type JsonObject, objectAt, shown, textAt } from '../json.ts';
+import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
+import { type PlatformDef, type TemplatePlace, verdictOfRegion } from './platform.ts';
+
+export const aws = {
+  type: 'aws',
+  providerSpec: {
+    kind: 'AWSMachineProviderConfig',
+    apiVersions: ['awsproviderconfig.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
+  },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: 'AWSMachineTemplate', rules: { v1beta2: judgeTemplate } },
+  imageIds: 'aws',
+  regionIn: ({ aws }) => aws?.region,
+} as const satisfies PlatformDef;
 
 /** An AMI of the region. `id`, `arn` and `filters` exclude each other: what is set is `id` alone. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const region = textAt(spec, 'placement', 'region');
   if (region === '')
     return badSpec('placement.region', 'the region of the machines', fieldAt(spec, 'placement', 'region'));
@@ -13,7 +24,7 @@ export const machineApi: ImageRule = (spec, question) => {
   const current = textAt(spec, 'ami', 'id');
   const change = (id: string): JsonObject => ({ ...spec, ami: { id } });
   return verdictOfRegion({ cloud: 'aws', region, current, text, change }, question);
-};
+}
 
 /** Where a region had no image, the installer copied one and left filters with its name. */
 function imageText(ami: JsonObject): string {
@@ -25,3 +36,32 @@ function imageText(ami: JsonObject): string {
 }
 
 const filterText = (filter: JsonObject): string => `${textAt(filter, 'name')}=${shown(fieldAt(filter, 'values'))}`;
+
+/** How else a template may say which image: all by somebody's own account, or that of Amazon's Kubernetes. */
+const lookups = ['imageLookupFormat', 'imageLookupOrg', 'imageLookupBaseOS'] as const;
+
+/** An AMI. The region is that of the cluster: a template has none. */
+function judgeTemplate(spec: JsonObject, question: ImageQuestion, place: TemplatePlace): ImageVerdict {
+  const region = place.region || regionOfZone(place.failureDomain);
+  const current = textAt(spec, 'ami', 'id');
+  const text = current || lookupText(spec);
+  if (fieldAt(spec, 'ami', 'id') !== undefined && current === '')
+    return badTemplate('ami.id', 'the id of an image', fieldAt(spec, 'ami', 'id'));
+  if (region === '') {
+    const message = `expected the region of the cluster, found none in Infrastructure cluster (status.platformStatus.aws.region) nor in failureDomain of the machines. Say it there, or opt the machines out of boot image updates`;
+    return { type: 'failed', image: text, code: 'SLW_BOOT_IMAGES_REGION', message };
+  }
+  // eksLookupType excludes id, and what is looked up does not count beside it.
+  const change = (id: string): JsonObject => ({ ...spec, ami: { id } });
+  return verdictOfRegion({ cloud: 'aws', region, current, text, change }, question);
+}
+
+function lookupText(spec: JsonObject): string {
+  const eks = textAt(spec, 'ami', 'eksLookupType');
+  if (eks !== '') return `ami.eksLookupType ${eks}`;
+  const given = lookups.filter((name) => textAt(spec, name) !== '').map((name) => `${name} ${textAt(spec, name)}`);
+  return given.length === 0 ? 'the default of the provider' : given.join(', ');
+}
+
+/** Such as us-east-1 of the zone us-east-1a; '' where it is no zone. */
+export const regionOfZone = (zone: string): string => /^([a-z]{2}(?:-[a-z]+)+-\d+)[a-z]$/.exec(zone)?.[1] ?? '';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { machineApi } from './azure.ts';
+import { azure } from './azure.ts';
 import { questionOf } from '../testing/image-cases.ts';
 import { azureSpec } from '../testing/provider-specs.ts';
 import { rhel10 } from '../testing/stream-metadata.ts';
-import type { JsonObject } from '../verdict.ts';
+import type { JsonObject } from '../json.ts';
 
 const withImage = (image: JsonObject): JsonObject => ({
   ...azureSpec,
@@ -19,12 +19,12 @@ describe('a stream whose OS is not on the marketplace yet', () => {
   const standIn = questionOf({ name: 'azure' }, rhel10);
 
   it('lets machines boot the older OS that it has there, and says so', () => {
-    expect(machineApi(azureSpec, standIn)).toMatchObject({ type: 'change', version: rhel10.marketplace.free });
+    expect(azure.machineApi(azureSpec, standIn)).toMatchObject({ type: 'change', version: rhel10.marketplace.free });
   });
 
   it('does not take back machines that boot its own OS already', () => {
     const image = { sku: 'aro_500-v2', version: '10.0.20251101' };
-    expect(machineApi(withImage(image), standIn)).toMatchObject({
+    expect(azure.machineApi(withImage(image), standIn)).toMatchObject({
       type: 'theirs',
       why: expect.stringContaining('of an OS older than that of its stream'),
     });
@@ -33,12 +33,12 @@ describe('a stream whose OS is not on the marketplace yet', () => {
 
 describe('a release without images on the marketplace', () => {
   it('has what the installer uploaded be uploaded again', () => {
-    const verdict = machineApi(withImage({ ...upload, resourceID: gallery }), withoutMarketplace);
+    const verdict = azure.machineApi(withImage({ ...upload, resourceID: gallery }), withoutMarketplace);
     expect(verdict).toMatchObject({ type: 'manual', to: `${gallery}/versions/9.8.20260428` });
   });
 
   it('fails machines that boot from there', () => {
-    expect(machineApi(azureSpec, withoutMarketplace)).toMatchObject({
+    expect(azure.machineApi(azureSpec, withoutMarketplace)).toMatchObject({
       type: 'failed',
       code: 'SLW_BOOT_IMAGES_ARCH',
       message: expect.stringContaining('rhel-coreos-extensions.marketplace.azure.no-purchase-plan.hyperVGen2'),
@@ -52,12 +52,12 @@ describe('an upload', () => {
     ['in a cluster whose name is not known', { infrastructureName: '' }],
   ])('%s is left alone', (_, more) => {
     const spec = withImage({ ...upload, resourceID: gallery });
-    expect(machineApi(spec, { ...question, ...more })).toMatchObject({ type: 'theirs' });
+    expect(azure.machineApi(spec, { ...question, ...more })).toMatchObject({ type: 'theirs' });
   });
 
   it('that is not an image of a resource group is left alone', () => {
     const spec = withImage({ ...upload, resourceID: '/communityGalleries/x/images/y' });
-    expect(machineApi(spec, question)).toMatchObject({ type: 'theirs' });
+    expect(azure.machineApi(spec, question)).toMatchObject({ type: 'theirs' });
   });
 });
 
@@ -69,5 +69,8 @@ it('machines whose type of image is wrong are set right', () => {
     version: '9.8.20260428',
   };
   const spec = withImage({ publisher, offer, sku, version, type: 'MarketplaceWithPlan' });
-  expect(machineApi(spec, question)).toMatchObject({ type: 'change', spec: { image: { type: 'MarketplaceNoPlan' } } });
+  expect(azure.machineApi(spec, question)).toMatchObject({
+    type: 'change',
+    spec: { image: { type: 'MarketplaceNoPlan' } },
+  });
 });

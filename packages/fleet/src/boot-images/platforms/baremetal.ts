@@ -1,8 +1,28 @@
-import { badSpec, noImage, notOurs } from './answers.ts';
-import { artifactOf, fileOf } from './artifact.ts';
-import { useImage } from './commands.ts';
-import { fieldAt, objectAt, textAt } from '../json-path.ts';
-import type { Artifact, ImageQuestion, ImageRule, ImageVerdict, JsonObject } from '../verdict.ts';
+import { fieldAt, type JsonObject, objectAt, textAt } from '../json.ts';
+import {
+  type Artifact,
+  badSpec,
+  badTemplate,
+  type ImageQuestion,
+  type ImageVerdict,
+  noImage,
+  notOurs,
+} from '../verdict.ts';
+import { artifactOf, fileOf, useImage } from './import.ts';
+import { type PlatformDef, verdictOfView } from './platform.ts';
+
+const templateKind = 'Metal3MachineTemplate';
+
+export const baremetal = {
+  type: 'baremetal',
+  providerSpec: {
+    kind: 'BareMetalMachineProviderSpec',
+    apiVersions: ['baremetal.cluster.k8s.io/v1alpha1'],
+    userData: ['userData', 'name'],
+  },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+} as const satisfies PlatformDef;
 
 /** Writes the OS of the payload itself: such a spec has no image that could grow old. */
 const installCoreos = 'install_coreos';
@@ -15,7 +35,7 @@ const formats = [
 ] as const;
 
 /** The address and checksum of an image, where hosts are deployed with one. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const method = textAt(spec, 'customDeploy', 'method');
   if (method === installCoreos) {
     const version = textAt(question.images, 'artifacts', 'metal', 'release');
@@ -25,7 +45,7 @@ export const machineApi: ImageRule = (spec, question) => {
   const url = textAt(spec, 'image', 'url');
   if (!URL.canParse(url)) return badSpec('image.url', 'the address of an image', fieldAt(spec, 'image', 'url'));
   return ofImage(spec, url, question);
-};
+}
 
 function ofMethod(method: string, question: ImageQuestion): ImageVerdict {
   const image = `customDeploy ${method}`;
@@ -81,4 +101,23 @@ function toCustomDeploy(image: string, question: ImageQuestion): ImageVerdict {
     artifact,
     commands: [useImage(question.resource, value)],
   };
+}
+
+/** The address and checksum of an image, or the way the OS of the payload is written. Its format stays: v1beta2 calls it diskFormat. */
+function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
+  const method = textAt(spec, 'customDeploy', 'method');
+  const url = textAt(spec, 'image', 'url');
+  if (method === '' && !URL.canParse(url))
+    return badTemplate('image.url', 'the address of an image', fieldAt(spec, 'image', 'url'));
+  const view = {
+    kind: templateKind,
+    rule: judgeProviderSpec,
+    providerSpec: { customDeploy: { method }, image: objectAt(spec, 'image') },
+    // Left out, the kind of checksum is md5.
+    changed: (after: Parameters<typeof objectAt>[0]) => ({
+      image: { ...objectAt(after, 'image'), checksumType: 'sha256' },
+    }),
+    imported: () => ({ customDeploy: { method: 'install_coreos' }, image: null }),
+  };
+  return verdictOfView(spec, view, question);
 }

@@ -1,6 +1,16 @@
-import { badSpec, noImage, notOurs } from './answers.ts';
-import { fieldAt, isJsonObject, textAt } from '../json-path.ts';
-import type { ImageQuestion, ImageRule, ImageVerdict, Json, JsonObject } from '../verdict.ts';
+import { fieldAt, isJsonObject, type Json, type JsonObject, textAt } from '../json.ts';
+import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict, noImage, notOurs } from '../verdict.ts';
+import type { PlatformDef } from './platform.ts';
+
+export const gcp = {
+  type: 'gcp',
+  providerSpec: {
+    kind: 'GCPMachineProviderSpec',
+    apiVersions: ['gcpprovider.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
+  },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: 'GCPMachineTemplate', rules: { v1beta1: judgeTemplate } },
+} as const satisfies PlatformDef;
 
 /** Where images of the OS have always been published. */
 const ourProject = 'rhcos-cloud';
@@ -11,7 +21,7 @@ interface GcpImage {
 }
 
 /** What the stream has; null: nothing for the architecture. */
-export function gcpImage(images: JsonObject): GcpImage | null {
+function gcpImage(images: JsonObject): GcpImage | null {
   const project = textAt(images, 'images', 'gcp', 'project');
   const name = textAt(images, 'images', 'gcp', 'name');
   if (project === '' || name === '') return null;
@@ -22,7 +32,7 @@ export function gcpImage(images: JsonObject): GcpImage | null {
 }
 
 /** Of our project, or of the one that the stream has its images in: another one is a copy, or the marketplace. */
-export function isOurGcpImage(reference: string, images: JsonObject): boolean {
+function isOurGcpImage(reference: string, images: JsonObject): boolean {
   const project = /^projects\/([^/]+)\/global\/images\//.exec(pathOf(reference))?.[1];
   return project !== undefined && [ourProject, textAt(images, 'images', 'gcp', 'project')].includes(project);
 }
@@ -30,17 +40,17 @@ export function isOurGcpImage(reference: string, images: JsonObject): boolean {
 /** An image may be given with the address of the API before it. */
 const pathOf = (reference: string): string => reference.replace(/^https:\/\/[^/]+\/compute\/[^/]+\//, '');
 
-export const isSameGcpImage = (one: string, other: string): boolean => pathOf(one) === pathOf(other);
+const isSameGcpImage = (one: string, other: string): boolean => pathOf(one) === pathOf(other);
 
 /** The image of every disk that machines boot from. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const disks = fieldAt(spec, 'disks');
   const boot = isList(disks) ? disks.filter(isBoot) : [];
   if (!isList(disks) || boot.length === 0) return badSpec('disks', 'a disk with boot: true', disks);
   const unnamed = boot.find((disk) => textAt(disk, 'image') === '');
   if (unnamed !== undefined) return badSpec('disks[].image', 'the image to boot', fieldAt(unnamed, 'image'));
   return verdictOf(spec, disks, question);
-};
+}
 
 function verdictOf(spec: JsonObject, disks: readonly Json[], question: ImageQuestion): ImageVerdict {
   const current = disks.filter(isBoot).map((disk) => textAt(disk, 'image'));
@@ -65,3 +75,30 @@ const whyNotOurs = (image: string): string =>
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 
 const isBoot = (disk: Json): disk is JsonObject => isJsonObject(disk) && disk['boot'] === true;
+
+/** A full reference, which counts before a family. */
+function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
+  const found = fieldAt(spec, 'image');
+  if (found !== undefined && found !== null && typeof found !== 'string')
+    return badTemplate('image', 'a reference to an image', found);
+  const image = textAt(spec, 'image');
+  const target = gcpImage(question.images);
+  if (target !== null && isSameGcpImage(image, target.reference))
+    return { type: 'current', image, version: target.version };
+  const text = image || familyText(spec);
+  if (!isOurGcpImage(image, question.images) && !question.isAdopted)
+    return notOurs(text, explainForeignTemplateImage(image, text));
+  if (target === null) return noImage(text, question, 'images.gcp');
+  const { reference: to, version } = target;
+  return { type: 'change', image: text, to, version, spec: { ...spec, image: to } };
+}
+
+function familyText(spec: JsonObject): string {
+  const family = textAt(spec, 'imageFamily');
+  return family === '' ? 'the default of the provider' : `imageFamily ${family}`;
+}
+
+const explainForeignTemplateImage = (image: string, text: string): string =>
+  image === ''
+    ? `The image is found by ${text}, which is the owner's own choice.`
+    : `Image ${image} is not of a project that releases have their images in.`;

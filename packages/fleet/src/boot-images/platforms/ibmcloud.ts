@@ -1,9 +1,20 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { download, useImage, word } from './commands.ts';
-import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
-import { fieldAt, textAt } from '../json-path.ts';
-import type { Architecture, ImageRule } from '../verdict.ts';
+import { fieldAt, isJsonObject, type JsonObject, textAt } from '../json.ts';
+import { type Architecture, badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } from '../verdict.ts';
+import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import { ownImageName, type PlatformDef, type TemplatePlace, verdictOfView } from './platform.ts';
+
+const templateKind = 'IBMVPCMachineTemplate';
+
+export const ibmcloud = {
+  type: 'ibmcloud',
+  providerSpec: {
+    kind: 'IBMCloudMachineProviderSpec',
+    apiVersions: ['ibmcloudproviderconfig.openshift.io/v1beta1'],
+  },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+  regionIn: ({ ibmcloud }) => ibmcloud?.location,
+} as const satisfies PlatformDef;
 
 const LONGEST_NAME = 63;
 
@@ -11,7 +22,7 @@ const LONGEST_NAME = 63;
 const osNames: Partial<Record<Architecture, string>> = { s390x: 'red-8-s390x-byol' };
 
 /** A custom image of VPC, by its name, which has no dots. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const current = textAt(spec, 'image');
   if (current === '') return badSpec('image', 'the name of an image', fieldAt(spec, 'image'));
   const region = textAt(spec, 'region');
@@ -37,4 +48,34 @@ export const machineApi: ImageRule = (spec, question) => {
     },
     question,
   );
+}
+
+/** A custom image of VPC, by its name or, which counts first, its id; or an offering of the catalogue. */
+function judgeTemplate(spec: JsonObject, question: ImageQuestion, place: TemplatePlace): ImageVerdict {
+  const name = nameOf(spec);
+  const text = name || otherText(spec);
+  if (text === '') return badTemplate('image', 'name or id', fieldAt(spec, 'image'));
+  if (name === '' && !question.isAdopted)
+    return notOurs(text, `The image is found by ${text}, which tells nothing of it.`);
+  const region = regionOf(textAt(spec, 'zone')) || place.region || 'REGION';
+  const view = {
+    kind: templateKind,
+    rule: judgeProviderSpec,
+    providerSpec: { image: name || ownImageName(question), region },
+    image: text,
+    imported: (to: string) => ({ image: { name: to }, catalogOffering: null }),
+  };
+  return verdictOfView(spec, view, question);
+}
+
+const otherText = (spec: JsonObject): string => {
+  if (isJsonObject(fieldAt(spec, 'catalogOffering'))) return 'catalogOffering';
+  const id = textAt(spec, 'image', 'id');
+  return id === '' ? '' : `id ${id}`;
 };
+
+/** '' where something else counts. */
+const nameOf = (spec: JsonObject): string => (otherText(spec) === '' ? textAt(spec, 'image', 'name') : '');
+
+/** Such as us-south of the zone us-south-1. */
+const regionOf = (zone: string): string => /^([a-z]{2}-[a-z]+)-\d+$/.exec(zone)?.[1] ?? '';

@@ -1,33 +1,72 @@
-// One rule for each platform.
-import * as alibabacloud from './alibabacloud.ts';
-import * as aws from './aws.ts';
-import * as azure from './azure.ts';
-import * as baremetal from './baremetal.ts';
-import * as gcp from './gcp.ts';
-import * as ibmcloud from './ibmcloud.ts';
-import * as libvirt from './libvirt.ts';
-import * as nutanix from './nutanix.ts';
-import * as openstack from './openstack.ts';
-import * as ovirt from './ovirt.ts';
-import * as powervs from './powervs.ts';
-import * as vsphere from './vsphere.ts';
+// All platforms whose boot images are managed: the one list that everything about platforms is looked up in. Which there are,
+// the admission policy says (`bootImagePlatforms` of @slipway/api); one that is missing here does not compile.
 import type { ImageRule, Platform } from '../verdict.ts';
+import { alibabacloud } from './alibabacloud.ts';
+import { aws } from './aws.ts';
+import { azure } from './azure.ts';
+import { baremetal } from './baremetal.ts';
+import { gcp } from './gcp.ts';
+import { ibmcloud } from './ibmcloud.ts';
+import { libvirt } from './libvirt.ts';
+import { nutanix } from './nutanix.ts';
+import { openstack } from './openstack.ts';
+import { ovirt } from './ovirt.ts';
+import { type PlatformDef, pluralOfTemplate, type TemplatePlace, type TemplateRule } from './platform.ts';
+import { powervs } from './powervs.ts';
+import { vsphere } from './vsphere.ts';
 
-const rules = {
-  'machine.openshift.io': {
-    alibabacloud: alibabacloud.machineApi,
-    aws: aws.machineApi,
-    azure: azure.machineApi,
-    baremetal: baremetal.machineApi,
-    gcp: gcp.machineApi,
-    ibmcloud: ibmcloud.machineApi,
-    libvirt: libvirt.machineApi,
-    nutanix: nutanix.machineApi,
-    openstack: openstack.machineApi,
-    ovirt: ovirt.machineApi,
-    powervs: powervs.machineApi,
-    vsphere: vsphere.machineApi,
-  } satisfies Record<Platform, ImageRule>,
-} as const;
+const defs = {
+  aws,
+  gcp,
+  azure,
+  vsphere,
+  openstack,
+  nutanix,
+  powervs,
+  ibmcloud,
+  baremetal,
+  alibabacloud,
+  libvirt,
+  ovirt,
+} as const satisfies { readonly [P in Platform]: PlatformDef & { readonly type: P } };
 
-export const imageRule = (api: keyof typeof rules, platform: Platform): ImageRule => rules[api][platform];
+export const platformDefs: readonly PlatformDef[] = Object.values(defs);
+
+export const platforms: readonly Platform[] = platformDefs.map(({ type }) => type);
+
+export const platformDef = (platform: Platform): PlatformDef => defs[platform];
+
+type Def = (typeof defs)[Platform];
+export type TemplateKindName = Extract<Def, { readonly clusterApi: object }>['clusterApi']['kind'];
+
+export interface TemplateKind {
+  readonly kind: TemplateKindName;
+  readonly platform: Platform;
+  /** Its name in addresses of the API. */
+  readonly plural: string;
+  /** Those that we can read, oldest first. */
+  readonly versions: readonly string[];
+  readonly rules: Readonly<Record<string, TemplateRule>>;
+}
+
+/** The infrastructure templates of Cluster API that we know. */
+export const templateKinds: readonly TemplateKind[] = Object.values(defs).flatMap((def) => {
+  if (!('clusterApi' in def)) return [];
+  const { kind, rules } = def.clusterApi;
+  return [{ kind, platform: def.type, plural: pluralOfTemplate(kind), versions: Object.keys(rules), rules }];
+});
+
+const byKind = Object.fromEntries(templateKinds.map((each) => [each.kind, each])) as Readonly<
+  Record<TemplateKindName, TemplateKind>
+>;
+
+export const isTemplateKind = (kind: string): kind is TemplateKindName => Object.hasOwn(byKind, kind);
+
+export const templateKind = (kind: TemplateKindName): TemplateKind => byKind[kind];
+
+/** Null: that version has a form that we do not know. */
+export function templateRule(kind: TemplateKindName, version: string, place: TemplatePlace): ImageRule | null {
+  const { rules } = templateKind(kind);
+  const rule = Object.hasOwn(rules, version) ? rules[version] : undefined;
+  return rule === undefined ? null : (spec, question) => rule(spec, question, place);
+}

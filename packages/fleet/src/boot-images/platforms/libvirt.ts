@@ -1,14 +1,22 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { download, useImage, word } from './commands.ts';
-import { importedImage, nameWithVersion } from './imported-image.ts';
-import { fieldAt, textAt } from '../json-path.ts';
-import type { ImageRule } from '../verdict.ts';
+import { fieldAt, type JsonObject, textAt } from '../json.ts';
+import { badSpec, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
+import { artifactOf, download, importedImage, nameWithVersion, useImage, word } from './import.ts';
+import type { PlatformDef } from './platform.ts';
+
+export const libvirt = {
+  type: 'libvirt',
+  providerSpec: {
+    kind: 'LibvirtMachineProviderConfig',
+    apiVersions: ['libvirtproviderconfig.openshift.io/v1beta1'],
+    userData: ['ignition', 'userDataSecret'],
+  },
+  machineApi: judgeProviderSpec,
+} as const satisfies PlatformDef;
 
 const LONGEST_NAME = 200;
 
 /** A volume that the disks of machines are made upon. The installer calls it `<cluster>-base`. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const current = textAt(spec, 'volume', 'baseVolumeID');
   if (current === '') {
     return badSpec('volume.baseVolumeID', 'the name of a volume', fieldAt(spec, 'volume', 'baseVolumeID'));
@@ -37,4 +45,4 @@ export const machineApi: ImageRule = (spec, question) => {
     },
     question,
   );
-};
+}

@@ -1,14 +1,21 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { useImage, word } from './commands.ts';
-import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
-import { fieldAt, textAt } from '../json-path.ts';
-import type { Artifact, ImageRule } from '../verdict.ts';
+import { fieldAt, isJsonObject, type JsonObject, objectAt, textAt } from '../json.ts';
+import { type Artifact, badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } from '../verdict.ts';
+import { artifactOf, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import { ownImageName, type PlatformDef, verdictOfView } from './platform.ts';
+
+const templateKind = 'NutanixMachineTemplate';
+
+export const nutanix = {
+  type: 'nutanix',
+  providerSpec: { kind: 'NutanixMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'] },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate } },
+} as const satisfies PlatformDef;
 
 const LONGEST_NAME = 64;
 
 /** An image of Prism Central, by its name or, chosen by the owner, by its UUID. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const type = textAt(spec, 'image', 'type');
   const current = textAt(spec, 'image', type === 'uuid' ? 'uuid' : 'name');
   if (current === '') return badSpec('image', 'type and name, or type and uuid', fieldAt(spec, 'image'));
@@ -27,7 +34,7 @@ export const machineApi: ImageRule = (spec, question) => {
     },
     question,
   );
-};
+}
 
 /** Prism Central fetches the image itself, and checks it. */
 function importCommand({ location, sha256 }: Artifact, name: string): string {
@@ -37,4 +44,22 @@ function importCommand({ location, sha256 }: Artifact, name: string): string {
     spec: { name, resources: { image_type: 'DISK_IMAGE', source_uri: location, checksum } },
   };
   return `curl --fail --user "$PRISM_USER" --header 'Content-Type: application/json' --data ${word(JSON.stringify(body))} "https://$PRISM_CENTRAL:9440/api/nutanix/v3/images"`;
+}
+
+/** An image of Prism Central, by its name or its UUID; or by a pattern, which is somebody's own. */
+function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
+  const isLookup = isJsonObject(fieldAt(spec, 'imageLookup'));
+  const image = objectAt(spec, 'image');
+  const text = isLookup ? 'imageLookup' : textAt(image, textAt(image, 'type') === 'uuid' ? 'uuid' : 'name');
+  if (text === '') return badTemplate('image', 'type and name, or type and uuid', fieldAt(spec, 'image'));
+  if (isLookup && !question.isAdopted)
+    return notOurs(text, `The image is found by ${text}, which is the owner's own choice.`);
+  const view = {
+    kind: templateKind,
+    rule: judgeProviderSpec,
+    providerSpec: { image: isLookup ? { type: 'name', name: ownImageName(question) } : image },
+    image: text,
+    imported: (name: string) => ({ image: { type: 'name', name }, imageLookup: null }),
+  };
+  return verdictOfView(spec, view, question);
 }

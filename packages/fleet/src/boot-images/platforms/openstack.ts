@@ -1,9 +1,19 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { download, useImage, word } from './commands.ts';
-import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
-import { fieldAt, isJsonObject, textAt, withField } from '../json-path.ts';
-import type { ImageRule, JsonObject } from '../verdict.ts';
+import { fieldAt, isJsonObject, type JsonObject, textAt, withField } from '../json.ts';
+import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } from '../verdict.ts';
+import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import { ownImageName, type PlatformDef, verdictOfView } from './platform.ts';
+
+const templateKind = 'OpenStackMachineTemplate';
+
+export const openstack = {
+  type: 'openstack',
+  providerSpec: {
+    kind: 'OpenstackProviderSpec',
+    apiVersions: ['openstackproviderconfig.openshift.io/v1alpha1', 'machine.openshift.io/v1alpha1'],
+  },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+} as const satisfies PlatformDef;
 
 const LONGEST_NAME = 255;
 
@@ -12,7 +22,7 @@ const imagePath = (spec: JsonObject): readonly [string, ...string[]] =>
   isJsonObject(fieldAt(spec, 'rootVolume')) ? ['rootVolume', 'sourceUUID'] : ['image'];
 
 /** An image of Glance, by its name. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const path = imagePath(spec);
   const current = textAt(spec, ...path);
   if (current === '') return badSpec(path.join('.'), 'the name of an image', fieldAt(spec, ...path));
@@ -35,4 +45,30 @@ export const machineApi: ImageRule = (spec, question) => {
     },
     question,
   );
-};
+}
+
+/** An image of Glance, which is the source of a root volume too. It can be found by its name, or in ways that tell nothing of it. */
+function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
+  const image = fieldAt(spec, 'image');
+  if (!isJsonObject(image)) return badTemplate('image', 'id, filter or imageRef', image);
+  const name = textAt(image, 'filter', 'name');
+  const text = name || otherText(image);
+  if (text === '') return badTemplate('image', 'id, filter or imageRef', image);
+  if (name === '' && !question.isAdopted)
+    return notOurs(text, `The image is found by ${text}, which is the owner's own choice.`);
+  const view = {
+    kind: templateKind,
+    rule: judgeProviderSpec,
+    providerSpec: { image: name || ownImageName(question), cloudName: textAt(spec, 'identityRef', 'cloudName') },
+    image: text,
+    // What the owner's tags are of is not known, and the new image has none.
+    imported: (to: string) => ({ image: { filter: { name: to } } }),
+  };
+  return verdictOfView(spec, view, question);
+}
+
+function otherText(image: Parameters<typeof textAt>[0]): string {
+  if (textAt(image, 'id') !== '') return `id ${textAt(image, 'id')}`;
+  if (textAt(image, 'imageRef', 'name') !== '') return `imageRef ${textAt(image, 'imageRef', 'name')}`;
+  return Array.isArray(fieldAt(image, 'filter', 'tags')) ? 'tags' : '';
+}

@@ -1,14 +1,21 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { download, useImage, word } from './commands.ts';
-import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
-import { fieldAt, textAt } from '../json-path.ts';
-import type { Artifact, ImageRule, JsonObject, MachineResource } from '../verdict.ts';
+import { fieldAt, type JsonObject, textAt } from '../json.ts';
+import { type Artifact, badSpec, type ImageQuestion, type ImageVerdict, type MachineResource } from '../verdict.ts';
+import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import type { PlatformDef } from './platform.ts';
+
+export const ovirt = {
+  type: 'ovirt',
+  providerSpec: {
+    kind: 'OvirtMachineProviderSpec',
+    apiVersions: ['ovirtproviderconfig.machine.openshift.io/v1beta1'],
+  },
+  machineApi: judgeProviderSpec,
+} as const satisfies PlatformDef;
 
 const LONGEST_NAME = 255;
 
 /** A template of virtual machines, by its name. It is made of the image for OpenStack. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const current = textAt(spec, 'template_name');
   // Nothing else is allowed in names there; what Ansible would take for an expression is not among it.
   if (!/^[\w.-]+$/.test(current)) {
@@ -25,7 +32,7 @@ export const machineApi: ImageRule = (spec, question) => {
     },
     question,
   );
-};
+}
 
 /** A template is made of a virtual machine, which goes again. The login is in the environment: OVIRT_URL and so on. */
 function commandsOf(artifact: Artifact, name: string, resource: MachineResource): readonly string[] {

@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { imageRule } from './index.ts';
-import { isJsonObject } from '../json-path.ts';
-import { patchSteps } from '../patch-steps.ts';
+import { isJsonObject, patchSteps, type Json, type JsonObject } from '../json.ts';
 import { imageCases, questionOf } from '../testing/image-cases.ts';
 import { olderStream, rhel10, rhel9 } from '../testing/stream-metadata.ts';
-import { type ImageVerdict, type Json, type JsonObject, type Platform, platforms } from '../verdict.ts';
+import { type ImageVerdict, type Platform } from '../verdict.ts';
+import { platformDef, platforms } from './index.ts';
 
 /** All that a rule may change. Left out: nothing, since a person must import the image. */
 const imageFields: Partial<Record<Platform, RegExp>> = {
@@ -21,7 +20,7 @@ const specAfter = (verdict: ImageVerdict, spec: JsonObject): JsonObject =>
   verdict.type === 'change' ? verdict.spec : spec;
 
 describe.each(platforms)('the image of machines on %s', (platform) => {
-  const rule = imageRule('machine.openshift.io', platform);
+  const rule = platformDef(platform).machineApi;
   const cases = imageCases.filter((each) => each.platform === platform);
 
   it.each(cases)('$name: $verdict', (each) => {

@@ -1,14 +1,23 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { useImage, word } from './commands.ts';
-import { importedImage, nameWithVersion } from './imported-image.ts';
-import { fieldAt, objectAt, textAt } from '../json-path.ts';
-import type { ImageQuestion, ImageRule } from '../verdict.ts';
+import { fieldAt, type JsonObject, objectAt, textAt } from '../json.ts';
+import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
+import { artifactOf, importedImage, nameWithVersion, useImage, word } from './import.ts';
+import { type PlatformDef, verdictOfView } from './platform.ts';
+
+const templateKind = 'IBMPowerVSMachineTemplate';
+
+export const powervs = {
+  type: 'powervs',
+  providerSpec: { kind: 'PowerVSMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'] },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: templateKind, rules: { v1beta2: judgeTemplate, v1beta3: judgeTemplateV1beta3 } },
+  architecture: 'ppc64le',
+  regionIn: ({ powervs }) => powervs?.region,
+} as const satisfies PlatformDef;
 
 const LONGEST_NAME = 47;
 
 /** An image of the workspace, by its name. The installer calls it `rhcos-<cluster>`. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const type = textAt(spec, 'image', 'type') || 'Name';
   const field = { ID: 'id', Name: 'name', RegEx: 'regex' }[type];
   if (field === undefined) return badSpec('image.type', 'ID, Name or RegEx', fieldAt(spec, 'image', 'type'));
@@ -30,7 +39,7 @@ export const machineApi: ImageRule = (spec, question) => {
     },
     question,
   );
-};
+}
 
 const isOwn = (name: string, own: string): boolean => name === own || name.startsWith(`${own}-`);
 
@@ -49,3 +58,37 @@ function importCommands({ images }: ImageQuestion, to: string): string[] {
 /** Buckets are named after their regions. */
 const inRegion = (bucket: string, region: string): string =>
   bucket.endsWith(`-${region}`) ? `${word(bucket.slice(0, -region.length))}"$REGION"` : word(bucket);
+
+/** v1beta2: an image of the workspace, or an object that the provider has imported one for. */
+function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
+  const byObject = textAt(spec, 'imageRef', 'name');
+  const [id, name, regex] = ['id', 'name', 'regex'].map((field) => textAt(spec, 'image', field));
+  // What it is an object of, its name does not tell, like an id.
+  const image = imageOf(id || byObject, name ?? '', regex ?? '');
+  if (image === null) return badTemplate('image', 'id, name or regex, or imageRef', fieldAt(spec, 'image'));
+  return verdictOf(spec, image, question, (to) => ({ image: { name: to }, imageRef: null }));
+}
+
+/** v1beta3 says which of the two it is. */
+function judgeTemplateV1beta3(spec: JsonObject, question: ImageQuestion): ImageVerdict {
+  const type = textAt(spec, 'image', 'type');
+  const reference = imageOf(textAt(spec, 'image', 'reference', 'id'), textAt(spec, 'image', 'reference', 'name'), '');
+  const image = type === 'Import' ? imageOf(textAt(spec, 'image', 'import', 'name'), '', '') : reference;
+  if (image === null)
+    return badTemplate('image', 'reference with id or name, or import with name', fieldAt(spec, 'image'));
+  return verdictOf(spec, image, question, (to) => ({ image: { type: 'Reference', reference: { name: to } } }));
+}
+
+function imageOf(id: string, name: string, regex: string): JsonObject | null {
+  if (id !== '') return { type: 'ID', id };
+  if (name !== '') return { type: 'Name', name };
+  return regex === '' ? null : { type: 'RegEx', regex };
+}
+
+const verdictOf = (
+  spec: JsonObject,
+  image: JsonObject,
+  question: ImageQuestion,
+  imported: (to: string) => JsonObject,
+): ImageVerdict =>
+  verdictOfView(spec, { kind: templateKind, rule: judgeProviderSpec, providerSpec: { image }, imported }, question);

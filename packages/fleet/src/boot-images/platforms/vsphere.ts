@@ -1,14 +1,31 @@
-import { badSpec } from './answers.ts';
-import { artifactOf } from './artifact.ts';
-import { download, useImage, word } from './commands.ts';
-import { importedImage, isNamedByInstaller, nameWithVersion } from './imported-image.ts';
-import { fieldAt, isJsonObject, textAt } from '../json-path.ts';
-import type { Artifact, ImageRule, JsonObject, MachineResource } from '../verdict.ts';
+import { fieldAt, isJsonObject, type JsonObject, textAt } from '../json.ts';
+import {
+  type Artifact,
+  badSpec,
+  badTemplate,
+  type ImageQuestion,
+  type ImageVerdict,
+  type MachineResource,
+} from '../verdict.ts';
+import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import { type PlatformDef, verdictOfView } from './platform.ts';
+
+const templateKind = 'VSphereMachineTemplate';
+
+export const vsphere = {
+  type: 'vsphere',
+  providerSpec: {
+    kind: 'VSphereMachineProviderSpec',
+    apiVersions: ['vsphereprovider.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
+  },
+  machineApi: judgeProviderSpec,
+  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+} as const satisfies PlatformDef;
 
 const LONGEST_NAME = 80;
 
 /** A template of virtual machines, by its name or its path in the inventory. */
-export const machineApi: ImageRule = (spec, question) => {
+function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const current = textAt(spec, 'template');
   if (current === '') return badSpec('template', 'the name of a template', fieldAt(spec, 'template'));
   const at = current.lastIndexOf('/') + 1;
@@ -24,7 +41,7 @@ export const machineApi: ImageRule = (spec, question) => {
     },
     question,
   );
-};
+}
 
 function commandsOf(spec: JsonObject, artifact: Artifact, to: string, resource: MachineResource): readonly string[] {
   const { file, commands } = download(artifact);
@@ -57,4 +74,17 @@ function networkOf(spec: JsonObject): string {
   const devices = fieldAt(spec, 'network', 'devices');
   const [first] = Array.isArray(devices) ? devices : [];
   return isJsonObject(first) ? textAt(first, 'networkName') : '';
+}
+
+/** Where the Machine API has a workspace, templates have its fields. */
+const places = ['server', 'datacenter', 'folder', 'datastore', 'resourcePool'] as const;
+
+/** A template of virtual machines, by its name or its path in the inventory. */
+function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
+  const template = textAt(spec, 'template');
+  if (template === '') return badTemplate('template', 'the name of a template', fieldAt(spec, 'template'));
+  const workspace = Object.fromEntries(places.map((name) => [name, textAt(spec, name)]));
+  const providerSpec = { template, workspace, network: fieldAt(spec, 'network') ?? {} };
+  const imported = (name: string) => ({ template: name });
+  return verdictOfView(spec, { kind: templateKind, rule: judgeProviderSpec, providerSpec, imported }, question);
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { additions, authorities, installer22, installer3, managedStub } from '../testing/stubs.ts';
 import { classifyStub, STUB_LIMITS } from './classify-stub.ts';
-import { additions, authorities, installer22, installer3, managedStub } from './testing/stubs.ts';
 
 const classOf = (stub: unknown, ours: string | null = null) => classifyStub(JSON.stringify(stub), ours);
 const source = 'https://api-int.demo.example.com:22623/config/worker';

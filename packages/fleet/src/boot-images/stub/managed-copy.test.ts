@@ -1,9 +1,9 @@
 import { hasErrors, parse, validate } from '@slipway/ignition';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { additions, authorities, installer22, installer3, managedStub, oldToken, token } from '../testing/stubs.ts';
 import { STUB_LIMITS } from './classify-stub.ts';
 import { managedCopy, serverOrigin } from './managed-copy.ts';
-import { additions, authorities, installer22, installer3, managedStub, oldToken, token } from './testing/stubs.ts';
 
 const managed = JSON.stringify(managedStub());
 const [server] = managedStub().ignition.config.merge;

@@ -1,16 +1,16 @@
 // A customised stub that stays customised, with the way to the server of now.
+import { readSubject } from '@slipway/base/certificate';
 import {
   type AnyConfig,
   type ConfigOf,
+  decodeDataUrl,
   parse,
   SPEC_VERSIONS,
   type SpecVersion3,
   translate,
   validate,
 } from '@slipway/ignition';
-import { classifyStub, reasonOf, mergedConfigs, STUB_LIMITS } from './classify-stub.ts';
-import { isServerAuthority } from './server-authority.ts';
-import { serverReference } from './server-reference.ts';
+import { classifyStub, mergedConfigs, reasonOf, serverReference, STUB_LIMITS } from './classify-stub.ts';
 
 export type CopiedStub = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
@@ -107,4 +107,30 @@ function checked(config: Config): CopiedStub {
   return refused(
     `with the CA and the token of now it would have ${text.length} bytes: at most ${STUB_LIMITS.size} are taken`,
   );
+}
+
+/**
+ * Who signs the certificates of machine config servers: the installer's root, and the CA that rotates, with the number
+ * of its key where it is ours. Whatever another name has was put there by somebody, for some other server.
+ */
+const SERVER_AUTHORITIES = [/^OU=openshift\nCN=root-ca$/, /^CN=machine-config-server-ca(?: [0-9a-f]{16})?$/];
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
+
+interface AuthoritySource {
+  readonly source?: string;
+  readonly compression?: string;
+}
+
+/** Whether an entry of certificateAuthorities holds the server's CA and nothing else. What cannot be read is not it. */
+function isServerAuthority({ source, compression }: AuthoritySource): boolean {
+  if (source === undefined || (compression ?? '') !== '') return false;
+  const decoded = decodeDataUrl(source);
+  if (!decoded.ok) return false;
+  const certificates = new TextDecoder().decode(decoded.bytes).match(CERTIFICATE) ?? [];
+  return certificates.length > 0 && certificates.every(isOfServer);
+}
+
+function isOfServer(pem: string): boolean {
+  const subject = readSubject(pem);
+  return subject !== null && SERVER_AUTHORITIES.some((name) => name.test(subject));
 }

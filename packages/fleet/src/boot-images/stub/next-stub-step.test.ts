@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type StubFacts, type StubStep, nextStubStep, stubReading, stubRole } from './next-stub-step.ts';
+import { additions, installer22, installer3, managedStub, oldToken, token } from '../testing/stubs.ts';
+import { nextStubStep, type StubFacts, stubReading, stubRole, type StubStep } from './next-stub-step.ts';
 import { copyOfAnnotation, managedStubName, stubNames, type StubSecret } from './stub-secret.ts';
-import { additions, installer22, installer3, managedStub, oldToken, token } from './testing/stubs.ts';
 
 type Api = StubFacts['api'];
 const machineApi = 'machine.openshift.io';

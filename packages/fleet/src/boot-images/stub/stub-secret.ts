@@ -1,4 +1,5 @@
 // The Secret that holds a stub, in the forms of both machine APIs.
+import { managedByLabel } from '../../kube-object.ts';
 import type { MachineResource } from '../verdict.ts';
 
 /** A Secret as far as it is looked at; `data` in plain text. */
@@ -37,14 +38,14 @@ export function stubNames(reference: string, referenced: StubSecret | null): Stu
   return { original: reference, copy: copyNameOf(reference) };
 }
 
-export const copyNameOf = (original: string): string => `${original}${COPY_SUFFIX}`;
+const copyNameOf = (original: string): string => `${original}${COPY_SUFFIX}`;
 
 const withoutSuffix = (name: string): string | undefined =>
   name.endsWith(COPY_SUFFIX) && name.length > COPY_SUFFIX.length ? name.slice(0, -COPY_SUFFIX.length) : undefined;
 
 export const isNameTooLong = (name: string): boolean => name.length > LONGEST_NAME;
 
-export type StubText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+type StubText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
 export function stubText({ data }: StubSecret, api: Api): StubText {
   const key = KEYS[api];
@@ -64,4 +65,25 @@ export function stubText({ data }: StubSecret, api: Api): StubText {
 export function withStub({ data }: StubSecret, text: string): Record<string, string> {
   const stubs = Object.values(KEYS).filter((key) => data[key] !== undefined);
   return { ...data, ...Object.fromEntries(stubs.map((key) => [key, text])) };
+}
+
+interface SecretMetadata {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  readonly deletionTimestamp?: string;
+}
+
+/** Whether it may go once nobody refers to it: a copy that we made, on which nobody else has put a hand. */
+export function isCollectableCopy({
+  name,
+  labels,
+  annotations,
+  finalizers,
+  deletionTimestamp,
+}: SecretMetadata): boolean {
+  const original = annotations?.[copyOfAnnotation];
+  const isOurs = labels?.[managedByLabel] === 'slipway' && original !== undefined && name === copyNameOf(original);
+  return isOurs && (finalizers ?? []).length === 0 && deletionTimestamp === undefined;
 }

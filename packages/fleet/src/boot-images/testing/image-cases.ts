@@ -1,5 +1,7 @@
 // What the Machine API rule of every platform must say of a spec, and what the spec must be afterwards. Written by hand, not
 // by the rules.
+import { knownImages, nextKept, parseBootImageConfig } from '../boot-image-config.ts';
+import type { ImageQuestion } from '../verdict.ts';
 import { alibabacloudCases } from './cases/alibabacloud.ts';
 import { awsCases } from './cases/aws.ts';
 import { azureCases } from './cases/azure.ts';
@@ -9,9 +11,6 @@ import type { ImageCase } from './cases/image-case.ts';
 import { importedCases } from './cases/imported.ts';
 import { infrastructureName } from './provider-specs.ts';
 import { bootImagesData, imagesFor, olderStream, rhel9, type StreamVersions } from './stream-metadata.ts';
-import { parseBootImageConfig } from '../boot-image-config.ts';
-import { knownImages, nextKept } from '../known-images.ts';
-import type { ImageQuestion } from '../verdict.ts';
 
 /** Against stream rhel-9, with the images of the release before known. */
 export const imageCases: readonly ImageCase[] = [

@@ -3,3 +3,4 @@ export { bootImagesData, olderStream, rhel9, streamMetadata } from './stream-met
 export { machineTemplateOf, type TemplateCase, templateCases, templateRegion } from './machine-templates.ts';
 export type { ImageCase } from './cases/image-case.ts';
 export { imageCases, keptOfOlderRelease } from './image-cases.ts';
+export { additions, installer3, managedStub, oldToken } from './stubs.ts';

@@ -1,7 +1,6 @@
 // Infrastructure templates of Cluster API, for every kind and version, with what a rule must say of each and what must be in
 // the template afterwards. Written by hand, not by the rules.
-import type { MachineTemplate } from '../cluster-api/clone-template.ts';
-import { infrastructureGroup } from '../cluster-api/template-kinds.ts';
+import { infrastructureGroup, type MachineTemplate } from '../cluster-api.ts';
 import type { ImageQuestion } from '../verdict.ts';
 import { questionOf } from './image-cases.ts';
 import { infrastructureName } from './provider-specs.ts';

@@ -1,7 +1,7 @@
 // providerSpec.value as installers write them, for every platform: with the image of an older release, and whatever else
 // such a spec has around it, so that a test sees when something is lost.
 import { aliyunImageOf, amiOf, locationOf, olderStream, sha256Of } from './stream-metadata.ts';
-import type { JsonObject } from '../verdict.ts';
+import type { JsonObject } from '../json.ts';
 
 /** Infrastructure `cluster`, status.infrastructureName. */
 export const infrastructureName = 'demo-x7k2p';

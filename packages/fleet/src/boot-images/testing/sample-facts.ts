@@ -1,11 +1,12 @@
 // Facts for tests of decisions: MachineSet `workers` on Google Cloud, opted in, with an image of the release before.
 import { bootImageAnnotation } from '@slipway/api';
-import { type BootImageConfig, parseBootImageConfig } from '../boot-image-config.ts';
+import type { JsonObject } from '../json.ts';
+import { type BootImageConfig, parseBootImageConfig, type GoldenReading } from '../boot-image-config.ts';
 import type { Change, Decision } from '../decide.ts';
-import type { ClusterFacts, GoldenReading, MachineManager, MachineReading, ResourceFacts } from '../facts.ts';
-import { machineApi as gcp } from '../platforms/gcp.ts';
-import { machineApi as vsphere } from '../platforms/vsphere.ts';
-import type { ImageRule, JsonObject, MachineResource } from '../verdict.ts';
+import type { ClusterFacts, MachineManager, MachineReading, ResourceFacts } from '../facts.ts';
+import { gcp } from '../platforms/gcp.ts';
+import { vsphere } from '../platforms/vsphere.ts';
+import type { ImageRule, MachineResource } from '../verdict.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 export const MINUTE = 60_000;
@@ -92,9 +93,9 @@ const read = (platform: 'gcp' | 'vsphere', spec: JsonObject, rule: ImageRule): M
   spec,
   rule,
 });
-export const onGcp = (image: string): MachineReading => read('gcp', gcpSpec(image), gcp);
+export const onGcp = (image: string): MachineReading => read('gcp', gcpSpec(image), gcp.machineApi);
 /** Where somebody must import the image first. */
-export const onVsphere: MachineReading = read('vsphere', { template: 'cluster-x-rhcos-zone' }, vsphere);
+export const onVsphere: MachineReading = read('vsphere', { template: 'cluster-x-rhcos-zone' }, vsphere.machineApi);
 
 export const sampleStub = {
   ok: true,

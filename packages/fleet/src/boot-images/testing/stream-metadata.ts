@@ -1,6 +1,7 @@
 // Stream metadata as releases ship it: the same places and forms, with made-up images and fewer regions, and with its traps.
 import { sha256 } from '@slipway/base/hash';
-import type { Architecture, JsonObject } from '../verdict.ts';
+import type { JsonObject } from '../json.ts';
+import type { Architecture } from '../verdict.ts';
 
 const mirror = 'https://rhcos.mirror.example.com/art/storage/prod/streams';
 

@@ -2,7 +2,7 @@
 import type { MachineConfig } from '@slipway/api';
 import { diskOf } from '../../disk/disk-of.ts';
 import type { DiskEntry, DiskPlan } from '../../disk/disk-plan.ts';
-import { inputOf, machineConfig } from '../../render/sample.ts';
+import { inputOf, machineConfig } from '../../render/testing/sample.ts';
 import { referenceTo } from '../paths.ts';
 import type {
   Change,

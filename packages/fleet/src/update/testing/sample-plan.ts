@@ -1,6 +1,6 @@
 // Plans for tests, from configs that say only what the test is about.
 import type { MachineConfig } from '@slipway/api';
-import { file, withFiles } from '../../render/sample.ts';
+import { file, withFiles } from '../../render/testing/sample.ts';
 import { planUpdate } from '../plan-update.ts';
 import type { NodeDisruptionPolicy } from '../policy.ts';
 import type { UpdatePlan } from '../update-plan.ts';

@@ -1,7 +1,7 @@
 import type { ImageCase } from './image-case.ts';
 import { baremetalSpec, baremetalImageSpec } from '../provider-specs.ts';
 import { locationOf, olderStream, rhel9, sha256Of, uncompressedSha256Of } from '../stream-metadata.ts';
-import type { JsonObject } from '../../verdict.ts';
+import type { JsonObject } from '../../json.ts';
 
 const { version } = rhel9;
 const old = olderStream.version;

@@ -1,7 +1,7 @@
 import type { ImageCase } from './image-case.ts';
 import { gcpSpec } from '../provider-specs.ts';
 import { olderStream, rhel9 } from '../stream-metadata.ts';
-import type { JsonObject } from '../../verdict.ts';
+import type { JsonObject } from '../../json.ts';
 
 const { version } = rhel9;
 const old = olderStream.version;

@@ -1,4 +1,5 @@
-import type { Architecture, BootImageCode, ImageVerdict, JsonObject, Platform } from '../../verdict.ts';
+import type { Architecture, BootImageCode, ImageVerdict, Platform } from '../../verdict.ts';
+import type { JsonObject } from '../../json.ts';
 
 export interface ImageCase {
   /** Also a name for an object. */

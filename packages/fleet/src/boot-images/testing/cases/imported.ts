@@ -1,4 +1,5 @@
 import type { ImageCase } from './image-case.ts';
+import type { JsonObject } from '../../json.ts';
 import {
   vsphereSpec,
   openstackSpec,
@@ -9,7 +10,7 @@ import {
   ovirtSpec,
 } from '../provider-specs.ts';
 import { rhel9 } from '../stream-metadata.ts';
-import type { Architecture, JsonObject, Platform } from '../../verdict.ts';
+import type { Architecture, Platform } from '../../verdict.ts';
 
 const { version } = rhel9;
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../verdict.ts';
+import type { JsonObject } from '../../json.ts';
 import { rhel9 } from '../stream-metadata.ts';
 import type { TemplateCase } from './template-case.ts';
 

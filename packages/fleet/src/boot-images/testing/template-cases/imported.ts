@@ -1,5 +1,5 @@
 // Where a person must import the image first: by the installer's name, by ours, and by what tells nothing of it.
-import type { JsonObject } from '../../verdict.ts';
+import type { JsonObject } from '../../json.ts';
 import { rhel9 } from '../stream-metadata.ts';
 import type { TemplateCase } from './template-case.ts';
 

@@ -1,5 +1,6 @@
-import type { TemplateKindName } from '../../cluster-api/template-kinds.ts';
-import type { Architecture, BootImageCode, ImageVerdict, JsonObject } from '../../verdict.ts';
+import type { TemplateKindName } from '../../platforms/index.ts';
+import type { JsonObject } from '../../json.ts';
+import type { Architecture, BootImageCode, ImageVerdict } from '../../verdict.ts';
 
 export interface TemplateCase {
   /** Also a name for an object. */

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { createRetryPace } from './pool-streams-controller.ts';
+
+it('what fails is tried again after twice as long each time, up to a bound', () => {
+  const pace = createRetryPace({ firstMs: 5, mostMs: 30 });
+  expect(pace.waitFor('a', 0)).toBe(0);
+  expect([0, 5, 15, 35, 65].map((at) => pace.failed('a', at))).toEqual([5, 10, 20, 30, 30]);
+  expect(pace.failures('a')).toBe(5);
+  expect([65, 80, 95, 100].map((at) => pace.waitFor('a', at))).toEqual([30, 15, 0, 0]);
+});
+
+it('what has changed is tried at once', () => {
+  const pace = createRetryPace({ firstMs: 5, mostMs: 30 });
+  pace.failed('a', 0);
+  expect(pace.waitFor('b', 0)).toBe(0);
+  expect(pace.failed('b', 0)).toBe(5);
+  pace.succeeded();
+  expect(pace.waitFor('b', 0)).toBe(0);
+});

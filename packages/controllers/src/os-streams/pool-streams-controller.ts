@@ -1,0 +1,320 @@
+// What the machines of a pool run that has no stream written down: a cluster from before streams.
+import {
+  clusterVersions,
+  configMaps,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  nodes,
+  osStreamAnnotation,
+  osStreamProblemAnnotation,
+  secrets,
+} from '@slipway/api';
+import {
+  distributionOf,
+  encodeProblems,
+  followsWorker,
+  formatProblem,
+  needsImageLabels,
+  poolOf,
+  type PoolStream,
+  type PoolStreamFacts,
+  type RunsEvidence,
+  runsOf,
+  type StreamImages,
+  streamOfPool,
+  type Streams,
+  streamsOf,
+  trackedAnnotations,
+  trackedOf,
+} from '@slipway/fleet';
+import { configMapPair, hasSources, osImagesConfigMap } from '@slipway/fleet/stream-discovery';
+import {
+  again,
+  type Client,
+  type Context,
+  type ControllerDef,
+  done,
+  type Next,
+  type Read,
+  type Stored,
+} from '@slipway/kube';
+import { isRegistryError } from '@slipway/registry';
+import { osStreamsGate } from '../feature-gates.ts';
+import { isDamaged } from '../pool-os.ts';
+import {
+  clusterVersionSource,
+  everyPool,
+  fleetNodes,
+  osImagesSource,
+  osImageStreamSource,
+  pullSecretSource,
+  sourcesIn,
+  streamObjectIn,
+} from '../sources.ts';
+import type { KeptRegistry } from './read-sources.ts';
+import { type OsStreamsOptions, usualPullSecret } from './streams-controller.ts';
+
+export interface EvidenceSources {
+  readonly read: Read;
+  readonly client: Client;
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+}
+
+/** All but the labels, for which a registry has to be asked. */
+async function evidenceOf(
+  pool: Stored<MachineConfigPool>,
+  streams: Streams,
+  { read, client, namespace, signal }: EvidenceSources,
+): Promise<RunsEvidence> {
+  return {
+    statusStream: pool.status?.osImageStream?.name ?? null,
+    renderedImages: await renderedImages(pool, client, signal),
+    imageLabels: null,
+    nodeOsImages: nodeOsImages(pool, read),
+    distribution: distributionOf(platformVersion(read, namespace), streams.available),
+    streams: streams.available,
+    lastStreams: [],
+  };
+}
+
+/** The image whose labels would tell; null: nobody has to be asked. */
+const imageToAsk = (evidence: RunsEvidence): string | null =>
+  needsImageLabels(evidence) ? (evidence.renderedImages?.osImage ?? null) : null;
+
+/** Of the config that every machine has; the newest one may never have reached any. */
+async function renderedImages(
+  { spec, status }: MachineConfigPool,
+  client: Client,
+  signal: AbortSignal,
+): Promise<StreamImages | null> {
+  const name = status?.configuration?.name ?? spec.configuration?.name;
+  if (name === undefined) return null;
+  const rendered = await client.find(machineConfigs, { name }, { signal });
+  if (rendered === undefined) return null;
+  const { osImageURL = '', baseOSExtensionsContainerImage = '' } = rendered.spec ?? {};
+  return { osImage: osImageURL, osExtensionsImage: baseOSExtensionsContainerImage };
+}
+
+function nodeOsImages({ metadata }: MachineConfigPool, read: Read): string[] {
+  const pools = [...read(machineConfigPools).values()];
+  return [...read(nodes).values()].flatMap((node) => {
+    const chosen = poolOf(node.metadata, pools);
+    return chosen.ok && chosen.pool === metadata.name ? [node.status?.nodeInfo?.osImage ?? ''] : [];
+  });
+}
+
+function platformVersion(read: Read, namespace: string): string | null {
+  const desired = read(clusterVersions).get('version')?.status?.desired.version;
+  return desired ?? configMapPair(read(configMaps).get(`${namespace}/${osImagesConfigMap}`)?.data)?.version ?? null;
+}
+
+// How soon something that failed is tried again. Only a delay, so that it may be forgotten in a restart.
+
+export interface RetryTimes {
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+const usualTimes: RetryTimes = { firstMs: 5000, mostMs: 5 * 60_000 };
+
+export interface RetryPace {
+  /** Milliseconds until it may be tried; 0: now. Another `what` than the one that failed may be tried at once. */
+  waitFor(what: string, now: number): number;
+  /** Milliseconds until it is to be tried again: twice as long each time. */
+  failed(what: string, now: number): number;
+  /** How often it has failed in a row. */
+  failures(what: string): number;
+  succeeded(): void;
+}
+
+export function createRetryPace({ firstMs, mostMs }: RetryTimes = usualTimes): RetryPace {
+  let last: { readonly what: string; readonly count: number; readonly notBefore: number } | undefined;
+  const failures = (what: string): number => (last?.what === what ? last.count : 0);
+  return {
+    waitFor: (what, now) => (last?.what === what ? Math.max(0, last.notBefore - now) : 0),
+    failed(what, now) {
+      const count = failures(what) + 1;
+      const wait = Math.min(mostMs, firstMs * 2 ** Math.min(count - 1, 20));
+      last = { what, count, notBefore: now + wait };
+      return wait;
+    },
+    failures,
+    succeeded: () => (last = undefined),
+  };
+}
+
+// Writes down on each pool which OS image stream it is on, and with which images: render follows that and nothing else, so that
+// a change of the default, of a name or of the payload never changes the OS of a pool by accident.
+
+type Pool = Stored<MachineConfigPool>;
+
+const fieldManager = 'slipway-os-streams';
+const WORKER = 'worker';
+/** Then the OS counts as unknown, and stays what it is. */
+const MOST_TRIES = 5;
+
+export function poolStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
+  const { namespace, pullSecret = usualPullSecret } = options;
+  const paces = new Map<string, RetryPace>();
+  const paceOf = (pool: string): RetryPace => {
+    const pace = paces.get(pool) ?? createRetryPace(options.retry);
+    paces.set(pool, pace);
+    return pace;
+  };
+  return {
+    name: 'pool-streams',
+    gate: osStreamsGate,
+    reads: [
+      {
+        resource: machineConfigPools,
+        // Custom pools go where worker goes.
+        keysOf: (pool, read) => (pool.metadata.name === WORKER ? everyPool(pool, read) : [pool.metadata.name]),
+      },
+      { ...osImageStreamSource, keysOf: everyPool },
+      { ...fleetNodes, keysOf: () => [] },
+      { ...osImagesSource(namespace), keysOf: () => [] },
+      { ...clusterVersionSource, keysOf: () => [] },
+      { ...pullSecretSource(pullSecret), keysOf: () => [] },
+    ],
+    owns: [{ resource: machineConfigPools }],
+    listen: () => registries.close,
+    async reconcile(name, context) {
+      const pool = context.read(machineConfigPools).get(name);
+      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
+        paces.delete(name);
+        return done();
+      }
+      const streams = streamsFor(pool, options, context);
+      // The OSImageStream brings every pool back here when it comes.
+      if (streams === null) return done();
+      const secret = `${pullSecret.namespace}/${pullSecret.name}`;
+      const runs = await runsNow(pool, streams, { context, options, registries, secret, pace: paceOf(name) });
+      if (typeof runs === 'number') return again(runs);
+      return carryOut(pool, streamOfPool({ ...factsOf(pool, context.read), runs }, streams), context);
+    },
+  };
+}
+
+/** Null: to be waited for. Where nothing says what streams there are, only a pool that asks for one has something to hear. */
+function streamsFor(pool: Pool, options: OsStreamsOptions, { read }: Context): Streams | null {
+  const object = streamObjectIn(read);
+  const streams = object === undefined ? null : streamsOf(object);
+  if (streams !== null || pool.spec.osImageStream === undefined || hasSources(sourcesIn(read, options))) return streams;
+  return { available: [], defaultStream: '', lifecycle: new Map() };
+}
+
+function factsOf(pool: Pool, read: Read): Omit<PoolStreamFacts, 'runs'> {
+  const worker = followsWorker(pool)
+    ? trackedOf(read(machineConfigPools).get(WORKER)?.metadata.annotations)
+    : undefined;
+  return {
+    pool: pool.metadata.name,
+    asked: pool.spec.osImageStream?.name ?? null,
+    tracked: trackedOf(pool.metadata.annotations),
+    worker,
+  };
+}
+
+interface Parts {
+  readonly context: Context;
+  readonly options: OsStreamsOptions;
+  readonly registries: KeptRegistry;
+  readonly secret: string;
+  readonly pace: RetryPace;
+}
+
+/** A number: to be asked again after so many milliseconds. */
+async function runsNow(pool: Pool, streams: Streams, parts: Parts): Promise<PoolStreamFacts['runs'] | number> {
+  const tracked = trackedOf(pool.metadata.annotations);
+  if (tracked !== null && !isDamaged(tracked)) return null;
+  const { context, options } = parts;
+  const { read, client, signal } = context;
+  const evidence = await evidenceOf(pool, streams, { read, client, signal, namespace: options.namespace });
+  const image = imageToAsk(evidence);
+  return image === null ? runsOf(evidence) : runsByLabels(evidence, image, parts);
+}
+
+async function runsByLabels(
+  evidence: RunsEvidence,
+  image: string,
+  parts: Parts,
+): Promise<PoolStreamFacts['runs'] | number> {
+  const { context, pace } = parts;
+  const wait = pace.waitFor(image, context.now().getTime());
+  if (wait > 0) return wait;
+  const imageLabels = await labelsOf(image, parts);
+  const runs = runsOf({ ...evidence, imageLabels });
+  const isTold = imageLabels !== null || runs?.stream !== null;
+  if (isTold || pace.failures(image) >= MOST_TRIES) return runs;
+  return pace.failed(image, context.now().getTime());
+}
+
+async function labelsOf(
+  image: string,
+  { context, registries, secret }: Parts,
+): Promise<Readonly<Record<string, string>> | null> {
+  try {
+    const registry = registries.of(context.read(secrets).get(secret));
+    return (await registry.inspect(image, { signal: context.signal })).labels;
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!isRegistryError(error)) throw error;
+    context.log.warn({ err: error, image }, 'the OS image of a pool from before streams cannot be looked at');
+    return null;
+  }
+}
+
+async function carryOut(pool: Pool, decision: PoolStream, context: Context): Promise<Next> {
+  const annotations = {
+    ...trackedAnnotations(decision),
+    [osStreamProblemAnnotation]: decision.type === 'refused' ? encodeProblems([decision.problem]) : null,
+  };
+  const before = pool.metadata.annotations ?? {};
+  const changed = Object.entries(annotations).filter(([key, value]) => (before[key] ?? null) !== value);
+  if (changed.length === 0) return done();
+  const { uid, resourceVersion } = pool.metadata;
+  const patch = { type: 'merge', body: { metadata: { annotations: Object.fromEntries(changed) } } } as const;
+  await context.client.patch(machineConfigPools, pool.metadata, patch, { uid, resourceVersion }, { fieldManager });
+  tell(pool, decision, new Set(changed.map(([key]) => key)), context);
+  return done();
+}
+
+function tell(pool: Pool, decision: PoolStream, changed: ReadonlySet<string>, { events, log }: Context): void {
+  const what = wordsOf(pool.metadata.name, decision, changed);
+  if (what === null) return;
+  log[what.type === 'Warning' ? 'warn' : 'info']({ decision: decision.type }, what.message);
+  events.record(machineConfigPools, pool, what);
+}
+
+type Words = { type: 'Normal' | 'Warning'; reason: string; message: string };
+
+/** Null: nothing that anybody would want to hear of, such as new images of the same stream. */
+function wordsOf(pool: string, decision: PoolStream, changed: ReadonlySet<string>): Words | null {
+  if (decision.type === 'refused') {
+    return changed.has(osStreamProblemAnnotation)
+      ? { type: 'Warning', reason: 'OSImageStreamInvalid', message: formatProblem(decision.problem) }
+      : null;
+  }
+  if (decision.type === 'waits' || !changed.has(osStreamAnnotation)) return null;
+  if (decision.type === 'frozen') {
+    const message = `MachineConfigPool ${pool} stays at the OS that it has: ${frozenBecause[decision.because]}`;
+    return { type: 'Warning', reason: 'OSImageStreamFrozen', message };
+  }
+  const message = `MachineConfigPool ${pool} is on the OS image stream ${decision.stream.name}: ${followedBecause[decision.because]}`;
+  return { type: 'Normal', reason: 'OSImageStreamFollowed', message };
+}
+
+const frozenBecause = {
+  removed: 'its stream is not in the release any more',
+  unknown: 'nothing tells which stream it is of. Set spec.osImageStream.name to the stream it shall follow',
+} as const;
+
+const followedBecause = {
+  asked: 'spec.osImageStream says so',
+  tracked: 'it was on it before',
+  'follows worker': 'it takes the MachineConfigs of worker, and goes where worker goes',
+  'runs it': 'its machines run it',
+  default: 'it is new, and this is the default',
+} as const;

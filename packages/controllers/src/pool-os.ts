@@ -1,0 +1,52 @@
+// The OS images that a pool is rendered with: those of its stream, where streams are used, else those of the cluster.
+import { configMaps, type MachineConfigPool } from '@slipway/api';
+import {
+  clusterImages,
+  imagesOnStream,
+  type OSImages,
+  type RenderImages,
+  trackedOf,
+  type TrackedStream,
+} from '@slipway/fleet';
+import { hasSources, osImagesConfigMap } from '@slipway/fleet/stream-discovery';
+import type { Gates, Read, Source } from '@slipway/kube';
+import { usesStreams } from './feature-gates.ts';
+import { clusterVersionSource, osImageStreamSource, type SourceOptions, sourcesIn, streamObjectIn } from './sources.ts';
+
+export interface PoolOsOptions extends Pick<SourceOptions, 'namespace' | 'releaseImage'> {
+  /** From flags: before those of the ConfigMap. With streams they are a source like others. */
+  readonly osImages?: OSImages | undefined;
+  /** Left out: streams are not used. */
+  readonly gates?: Gates | undefined;
+}
+
+/** What is read for it beside the ConfigMap. What they say reaches a pool through its annotations. */
+export const poolOsSources = ({ gates }: PoolOsOptions): Source[] =>
+  gates === undefined
+    ? []
+    : [
+        { ...osImageStreamSource, keysOf: () => [] },
+        { ...clusterVersionSource, keysOf: () => [] },
+      ];
+
+/** Null: nobody has said yet which stream the pool is on. Its annotations bring it back. */
+export function poolOsOf(pool: MachineConfigPool, options: PoolOsOptions, read: Read): RenderImages | null {
+  if (!usesStreams(options.gates)) {
+    const { data } = read(configMaps).get(`${options.namespace}/${osImagesConfigMap}`) ?? {};
+    return { osImages: clusterImages(data, options.osImages), osStream: null };
+  }
+  const tracked = trackedOf(pool.metadata.annotations);
+  const isUnknown = tracked === null ? mayHaveStreams(options, read) : isDamaged(tracked);
+  return isUnknown ? null : imagesOnStream(pool, tracked);
+}
+
+/** A stream has images; where somebody took them away, they are put back before anything is rendered without. */
+export const isDamaged = ({ name, images }: TrackedStream): boolean => name !== null && images === null;
+
+/** A fleet whose OS nobody manages has no streams, and waits for none. */
+function mayHaveStreams({ namespace, releaseImage, osImages }: PoolOsOptions, read: Read): boolean {
+  if (streamObjectIn(read) !== undefined) return true;
+  const osImage = osImages?.osImageURL;
+  const osExtensionsImage = osImages?.baseOSExtensionsContainerImage;
+  return hasSources(sourcesIn(read, { namespace, releaseImage, osImage, osExtensionsImage }));
+}

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { createTurns } from './controller.ts';
+
+it('work on one thing goes one after the other, on others beside it, and a failure stops nobody', async () => {
+  const inTurn = createTurns();
+  const order: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const failing = inTurn('a', async () => {
+    order.push('first begins');
+    await first.promise;
+    order.push('first fails');
+    throw new Error('first');
+  });
+  const second = inTurn('a', () => Promise.resolve(order.push('second')));
+  await inTurn('b', () => Promise.resolve(order.push('other')));
+  first.resolve();
+  await expect(failing).rejects.toThrow('first');
+  await second;
+  expect(order).toEqual(['first begins', 'other', 'first fails', 'second']);
+});

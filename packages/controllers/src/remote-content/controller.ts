@@ -1,0 +1,284 @@
+// Chunks that no MachineConfig has a use for go away.
+import {
+  type MachineConfig,
+  machineConfigs,
+  poolLabel,
+  remoteContentAnnotation,
+  renderedPrefix,
+  type Secret,
+  secrets,
+} from '@slipway/api';
+import { needsRemoteContent, type PackedSnapshot, packSnapshot } from '@slipway/fleet';
+import type { Fetcher, HostPolicy, ResolveLimits } from '@slipway/ignition';
+import { again, type Context, type ControllerDef, done, type Key, type Next, type Stored } from '@slipway/kube';
+import {
+  digestOf,
+  indexName,
+  type IndexOutcome,
+  loadSnapshot,
+  remembered,
+  remoteContentLabel,
+  requestOf,
+  shortDigest,
+  type SnapshotState,
+  snapshotStateOf,
+} from '../snapshots.ts';
+import { givenMachineConfigs } from '../sources.ts';
+import { createFetcher } from './fetch.ts';
+import { nextStep, retryDelayMs, type Step } from './next-step.ts';
+import { contentLimits, recoverSnapshot, resolveContent } from './resolve-content.ts';
+import {
+  chunkCount,
+  chunksKey,
+  chunksWith,
+  digestInKey,
+  hasChunks,
+  indexesOf,
+  indexesWith,
+  remoteContentSecrets,
+} from './secrets-source.ts';
+import { deleteSecret, storeChunks, writeIndex } from './snapshot-store.ts';
+
+/** To be called in the turn of the digest: whoever writes its chunks writes the index that refers to them in the same turn. */
+async function collectChunks({ read, client, log }: Context, namespace: string, digest: string): Promise<void> {
+  const store = read(secrets);
+  const chunks = chunksWith(store, digest);
+  if (chunks.length === 0 || indexesWith(store, digest).length > 0) return;
+  if ([...read(machineConfigs).values()].some((machineConfig) => remembers(machineConfig, digest))) return;
+  // The index may be newer than our cache.
+  for await (const index of client.list(secrets, { namespace, labelSelector: `${remoteContentLabel}=index` })) {
+    if (isAbout(index, digest)) return;
+  }
+  for (const chunk of chunks) await deleteSecret(client, chunk);
+  log.info({ digest, chunks: chunks.length }, 'deleted a snapshot of remote content that nothing refers to');
+}
+
+const isAbout = (secret: Secret, digest: string): boolean =>
+  shortDigest(digestOf(secret) ?? '') === shortDigest(digest);
+
+/**
+ * While a MachineConfig stays as it is, its last snapshot stays too, even if its index is gone or tells of a refresh that
+ * failed: then the index can be made again, or the refresh taken back, with nothing fetched.
+ */
+function remembers(machineConfig: MachineConfig, digest: string): boolean {
+  const known = remembered(machineConfig);
+  if (known === undefined || known.generation !== requestOf(machineConfig).generation) return false;
+  return shortDigest(known.digest) === shortDigest(digest);
+}
+
+export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Work on one thing at a time, in the order it came. Two MachineConfigs with the same content share its chunks: while
+ * one writes them and then the index that refers to them, they must not be collected for another that needs them no more.
+ * One process at a time has the lease, so order within the process is order.
+ */
+export function createTurns(): InTurn {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
+}
+
+export interface RemoteContentOptions {
+  /** Ours: where the snapshots are stored. */
+  namespace: string;
+  fetch?: Fetcher | undefined;
+  /** Where contents may come from. By default any host, but no loopback, link-local or metadata address. */
+  hosts?: HostPolicy | undefined;
+  limits?: Partial<ResolveLimits> | undefined;
+}
+
+interface Settings {
+  namespace: string;
+  fetch: Fetcher;
+  hosts: HostPolicy;
+  limits: ResolveLimits;
+  inTurn: InTurn;
+}
+
+/** What a run works on. */
+interface Task {
+  machineConfig: Stored<MachineConfig>;
+  index: Stored<Secret> | undefined;
+  context: Context;
+  settings: Settings;
+}
+
+/** One server that hangs must not hold the others. Each worker holds at most what the limits allow. */
+const workers = 4;
+/** Beyond the fetch: to pack and to write what it brought. */
+const writingMs = 60_000;
+const fieldManager = 'slipway-remote-content';
+
+/** Fetches what MachineConfigs name by URL, once, and keeps it in Secrets: nothing is fetched again unless its user asks for it. */
+export function remoteContentController(options: RemoteContentOptions): ControllerDef {
+  const { namespace, fetch = createFetcher(), hosts = {} } = options;
+  const limits = { ...contentLimits, ...options.limits };
+  const settings: Settings = { namespace, fetch, hosts, limits, inTurn: createTurns() };
+  return {
+    name: 'remote-content',
+    reads: [{ ...givenMachineConfigs, keysOf: keysOfMachineConfig }, remoteContentSecrets(namespace)],
+    owns: [{ resource: secrets }, { resource: machineConfigs }],
+    workers,
+    timeLimitMs: limits.timeMs + writingMs,
+    async reconcile(key, context) {
+      const digest = digestInKey(key);
+      if (digest === undefined) return tend(key, context, settings);
+      await settings.inTurn(digest, () => collectChunks(context, namespace, digest));
+      return done();
+    },
+  };
+}
+
+/** Itself, and the chunks that it remembers: when it remembers others, those may have become useless. */
+function keysOfMachineConfig(machineConfig: MachineConfig): Key[] {
+  const digest = remembered(machineConfig)?.digest;
+  return [machineConfig.metadata.name, ...(digest === undefined ? [] : [chunksKey(digest)])];
+}
+
+async function tend(name: string, context: Context, settings: Settings): Promise<Next> {
+  const { read, client } = context;
+  const machineConfig = read(machineConfigs).get(name);
+  const wanted = machineConfig !== undefined && hasRemoteContent(machineConfig);
+  const keep = wanted ? indexName(machineConfig.metadata.uid) : '';
+  for (const index of indexesOf(read(secrets), name)) {
+    if (index.metadata.name !== keep) await deleteSecret(client, index);
+  }
+  if (machineConfig === undefined) return done();
+  if (!wanted) return remember(machineConfig, null, context);
+  const index = read(secrets).get(`${settings.namespace}/${keep}`);
+  return takeStep({ machineConfig, index, context, settings });
+}
+
+const hasRemoteContent = (machineConfig: MachineConfig): boolean =>
+  !machineConfig.metadata.name.startsWith(renderedPrefix) && needsRemoteContent(machineConfig);
+
+async function takeStep(task: Task): Promise<Next> {
+  const step = stepOf(task);
+  switch (step.do) {
+    case 'nothing':
+      return done();
+    case 'wait':
+      return again(step.ms);
+    case 'remember':
+      return remember(task.machineConfig, step.value, task.context);
+    default:
+      return takeLiveStep(task);
+  }
+}
+
+/** Our cache may not have our own last write yet; to fetch for that reason would be a fetch that nobody asked for. */
+async function takeLiveStep(task: Task): Promise<Next> {
+  const { machineConfig, context, settings } = task;
+  const name = indexName(machineConfig.metadata.uid);
+  const index = await context.client.find(secrets, { namespace: settings.namespace, name });
+  const live: Task = { ...task, index };
+  const step = stepOf(live);
+  if (step.do === 'fetch') return fetchContent(live, step.attempt);
+  if (step.do === 'restore') return restoreSnapshot(live, step.digest);
+  // What the cache lacked comes with a change, and with it the next run.
+  return step.do === 'wait' ? again(step.ms) : done();
+}
+
+function stepOf({ machineConfig, index, context }: Task): Step {
+  const store = context.read(secrets);
+  return nextStep({
+    machineConfig,
+    index,
+    hasChunks: (snapshot) => hasChunks(store, snapshot),
+    now: context.now(),
+  });
+}
+
+async function remember(
+  machineConfig: Stored<MachineConfig>,
+  value: string | null,
+  { client }: Context,
+): Promise<Next> {
+  const { name, uid, resourceVersion, annotations } = machineConfig.metadata;
+  if (value === null && annotations?.[remoteContentAnnotation] === undefined) return done();
+  const body = { metadata: { annotations: { [remoteContentAnnotation]: value } } };
+  await client.patch(machineConfigs, { name }, { type: 'merge', body }, { uid, resourceVersion }, { fieldManager });
+  return done();
+}
+
+async function fetchContent(task: Task, attempt: number): Promise<Next> {
+  const { machineConfig, context, settings } = task;
+  const resolved = await resolveContent(machineConfig, settings, context.signal);
+  // A fetch that was broken off says nothing about the server.
+  context.signal.throwIfAborted();
+  const now = context.now();
+  if (resolved.ok) {
+    const packed = await packSnapshot(resolved.config);
+    await keepSnapshot(task, packed, { fetchedAt: now.toISOString() });
+    tell(task, 'Normal', 'RemoteContentFetched', `its remote content was fetched and stored as ${packed.digest}`);
+    return done();
+  }
+  const { problems } = resolved;
+  const delay = retryDelayMs(attempt);
+  const retryAt = new Date(now.getTime() + delay).toISOString();
+  await keepOutcome(task, { state: 'failed', problems, attempts: attempt, retryAt });
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  tell(task, 'Warning', 'RemoteContentFailed', `${first?.message ?? ''}${more} [${first?.code ?? ''}]`);
+  return again(delay);
+}
+
+/** Out of its chunks, if only the index is gone; else out of what was rendered from it. */
+async function restoreSnapshot(task: Task, digest: string): Promise<Next> {
+  const { machineConfig, index, context, settings } = task;
+  const chunks = chunkCount(context.read(secrets), digest) ?? 1;
+  const loaded = await loadSnapshot(context.client, settings.namespace, { digest, chunks });
+  const state = snapshotStateOf(machineConfig, index);
+  // All is there: our cache was behind.
+  if (loaded.ok && state.state === 'ready' && state.chunks === chunks) return done();
+  const found = loaded.ok
+    ? await packSnapshot(loaded.config)
+    : await recoverSnapshot(machineConfig, digest, renderedConfigs(context));
+  if (found !== undefined) {
+    await keepSnapshot(task, found, { recoveredAt: context.now().toISOString() });
+    tell(task, 'Normal', 'RemoteContentRecovered', `its lost remote content was recovered as ${digest}`);
+  } else if (!loaded.ok) await reportLost(task, state, digest, loaded.message);
+  return done();
+}
+
+async function reportLost(task: Task, before: SnapshotState, digest: string, message: string): Promise<void> {
+  if (before.state === 'lost' && before.message === message) return;
+  await keepOutcome(task, { state: 'lost', digest, message });
+  tell(task, 'Warning', 'RemoteContentLost', `${message} [SLW_REMOTE_CONTENT_LOST]`);
+}
+
+const renderedConfigs = ({ client }: Context): AsyncIterable<MachineConfig> =>
+  client.list(machineConfigs, { labelSelector: poolLabel, pageSize: 10 });
+
+async function keepSnapshot(
+  task: Task,
+  packed: PackedSnapshot,
+  when: { fetchedAt: string } | { recoveredAt: string },
+): Promise<void> {
+  const { context, settings } = task;
+  const { client } = context;
+  await settings.inTurn(shortDigest(packed.digest), async () => {
+    const known = chunkCount(context.read(secrets), packed.digest);
+    const snapshot = await storeChunks(client, settings.namespace, packed, known);
+    await keepOutcome(task, { state: 'ready', ...snapshot, ...when });
+  });
+}
+
+const keepOutcome = ({ machineConfig, index, context, settings }: Task, outcome: IndexOutcome): Promise<void> =>
+  writeIndex(context.client, settings.namespace, machineConfig, index, outcome);
+
+function tell({ machineConfig, context }: Task, type: 'Normal' | 'Warning', reason: string, message: string): void {
+  const text = message.startsWith('MachineConfig ')
+    ? message
+    : `MachineConfig ${machineConfig.metadata.name}: ${message}`;
+  context.events.record(machineConfigs, machineConfig, { type, reason, message: text });
+  context.log[type === 'Normal' ? 'info' : 'warn']({ reason }, text);
+}

@@ -1,0 +1,336 @@
+// A connection that can only be made to allowed addresses, and trusts the system's and the config's authorities.
+import { X509Certificate } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import {
+  type Fetched,
+  type Fetcher,
+  type FetchRequest,
+  type HostPolicy,
+  proxyFor,
+  whyAddressRefused,
+  whyHostRefused,
+} from '@slipway/ignition';
+import { Agent, type Dispatcher, ProxyAgent, request as send } from 'undici';
+import type { ControllerErrorCode } from '../errors.ts';
+
+export interface ResolvedAddress {
+  address: string;
+  family: number;
+}
+
+/** All addresses a name stands for. */
+export type LookupAll = (hostname: string) => Promise<ResolvedAddress[]>;
+
+const systemLookup: LookupAll = (hostname) => lookup(hostname, { all: true });
+
+/** Thrown from inside a connect when a name stands for no allowed address. */
+class AddressRefused extends Error {
+  readonly code: ControllerErrorCode = 'SLW_FETCH_ADDRESS';
+
+  constructor(hostname: string, addresses: readonly ResolvedAddress[], hosts: HostPolicy) {
+    const [first] = addresses;
+    const why =
+      first === undefined
+        ? 'stands for no address'
+        : `stands for ${first.address}, which is refused: ${whyAddressRefused(first.address, hosts)}`;
+    super(`the name ${hostname} ${why}`);
+    this.name = 'AddressRefused';
+  }
+}
+
+const CONNECT_TIMEOUT_MS = 30_000;
+const IDLE_BODY_TIMEOUT_MS = 30_000;
+
+/** A dispatcher for one request, direct or through the proxy; or why there can be none. */
+function connectionTo(
+  url: URL,
+  proxy: string | null,
+  request: FetchRequest,
+  lookupAll: LookupAll,
+): Dispatcher | string {
+  const secureContext = trust(request.certificateAuthorities);
+  if (secureContext === null) return 'the certificate authorities of the config are not readable PEM certificates';
+  const connect = {
+    lookup: checkedLookup(request.hosts, lookupAll),
+    secureContext,
+    timeout: Math.min(CONNECT_TIMEOUT_MS, request.timeouts.totalMs),
+  };
+  const options = {
+    headersTimeout: request.timeouts.responseHeadersMs,
+    bodyTimeout: IDLE_BODY_TIMEOUT_MS,
+    connections: 1,
+    allowH2: false,
+  };
+  if (proxy === null) return new Agent({ ...options, connect });
+  const refused = whyProxyRefused(proxy, request.hosts);
+  if (refused !== null) return refused;
+  // The target's name is looked up by the proxy; what we connect to, and so check, is the proxy itself.
+  return new ProxyAgent({ ...options, uri: proxy, proxyTls: connect, requestTls: { secureContext } });
+}
+
+function whyProxyRefused(proxy: string, hosts: HostPolicy): string | null {
+  const url = URL.parse(proxy);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return 'the proxy of the config is not an http or https URL';
+  }
+  const refused = whyHostRefused(url.hostname, hosts);
+  return refused === null ? null : `the proxy ${url.hostname} is refused: ${refused}`;
+}
+
+/** Gives a connect only the addresses that are allowed. Node calls it for names; addresses in URLs are checked before. */
+function checkedLookup(hosts: HostPolicy, lookupAll: LookupAll): LookupFunction {
+  return (hostname, options, callback) => {
+    const answer = async () => {
+      const found = await allowedAddresses(hostname, hosts, lookupAll);
+      if (found instanceof Error) callback(found, '');
+      else if (options.all === true) callback(null, found);
+      else callback(null, found[0].address, found[0].family);
+    };
+    void answer();
+  };
+}
+
+async function allowedAddresses(
+  hostname: string,
+  hosts: HostPolicy,
+  lookupAll: LookupAll,
+): Promise<[ResolvedAddress, ...ResolvedAddress[]] | Error> {
+  try {
+    const found = await lookupAll(hostname);
+    const [first, ...rest] = found.filter(({ address }) => whyAddressRefused(address, hosts) === null);
+    return first === undefined ? new AddressRefused(hostname, found, hosts) : [first, ...rest];
+  } catch (failure) {
+    return failure instanceof Error ? failure : new Error('the lookup failed');
+  }
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+let lastTrust: { key: string; context: SecureContext } | undefined;
+
+/** The system's authorities and these. Kept from one request to the next, because reading 150 certificates takes time. */
+function trust(pems: readonly string[]): SecureContext | null {
+  const key = pems.join('\n');
+  if (lastTrust?.key === key) return lastTrust.context;
+  try {
+    // createSecureContext passes over what it cannot read; a person who named an authority wants to be told.
+    for (const [certificate] of key.matchAll(CERTIFICATE)) void new X509Certificate(certificate);
+    const roots = new Set([...getCACertificates('default'), ...getCACertificates('system'), ...pems]);
+    lastTrust = { key, context: createSecureContext({ ca: [...roots] }) };
+    return lastTrust.context;
+  } catch {
+    return null;
+  }
+}
+
+// What went wrong on the network, in words, and whether trying again may help.
+
+const UNTRUSTED =
+  'its certificate is not signed by a trusted authority; add the authority to ignition.security.tls.certificateAuthorities';
+
+const BY_CODE: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the name of its host cannot be resolved',
+  EAI_AGAIN: 'the name of its host cannot be resolved at the moment',
+  ECONNREFUSED: 'its host refuses the connection',
+  ECONNRESET: 'the connection was closed before the answer was complete',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  UND_ERR_CONNECT_TIMEOUT: 'its host does not accept the connection in time',
+  UND_ERR_HEADERS_TIMEOUT: 'the server does not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the server stopped sending in the middle of its answer',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter or longer than it says',
+  UND_ERR_INVALID_ARG: 'a header of the request is not valid',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  CERT_SIGNATURE_FAILURE: UNTRUSTED,
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+};
+
+const TRANSIENT: ReadonlySet<string> = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Never the raw message: it may quote a header or a URL with credentials. */
+function describeFailure(failure: unknown, url: URL): string {
+  const refused = chainOf(failure).find((cause) => cause instanceof AddressRefused);
+  if (refused !== undefined) return refused.message;
+  const codes = chainOf(failure).map(codeOf);
+  const known = codes.find((code) => Object.hasOwn(BY_CODE, code));
+  if (known !== undefined) return `${BY_CODE[known]} (${url.host}, ${known})`;
+  return `the connection to ${url.host} failed (${codes.find((code) => code !== '') ?? 'no reason given'})`;
+}
+
+function isTransient(failure: unknown): boolean {
+  return chainOf(failure).some((cause) => TRANSIENT.has(codeOf(cause)));
+}
+
+/** The failure and what caused it; a connect to several addresses fails with several. */
+function chainOf(failure: unknown): Error[] {
+  const chain: Error[] = [];
+  const queue: unknown[] = [failure];
+  for (const each of queue) {
+    if (!(each instanceof Error) || chain.length >= 10) continue;
+    chain.push(each);
+    queue.push(each.cause, ...(each instanceof AggregateError ? each.errors : []));
+  }
+  return chain;
+}
+
+function codeOf(failure: Error): string {
+  return 'code' in failure && typeof failure.code === 'string' ? failure.code : '';
+}
+
+// The real fetcher behind `resolve`: http and https through undici. Every hop and every address is checked before a
+// connection is made, and the address that was checked is the one connected to, so a name cannot change its mind in between.
+
+export interface NodeFetcherOptions {
+  /** Tries for one resource, the first included. */
+  attempts?: number;
+  /** The wait before the second try; it doubles up to five seconds, as the real client's does. */
+  backoffMs?: number;
+  lookup?: LookupAll;
+}
+
+const MAX_BACKOFF_MS = 5000;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Asked for by Ignition itself: no HTTP compression, and the newest spec this library reads. */
+const OWN_HEADERS: Readonly<Record<string, string>> = {
+  'user-agent': 'slipway',
+  accept: 'application/vnd.coreos.ignition+json;version=3.6.0, */*;q=0.1',
+  'accept-encoding': 'identity',
+};
+
+/** An answer, or a reason to try again. */
+type Attempt = Fetched & { retry?: boolean };
+
+export function createFetcher(options: NodeFetcherOptions = {}): Fetcher {
+  const { attempts = 4, backoffMs = 200, lookup = systemLookup } = options;
+  return async (request) => {
+    const total = AbortSignal.timeout(Math.ceil(request.timeouts.totalMs));
+    const bounded: FetchRequest = { ...request, signal: AbortSignal.any([request.signal, total]) };
+    let backoff = backoffMs;
+    for (let attempt = 1; ; attempt++) {
+      const { retry = false, ...answer } = await follow(bounded, lookup);
+      if (answer.ok || !retry) return answer;
+      if (attempt >= attempts) return { ok: false, problem: `${answer.problem} (tried ${attempt} times)` };
+      if (!(await waited(backoff, bounded.signal))) return { ok: false, problem: tooSlow(request) };
+      backoff = Math.min(backoff * 2, MAX_BACKOFF_MS);
+    }
+  };
+}
+
+/** One try: the request and the redirects it leads through. */
+async function follow(request: FetchRequest, lookup: LookupAll): Promise<Attempt> {
+  let url = new URL(request.url);
+  // Only the first request carries the config's headers: the server that redirects must not choose who sees them.
+  let headers = headersFor(request, url);
+  for (let hop = 0; ; hop++) {
+    const refused = whyHostRefused(url.hostname, request.hosts);
+    if (refused !== null) return { ok: false, problem: `${via(hop)}the host ${url.hostname} is refused: ${refused}` };
+    const answer = await get(url, headers, request, lookup);
+    if (!('location' in answer)) return answer;
+    const next = redirectTarget(url, answer.location);
+    if (typeof next === 'string') return { ok: false, problem: next };
+    if (hop >= request.maxRedirects) {
+      return { ok: false, problem: `it redirects more often than the limit of ${request.maxRedirects} times` };
+    }
+    url = next;
+    headers = { ...OWN_HEADERS };
+  }
+}
+
+function via(hop: number): string {
+  return hop === 0 ? '' : 'it redirects, but ';
+}
+
+function headersFor(request: FetchRequest, url: URL): Record<string, string> {
+  const headers: Record<string, string> = { ...OWN_HEADERS };
+  // undici leaves out what stands before the @ of a URL; the real client sends it.
+  if (url.username !== '' || url.password !== '') {
+    const credentials = `${unescapeUserinfo(url.username)}:${unescapeUserinfo(url.password)}`;
+    headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  }
+  for (const { name, value } of request.headers) {
+    // The host is the URL's, as with the real client.
+    if (name.toLowerCase() !== 'host') headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+/** A "%" that escapes nothing stands for itself. */
+function unescapeUserinfo(text: string): string {
+  return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString());
+}
+
+function redirectTarget(from: URL, location: string): URL | string {
+  const target = URL.parse(location, from);
+  if (target === null) return 'it redirects to something that is not a URL';
+  if (target.protocol !== 'http:' && target.protocol !== 'https:') {
+    return `it redirects to a ${target.protocol} URL; only http and https are followed`;
+  }
+  if (from.protocol === 'https:' && target.protocol === 'http:') {
+    return `it redirects from https to http (${target.host}), which would lose the protection of https`;
+  }
+  return target;
+}
+
+async function get(
+  url: URL,
+  headers: Record<string, string>,
+  request: FetchRequest,
+  lookup: LookupAll,
+): Promise<Attempt | { location: string }> {
+  let connection: Dispatcher | undefined;
+  try {
+    const opened = connectionTo(url, proxyFor(url, request.proxy), request, lookup);
+    if (typeof opened === 'string') return { ok: false, problem: opened };
+    connection = opened;
+    const response = await send(url, { dispatcher: connection, headers, signal: request.signal });
+    const { location } = response.headers;
+    if (REDIRECTS.has(response.statusCode) && typeof location === 'string') return { location };
+    return await readAnswer(response, request.maxBytes);
+  } catch (failure) {
+    if (request.signal.aborted) return { ok: false, problem: tooSlow(request) };
+    return { ok: false, problem: describeFailure(failure, url), retry: isTransient(failure) };
+  } finally {
+    // Also ends a body that nobody reads any further.
+    await connection?.destroy();
+  }
+}
+
+async function readAnswer(response: Dispatcher.ResponseData, maxBytes: number): Promise<Attempt> {
+  const { statusCode, body } = response;
+  if (statusCode >= 500) return { ok: false, problem: `the server answers ${statusCode}`, retry: true };
+  if (statusCode === 404) return { ok: false, problem: 'the server answers 404: there is no such file' };
+  if (statusCode !== 200 && statusCode !== 204) return { ok: false, problem: `the server answers ${statusCode}` };
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > maxBytes) return { ok: false, problem: `it is larger than the limit of ${maxBytes} bytes` };
+    chunks.push(chunk);
+  }
+  return { ok: true, bytes: new Uint8Array(Buffer.concat(chunks)) };
+}
+
+function tooSlow(request: FetchRequest): string {
+  return `no complete answer within ${request.timeouts.totalMs / 1000} s`;
+}
+
+/** False when the time was up before. */
+async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
+  return wait(ms, true, { signal }).catch(() => false);
+}

@@ -1,0 +1,329 @@
+// Which MachineConfigs a rendered config was made from, and at which state each was: for a pool's history.
+import {
+  clusterApiMachineSets,
+  configMaps,
+  generatedByAnnotation,
+  inUseLabel,
+  type MachineConfig,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  machineSets,
+  type Node,
+  nodeAnnotations,
+  nodes,
+  osStreamAnnotation,
+  poolLabel,
+  renderProblemsAnnotation,
+  secrets,
+  sourcesAnnotation,
+} from '@slipway/api';
+import { sha256 } from '@slipway/base/hash';
+import {
+  builtInMachineConfigs,
+  canonicalJson,
+  type CodedProblem,
+  encodeProblems,
+  formatProblems,
+  type RenderedFrom,
+  renderPool,
+  type RenderResult,
+} from '@slipway/fleet';
+import {
+  again,
+  apiVersionOf,
+  type Context,
+  type ControllerDef,
+  done,
+  type Gates,
+  isKubeError,
+  type KubeObject,
+  type Next,
+  type Read,
+  type Source,
+  type Stored,
+} from '@slipway/kube';
+import { listenToGates, usesStreams } from '../feature-gates.ts';
+import { poolOsOf, poolOsSources } from '../pool-os.ts';
+import { createSettling } from '../settling.ts';
+import { indexAnnotations, remoteContentLabel } from '../snapshots.ts';
+import { fleetNodes, givenMachineConfigs, renderedMachineConfigs } from '../sources.ts';
+import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
+
+/** All annotations of an object have 256 KiB together. */
+const MOST = 64 * 1024;
+const DIGEST_LENGTH = 16;
+
+/** As it stands in the annotation; '' where there are too many to keep. The digest tells whether one changed, and nothing of what it says. */
+function renderedFrom(machineConfigs: readonly MachineConfig[]): string {
+  const from = machineConfigs.map(({ metadata, spec }): RenderedFrom => ({
+    name: metadata.name,
+    generation: metadata.generation ?? 0,
+    digest: sha256(canonicalJson(spec ?? {})).slice(0, DIGEST_LENGTH),
+  }));
+  const text = JSON.stringify(from);
+  return text.length > MOST ? '' : text;
+}
+
+export interface OsImages {
+  osImageURL?: string;
+  baseOSExtensionsContainerImage?: string;
+}
+
+export interface RenderOptions {
+  /** Ours: where snapshots of remote content and the ConfigMap with the OS images live. */
+  namespace: string;
+  controllerVersion: string;
+  /** Before those of the ConfigMap. */
+  osImages?: OsImages | undefined;
+  /** The release image, where there is no ClusterVersion: streams come from it. */
+  releaseImage?: string | undefined;
+  /** With the gate OSStreams on, a pool has the OS of its stream. Left out: it is off. */
+  gates?: Gates | undefined;
+}
+
+type Pool = Stored<MachineConfigPool>;
+type Rendered = Extract<RenderResult, { ok: true }>;
+
+const fieldManager = 'slipway-render';
+const osImagesName = 'machine-config-osimageurl';
+/** How soon to look again at a rendered config that is being deleted under a pool. */
+const deletedLookAgainMs = 1000;
+
+/** Merges the MachineConfigs of each pool into one static config and points the pool at it. */
+export function renderController(options: RenderOptions): ControllerDef {
+  const { namespace } = options;
+  const ready: ReadyConfigs = new WeakMap();
+  const builtIn = builtInMachineConfigs(options);
+  const settling = createSettling();
+  const pools = new Set<string>();
+  return {
+    name: 'render',
+    reads: [
+      { resource: machineConfigPools },
+      { ...givenMachineConfigs, keysOf: poolsSelecting },
+      { ...renderedMachineConfigs, keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''] },
+      {
+        resource: secrets,
+        as: 'metadata',
+        namespace,
+        labelSelector: remoteContentLabel,
+        keysOf: ({ metadata }, read) => {
+          const name = metadata.annotations?.[indexAnnotations.machineConfig] ?? '';
+          const machineConfig = read(machineConfigs, { as: 'full' }).get(name);
+          return machineConfig === undefined ? [] : poolsSelecting(machineConfig, read);
+        },
+      },
+      {
+        resource: configMaps,
+        namespace,
+        fieldSelector: `metadata.name=${osImagesName}`,
+        keysOf: (_, read) => [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name),
+      },
+      ...poolOsSources(options),
+    ],
+    owns: [{ resource: machineConfigs }, { resource: machineConfigPools }],
+    workers: 2,
+    ...listenToGates(options.gates, () => pools),
+    async reconcile(name, context) {
+      const pool = context.read(machineConfigPools).get(name);
+      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
+        settling.forget(name);
+        pools.delete(name);
+        return done();
+      }
+      pools.add(name);
+      const { read, client, signal, log } = context;
+      const { controllerVersion } = options;
+      const os = poolOsOf(pool, options, read);
+      const prepared = await prepare(pool, os, { read, client, namespace, signal, ready, builtIn, controllerVersion });
+      const { inputs, problems, waiting, request } = prepared;
+      const seen = [...inputs, canonicalJson([problems, waiting, os])];
+      const wait = settling.waitFor(name, seen, context.now().getTime());
+      // New machines of a pool that has nothing yet wait for it.
+      if (wait > 0 && pool.spec.configuration?.name !== undefined) return again(wait);
+      if (problems.length > 0) return report(pool, problems, context);
+      if (waiting.length > 0) {
+        // What is waited for brings the pool back here when it comes.
+        log.info({ waiting }, 'waits for MachineConfigs that are being made or fetched');
+        return done();
+      }
+      if (request === null) {
+        log.info({}, 'waits for the OS image stream of the pool');
+        return done();
+      }
+      const result = await renderPool(request);
+      if (!result.ok) return report(pool, result.problems, context);
+      return carryOut(pool, prepared.selected, result, options, context);
+    },
+  };
+}
+
+/** The pool keeps its last good config. */
+async function report(pool: Pool, problems: readonly CodedProblem[], { client, events, log }: Context): Promise<Next> {
+  const annotation = encodeProblems(problems);
+  if (pool.metadata.annotations?.[renderProblemsAnnotation] === annotation) return done();
+  await patchPool(client, pool, { metadata: { annotations: { [renderProblemsAnnotation]: annotation } } });
+  const message = formatProblems(problems);
+  log.warn({ problems }, 'the MachineConfigs of the pool cannot be rendered; it keeps its last good config');
+  events.record(machineConfigPools, pool, { type: 'Warning', reason: 'RenderFailed', message });
+  return done();
+}
+
+/** First the rendered config, then the pool that points at it: a pool never names what is not there. */
+async function carryOut(
+  pool: Pool,
+  given: readonly Stored<MachineConfig>[],
+  result: Rendered,
+  { controllerVersion, gates }: RenderOptions,
+  context: Context,
+): Promise<Next> {
+  const { rendered } = result;
+  const stream = rendered.osStream === null ? {} : { [osStreamAnnotation]: rendered.osStream };
+  const existing = context.read(machineConfigs, { as: 'metadata' }).get(rendered.name);
+  if (existing?.metadata.deletionTimestamp !== undefined) return again(deletedLookAgainMs);
+  const manifest: MachineConfig = {
+    metadata: {
+      name: rendered.name,
+      labels: { [poolLabel]: pool.metadata.name, [inUseLabel]: '' },
+      annotations: { [generatedByAnnotation]: controllerVersion, [sourcesAnnotation]: renderedFrom(given), ...stream },
+    },
+    spec: rendered.spec,
+  };
+  if (existing === undefined) await createRendered(manifest, context);
+  // Nobody changes a rendered config; where somebody did, the server has counted it.
+  else if (existing.metadata.generation !== 1) await putBack(pool, manifest, context);
+  if (existing !== undefined && usesStreams(gates)) await nameStream(existing, rendered.osStream, context);
+
+  await pointAt(pool, result, context);
+  return done();
+}
+
+/** One write for both, so that a pool never shows a problem beside the config that has overcome it. */
+async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { client, events, log }: Context): Promise<void> {
+  const configuration = {
+    apiVersion: apiVersionOf(machineConfigs),
+    kind: machineConfigs.kind,
+    name: rendered.name,
+    source: rendered.sources,
+  };
+  const isPointed = canonicalJson(pool.spec.configuration ?? {}) === canonicalJson(configuration);
+  if (isPointed && pool.metadata.annotations?.[renderProblemsAnnotation] === undefined) return;
+  await patchPool(client, pool, {
+    metadata: { annotations: { [renderProblemsAnnotation]: null } },
+    spec: { configuration },
+  });
+  if (pool.spec.configuration?.name === rendered.name) return;
+  log.info({ rendered: rendered.name, bytes: rendered.bytes, from: rendered.sources.length }, 'rendered');
+  events.record(machineConfigPools, pool, {
+    type: 'Normal',
+    reason: 'RenderedConfigGenerated',
+    message: `${rendered.name} was generated from ${rendered.sources.length} MachineConfigs`,
+  });
+  for (const { code, message } of warnings) {
+    const reason = code === 'SLW_RENDER_OS_IMAGE' ? 'OSImageURLOverridden' : 'RenderWarning';
+    events.record(machineConfigPools, pool, { type: 'Normal', reason, message });
+  }
+}
+
+/** One from before streams, or from before the stream had this name: its spec is the same, and so is its own name. */
+async function nameStream(existing: Stored<MachineConfig>, stream: string | null, { client }: Context): Promise<void> {
+  if ((existing.metadata.annotations?.[osStreamAnnotation] ?? null) === stream) return;
+  await patchRendered(client, existing, { metadata: { annotations: { [osStreamAnnotation]: stream } } });
+}
+
+async function createRendered(manifest: MachineConfig, { client, log }: Context): Promise<void> {
+  try {
+    await client.create(machineConfigs, manifest, { fieldManager });
+    return;
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
+  }
+  // Our cache is behind, or it has lost the label by which we find it.
+  const found = await client.get(machineConfigs, manifest.metadata);
+  if (found.metadata.labels?.[poolLabel] === manifest.metadata.labels?.[poolLabel]) return;
+  log.warn({ rendered: manifest.metadata.name }, 'a rendered MachineConfig had lost its labels; they are put back');
+  const { labels, annotations } = manifest.metadata;
+  await patchRendered(client, found, { metadata: { labels, annotations } });
+}
+
+async function putBack(pool: Pool, manifest: MachineConfig, { client, events }: Context): Promise<void> {
+  const found = await client.get(machineConfigs, manifest.metadata);
+  if (canonicalJson(found.spec ?? {}) === canonicalJson(manifest.spec ?? {})) return;
+  await patchSpec(client, found, manifest);
+  events.record(machineConfigPools, pool, {
+    type: 'Warning',
+    reason: 'RenderedConfigRestored',
+    message: `MachineConfig ${manifest.metadata.name} had been changed by hand and was put back; machines may have read it meanwhile`,
+  });
+}
+
+async function patchSpec(
+  client: Context['client'],
+  found: Stored<MachineConfig>,
+  { spec }: MachineConfig,
+): Promise<void> {
+  const { uid, resourceVersion } = found.metadata;
+  const patch = { type: 'json', body: [{ op: 'add', path: '/spec', value: spec }] } as const;
+  await client.patch(machineConfigs, found.metadata, patch, { uid, resourceVersion }, { fieldManager });
+}
+
+async function patchRendered(client: Context['client'], found: Stored<MachineConfig>, body: object): Promise<void> {
+  const { uid, resourceVersion } = found.metadata;
+  await client.patch(
+    machineConfigs,
+    found.metadata,
+    { type: 'merge', body },
+    { uid, resourceVersion },
+    { fieldManager },
+  );
+}
+
+async function patchPool(client: Context['client'], pool: Pool, body: object): Promise<void> {
+  const { uid, resourceVersion } = pool.metadata;
+  await client.patch(
+    machineConfigPools,
+    pool.metadata,
+    { type: 'merge', body },
+    { uid, resourceVersion },
+    { fieldManager },
+  );
+}
+
+// Who names rendered configs: nodes and MachineSets, in their annotations, and in nothing else that we read.
+
+const renderedName = /^rendered-(.+)-[0-9a-f]{32}$/;
+const index = 'rendered config';
+
+/** The pool that a rendered config is for, by its name. */
+const poolOfRendered = (name: string): string | undefined => renderedName.exec(name)?.[1];
+const poolsOfRendered = (names: readonly string[]): string[] => names.flatMap((name) => poolOfRendered(name) ?? []);
+
+function namedByNode({ metadata: { annotations = {} } }: Node): string[] {
+  const { currentConfig, desiredConfig } = nodeAnnotations;
+  const names = [annotations[currentConfig], annotations[desiredConfig]];
+  return [...new Set(names.filter((name) => name !== undefined))];
+}
+
+const namedByMachineSet = ({ metadata }: KubeObject): string[] =>
+  Object.values(metadata.annotations ?? {}).filter((value) => renderedName.test(value));
+
+const machineSetsThatName = {
+  as: 'metadata',
+  indexes: { [index]: namedByMachineSet },
+  keysOf: (object: KubeObject) => poolsOfRendered(namedByMachineSet(object)),
+} as const;
+
+/** A change of who names what concerns the pools of the named configs. */
+export const referringSources: readonly Source[] = [
+  {
+    ...fleetNodes,
+    indexes: { [index]: namedByNode },
+    keysOf: (node: Node) => poolsOfRendered(namedByNode(node)),
+  } satisfies Source<Node>,
+  { ...machineSetsThatName, resource: machineSets },
+  { ...machineSetsThatName, resource: clusterApiMachineSets },
+];
+
+export const isReferenced = (read: Read, name: string): boolean =>
+  [read(nodes), read(machineSets), read(clusterApiMachineSets)].some((store) => store.hasIndexed(index, name));

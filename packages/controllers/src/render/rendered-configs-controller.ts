@@ -1,0 +1,82 @@
+import {
+  inUseLabel,
+  type MachineConfig,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  poolLabel,
+  targetConfigAnnotation,
+} from '@slipway/api';
+import { type RenderedConfigFacts, retain } from '@slipway/fleet';
+import { again, type Context, type ControllerDef, done, isKubeError, type Read, type Stored } from '@slipway/kube';
+import { renderedMachineConfigs } from '../sources.ts';
+import { isReferenced, referringSources } from './controller.ts';
+
+export interface RetentionOptions {
+  /** How many rendered configs of a pool are kept for their own sake. */
+  keep: number;
+}
+
+const fieldManager = 'slipway-rendered-configs';
+
+/** Marks the rendered configs that are in use, so that nobody deletes one, and collects the old ones. */
+export function renderedConfigsController({ keep }: RetentionOptions): ControllerDef {
+  return {
+    name: 'rendered-configs',
+    reads: [
+      { ...renderedMachineConfigs, keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''] },
+      { resource: machineConfigPools },
+      ...referringSources,
+    ],
+    owns: [{ resource: machineConfigs }],
+    async reconcile(name, context) {
+      const { read, now } = context;
+      const pool = read(machineConfigPools).get(name);
+      const configs = [...read(machineConfigs).values()].filter(
+        ({ metadata }) => metadata.labels?.[poolLabel] === name,
+      );
+      const facts = configs.map((config) => factsOf(config, pool, read));
+      const decision = retain(facts, pool === undefined ? 0 : keep, now().getTime());
+      for (const config of configs) await carryOut(config, decision, context);
+      return decision.lookAgainAt === undefined ? done() : again(Math.max(0, decision.lookAgainAt - now().getTime()));
+    },
+  };
+}
+
+function factsOf(
+  { metadata }: Stored<MachineConfig>,
+  pool: MachineConfigPool | undefined,
+  read: Read,
+): RenderedConfigFacts {
+  const { name } = metadata;
+  return {
+    name,
+    createdAt: Date.parse(metadata.creationTimestamp ?? ''),
+    isMarked: metadata.labels?.[inUseLabel] !== undefined,
+    isReferenced: poolNames(pool).includes(name) || isReferenced(read, name),
+  };
+}
+
+function poolNames(pool: MachineConfigPool | undefined): (string | undefined)[] {
+  if (pool === undefined) return [];
+  const target = pool.metadata.annotations?.[targetConfigAnnotation];
+  return [pool.spec.configuration?.name, pool.status?.configuration?.name, target];
+}
+
+async function carryOut(
+  { metadata }: Stored<MachineConfig>,
+  { mark, unmark, remove }: ReturnType<typeof retain>,
+  { client, log }: Context,
+): Promise<void> {
+  const { name, uid, resourceVersion } = metadata;
+  const precondition = { uid, resourceVersion };
+  if (remove.includes(name)) {
+    await client.delete(machineConfigs, metadata, precondition).catch((error: unknown) => {
+      if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
+    });
+    log.info({ rendered: name }, 'collected an old rendered MachineConfig');
+  } else if (mark.includes(name) || unmark.includes(name)) {
+    const body = { metadata: { labels: { [inUseLabel]: mark.includes(name) ? '' : null } } };
+    await client.patch(machineConfigs, metadata, { type: 'merge', body }, precondition, { fieldManager });
+  }
+}

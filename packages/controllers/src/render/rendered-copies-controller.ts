@@ -1,0 +1,215 @@
+import {
+  generatedByAnnotation,
+  inUseLabel,
+  type MachineConfig,
+  machineConfigPools,
+  machineConfigs,
+  poolLabel,
+  type Secret,
+  secrets,
+} from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
+import { packSnapshot, unpackSnapshot } from '@slipway/fleet';
+import {
+  type Client,
+  type Context,
+  type ControllerDef,
+  done,
+  isKubeError,
+  type Read,
+  type Source,
+  type Stored,
+} from '@slipway/kube';
+import { renderedMachineConfigs } from '../sources.ts';
+import { isReferenced, referringSources } from './controller.ts';
+
+export interface RenderedFacts {
+  name: string;
+  exists: boolean;
+  /** By a node or a MachineSet. */
+  isReferenced: boolean;
+  /** It is what the pool's MachineConfigs make now, so that the render controller makes it again by itself. */
+  canBeRendered: boolean;
+  copy: 'none' | 'part' | 'whole';
+}
+
+export interface CopyPlan {
+  copy: string[];
+  restore: string[];
+  drop: string[];
+}
+
+/** Which rendered configs need a copy, which come back from theirs, and which copies have had their time. */
+export function planCopies(facts: readonly RenderedFacts[]): CopyPlan {
+  const names = (isWanted: (fact: RenderedFacts) => boolean) => facts.filter(isWanted).map(({ name }) => name);
+  const needsCopy = ({ isReferenced, canBeRendered }: RenderedFacts): boolean => isReferenced && !canBeRendered;
+  return {
+    copy: names((fact) => needsCopy(fact) && fact.exists && fact.copy !== 'whole'),
+    restore: names((fact) => needsCopy(fact) && !fact.exists && fact.copy === 'whole'),
+    drop: names((fact) => !needsCopy(fact) && fact.copy !== 'none'),
+  };
+}
+
+// A rendered config that a pool has moved on from cannot be rendered again: its MachineConfigs have changed. While nodes
+// still run it, a copy is kept, so that it comes back when somebody breaks the glass and deletes it.
+
+const copyLabel = 'slipway.dev/copy-of-pool';
+const annotations = {
+  name: 'slipway.dev/copy-of',
+  version: 'slipway.dev/controller-version',
+  digest: 'slipway.dev/digest',
+  chunks: 'slipway.dev/chunks',
+} as const;
+const fieldManager = 'slipway-rendered-copies';
+/** A rendered config has at most 1.5 MB. */
+const maxParts = 4;
+
+export function renderedCopiesController({ namespace }: { namespace: string }): ControllerDef {
+  const copies: Source<Secret> = {
+    resource: secrets,
+    as: 'metadata',
+    namespace,
+    labelSelector: copyLabel,
+    keysOf: ({ metadata }) => [metadata.labels?.[copyLabel] ?? ''],
+  };
+  return {
+    name: 'rendered-copies',
+    reads: [
+      { ...renderedMachineConfigs, keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''] },
+      { resource: machineConfigPools },
+      copies,
+      ...referringSources,
+    ],
+    owns: [{ resource: machineConfigs }, { resource: secrets }],
+    async reconcile(pool, context) {
+      const { copy, restore, drop } = planCopies(factsOf(pool, context.read));
+      for (const name of copy) await makeCopy({ pool, name, namespace }, context);
+      for (const name of restore) await restoreFrom({ pool, name, namespace }, context);
+      for (const name of drop) await dropCopy(name, context);
+      return done();
+    },
+  };
+}
+
+function factsOf(poolName: string, read: Read): RenderedFacts[] {
+  const current = read(machineConfigPools).get(poolName)?.spec.configuration?.name;
+  const copied = new Map<string, boolean>();
+  for (const secret of copiesOf(read, poolName)) {
+    const name = secret.metadata.annotations?.[annotations.name] ?? '';
+    copied.set(name, copied.get(name) === true || isFirst(secret));
+  }
+  const there = [...read(machineConfigs).values()]
+    .filter(({ metadata }) => metadata.labels?.[poolLabel] === poolName)
+    .map(({ metadata }) => metadata.name);
+  // One that is neither there nor copied is lost, whoever names it.
+  return [...new Set([...there, ...copied.keys()])].map((name) => ({
+    name,
+    exists: there.includes(name),
+    isReferenced: isReferenced(read, name),
+    canBeRendered: name === current,
+    copy: copied.has(name) ? (copied.get(name) === true ? 'whole' : 'part') : 'none',
+  }));
+}
+
+const copiesOf = (read: Read, pool: string): Stored<Secret>[] =>
+  [...read(secrets).values()].filter(({ metadata }) => metadata.labels?.[copyLabel] === pool);
+
+const partName = (name: string, number: number): string => `copy-of-${name}-${number}`;
+
+/** The first part is written last: where it is, the copy is whole. */
+const isFirst = ({ metadata }: Secret): boolean => metadata.annotations?.[annotations.chunks] !== undefined;
+
+interface Which {
+  pool: string;
+  name: string;
+  namespace: string;
+}
+
+async function makeCopy({ pool, name, namespace }: Which, { client, read }: Context): Promise<void> {
+  const original = await client.find(machineConfigs, { name });
+  if (original === undefined) return;
+  const { digest, chunks } = await packSnapshot(original.spec ?? {});
+  const version = original.metadata.annotations?.[generatedByAnnotation] ?? '';
+  for (const [number, chunk] of [...chunks.entries()].toReversed()) {
+    const first = {
+      [annotations.digest]: digest,
+      [annotations.chunks]: String(chunks.length),
+      [annotations.version]: version,
+    };
+    const part: Secret = {
+      metadata: {
+        name: partName(name, number),
+        namespace,
+        labels: { [copyLabel]: pool },
+        annotations: { [annotations.name]: name, ...(number === 0 && first) },
+      },
+      data: { chunk: Buffer.from(chunk).toString('base64') },
+    };
+    const there = read(secrets).get(`${namespace}/${part.metadata.name}`);
+    if (there === undefined) await client.create(secrets, part, { fieldManager });
+    else {
+      const { resourceVersion } = there.metadata;
+      await client.apply(secrets, part, { resourceVersion }, { fieldManager, force: true });
+    }
+  }
+}
+
+async function restoreFrom({ pool, name, namespace }: Which, { client, log, events }: Context): Promise<void> {
+  const spec = await readCopy(client, namespace, name);
+  if (spec === undefined) {
+    log.error(
+      { rendered: name },
+      'a rendered MachineConfig in use was deleted and its copy is damaged; its nodes keep what they have',
+    );
+    return;
+  }
+  const manifest: MachineConfig = {
+    metadata: {
+      name,
+      labels: { [poolLabel]: pool, [inUseLabel]: '' },
+      annotations: { [generatedByAnnotation]: spec.version },
+    },
+    spec: spec.value,
+  };
+  try {
+    const made = await client.create(machineConfigs, manifest, { fieldManager });
+    log.warn({ rendered: name }, 'a rendered MachineConfig in use was deleted; it was made again');
+    events.record(machineConfigs, made, {
+      type: 'Warning',
+      reason: 'RenderedConfigRestored',
+      message: `${name} was deleted while nodes run it, and was made again from its copy`,
+    });
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
+  }
+}
+
+interface Copy {
+  value: NonNullable<MachineConfig['spec']>;
+  version: string;
+}
+
+async function readCopy(client: Client, namespace: string, name: string): Promise<Copy | undefined> {
+  const first = await client.find(secrets, { namespace, name: partName(name, 0) });
+  const said = (annotation: string): string => first?.metadata.annotations?.[annotation] ?? '';
+  const parts: Uint8Array[] = [];
+  for (let number = 0; number < Math.min(Number(said(annotations.chunks)), maxParts); number += 1) {
+    const part = await client.find(secrets, { namespace, name: partName(name, number) });
+    parts.push(Buffer.from(part?.data?.['chunk'] ?? '', 'base64'));
+  }
+  const unpacked = await unpackSnapshot(said(annotations.digest), parts);
+  if (!unpacked.ok || !isSpec(unpacked.config)) return undefined;
+  return { value: unpacked.config, version: said(annotations.version) };
+}
+
+/** The digest has said that it is what we wrote. */
+const isSpec = (value: unknown): value is Copy['value'] => isRecord(value);
+
+async function dropCopy(name: string, { client, read }: Context): Promise<void> {
+  for (const { metadata } of read(secrets).values()) {
+    if (metadata.annotations?.[annotations.name] !== name) continue;
+    await client.delete(secrets, metadata, { uid: metadata.uid }).catch((error: unknown) => {
+      if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
+    });
+  }
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredOS } from '../desired-machine.ts';
+import { compareOS, compareUnit, type OSFacts } from './compare.ts';
+
+const [A, B] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
+const expected: DesiredOS = {
+  image: `quay.example/os@${A}`,
+  kernelArguments: ['quiet', 'x=1'],
+  noKernelArguments: [],
+  kernelType: 'default',
+  extensions: [],
+  fips: false,
+};
+const booted: OSFacts['booted'] = {
+  image: `quay.example/os@${A}`,
+  digest: A,
+  version: '9.6',
+  kernelArguments: ['root=x', 'quiet', 'x=1'],
+  packages: [],
+};
+const realtime = ['kernel-rt-core', 'kernel-rt-modules', 'kernel-rt-modules-extra'];
+
+interface Case {
+  readonly name: string;
+  readonly wanted?: Partial<DesiredOS>;
+  readonly found?: Partial<OSFacts['booted']>;
+  readonly fips?: boolean | undefined;
+  readonly kinds: readonly string[];
+}
+
+const cases: readonly Case[] = [
+  { name: 'the same', kinds: [] },
+  { name: 'another image', found: { image: `quay.example/os@${B}`, digest: B }, kinds: ['os image'] },
+  { name: 'the same digest from a mirror', found: { image: `mirror.example/os@${A}` }, kinds: [] },
+  { name: 'a tag with the wanted digest', found: { image: 'quay.example/os:9.6' }, kinds: [] },
+  { name: 'a tag with another digest', found: { image: 'quay.example/os:9.6', digest: B }, kinds: ['os image'] },
+  { name: 'an OS that is from no image', found: { image: '', digest: '' }, kinds: [] },
+  { name: 'a config that names no image', wanted: { image: '' }, kinds: [] },
+  { name: 'a kernel argument that is not there', wanted: { kernelArguments: ['y'] }, kinds: ['kernel arguments'] },
+  {
+    name: 'one that is there once and wanted twice',
+    wanted: { kernelArguments: ['x=1', 'x=1'] },
+    kinds: ['kernel arguments'],
+  },
+  { name: 'arguments that the config says nothing of', found: { kernelArguments: ['quiet', 'x=1', 'z'] }, kinds: [] },
+  { name: 'an argument that must not be', wanted: { noKernelArguments: ['quiet'] }, kinds: ['kernel arguments'] },
+  { name: 'a host that does not know its arguments', found: { kernelArguments: [] }, kinds: [] },
+  {
+    name: 'an extension whose packages are there',
+    wanted: { extensions: ['kerberos'] },
+    found: { packages: ['krb5-workstation', 'libkadm5'] },
+    kinds: [],
+  },
+  {
+    name: 'an extension of which one is missing',
+    wanted: { extensions: ['kerberos'] },
+    found: { packages: ['libkadm5'] },
+    kinds: ['extensions'],
+  },
+  { name: 'another kernel, as wanted', wanted: { kernelType: 'realtime' }, found: { packages: realtime }, kinds: [] },
+  { name: 'not the wanted kernel', wanted: { kernelType: 'realtime' }, kinds: ['kernel type'] },
+  { name: 'another kernel though the default is wanted', found: { packages: realtime }, kinds: ['kernel type'] },
+  { name: 'FIPS that is on and must not be', fips: true, kinds: ['fips'] },
+  { name: 'FIPS of which the machine says nothing', wanted: { fips: true }, fips: undefined, kinds: [] },
+];
+
+describe('the OS', () => {
+  for (const { name, wanted, found, kinds, ...rest } of cases) {
+    it(`with ${name}`, () => {
+      const facts = { booted: { ...booted, ...found }, fips: 'fips' in rest ? rest.fips : false };
+      const differences = compareOS({ ...expected, ...wanted }, facts);
+      expect(differences.map(({ kind }) => kind)).toEqual(kinds);
+      expect(differences.every(({ canHeal }) => !canHeal)).toBe(true);
+    });
+  }
+});
+
+const STATES = ['enabled', 'enabled-runtime', 'disabled', 'static', 'indirect', 'alias', 'generated', 'linked'];
+const GONE = ['masked', 'masked-runtime', 'not-found'];
+
+describe('a unit', () => {
+  it.each([
+    ['enabled', true, ['disabled', ...GONE]],
+    ['disabled', false, ['enabled', 'enabled-runtime']],
+    ['as the OS has it', null, []],
+  ])('that is to be %s', (_, enabled, refused) => {
+    const told = [...STATES, ...GONE].filter((enablement) => {
+      const unit = { name: 'a.service', enabled, unmasked: false };
+      return compareUnit(unit, { enablement, isMasked: false }).length > 0;
+    });
+    expect(told.sort()).toEqual([...refused].sort());
+  });
+
+  it.each([
+    ['disabled', true],
+    ['masked', true],
+    ['masked-runtime', false],
+    ['not-found', false],
+  ])('that is %s can be enabled: %s', (enablement, canHeal) => {
+    const unit = { name: 'a.service', enabled: true, unmasked: false };
+    expect(compareUnit(unit, { enablement, isMasked: false })).toEqual([
+      {
+        kind: 'unit',
+        name: 'a.service',
+        canHeal,
+        message: `unit a.service: expected it enabled, found it ${enablement}`,
+      },
+    ]);
+  });
+
+  it('that must not be masked is told as masked, and not as not enabled too', () => {
+    const unit = { name: 'a.service', enabled: true, unmasked: true };
+    expect(compareUnit(unit, { enablement: 'masked', isMasked: true })).toMatchObject([
+      { message: 'unit a.service: expected it not to be masked, found it masked', canHeal: true },
+    ]);
+  });
+});

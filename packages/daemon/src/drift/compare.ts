@@ -1,0 +1,207 @@
+// A machine against its config: paths, units, the running OS. What the host does not know is not compared.
+import { truncate } from '@slipway/base/text';
+import type { DesiredDirectory, DesiredEntry, DesiredFile, DesiredOS, DesiredUnit } from '../desired-machine.ts';
+import type { Found, Owners } from '../host/file-system.ts';
+import type { Deployment } from '../host/host.ts';
+import { digestOf, packagesOfExtensions, packagesOfKernel } from '../host/os/deployment.ts';
+import { type Drift, type DriftKind, shown } from './drift.ts';
+
+/** Without the diff, which costs a second look. */
+export type Difference = Omit<Drift, 'diff'>;
+
+/** What was found at the path of an entry. */
+export interface EntryFacts {
+  readonly found: Found | null;
+  /** Of a file: whether it has the bytes of the config; at its end, where what is before is not the config's. */
+  readonly hasContents: boolean;
+  /** The owners that the entry should have, as numbers; null where the config leaves them. */
+  readonly owners: { readonly uid: number | null; readonly gid: number | null };
+  /** Of a hard link: which file it is a name of. */
+  readonly targetInode: number | null;
+}
+
+/** As much of it as is compared. */
+export type ComparedEntry = Exclude<DesiredEntry, DesiredFile> | ComparedFile;
+export type ComparedFile = Omit<DesiredFile, 'bytes' | 'of'>;
+
+export function compareEntry(entry: ComparedEntry, facts: EntryFacts): Difference[] {
+  const { found } = facts;
+  if (found === null) return [isMissing(entry)];
+  switch (entry.kind) {
+    case 'file':
+      return found.kind === 'file' ? compareFile(entry, found, facts) : [isOther(entry, 'file', found)];
+    case 'directory':
+      if (found.kind !== 'directory') return [isOther(entry, 'directory', found)];
+      return [...compareMode(entry, found.mode), ...compareOwners(entry, found, facts)];
+    case 'link':
+      if (found.kind !== 'link') return [isOther(entry, 'link', found)];
+      return [...compareTarget(entry, found.target), ...compareOwners(entry, found, facts)];
+    case 'hard link':
+      return compareHardLink(entry, found, facts);
+  }
+}
+
+function compareFile(entry: ComparedFile, found: Extract<Found, { kind: 'file' }>, facts: EntryFacts): Difference[] {
+  const rights = [...compareMode(entry, found.mode), ...compareOwners(entry, found, facts)];
+  if (facts.hasContents) return rights;
+  const { size } = entry.contents;
+  const text = entry.keepsExisting
+    ? `expected the config's ${size} bytes at its end, found others among ${found.size} bytes`
+    : `expected contents of ${size} bytes, found other contents of ${found.size} bytes`;
+  return [entryDifference('file', entry, text, !entry.keepsExisting), ...rights];
+}
+
+function compareMode(entry: ComparedFile | DesiredDirectory, found: number): Difference[] {
+  if (entry.leaves.has('mode') || entry.mode === found) return [];
+  return [entryDifference('permission', entry, `expected mode ${octal(entry.mode)}, found ${octal(found)}`)];
+}
+
+function octal(mode: number): string {
+  return mode.toString(8).padStart(4, '0');
+}
+
+function compareOwners(
+  entry: { path: string; kind: string },
+  { uid, gid }: Owners,
+  { owners }: EntryFacts,
+): Difference[] {
+  const [user, group] = [owners.uid ?? uid, owners.gid ?? gid];
+  if (user === uid && group === gid) return [];
+  return [entryDifference('owner', entry, `expected owner ${user}:${group}, found ${uid}:${gid}`)];
+}
+
+function compareTarget(entry: Extract<ComparedEntry, { kind: 'link' }>, found: string): Difference[] {
+  if (entry.target === found) return [];
+  return [entryDifference('link', entry, `expected it to lead to ${shown(entry.target)}, found ${shown(found)}`)];
+}
+
+function compareHardLink(
+  entry: Extract<ComparedEntry, { kind: 'hard link' }>,
+  found: Found,
+  { targetInode }: EntryFacts,
+): Difference[] {
+  if (found.kind === 'file' && found.inode === targetInode) return [];
+  return [
+    entryDifference(
+      'link',
+      entry,
+      `expected a second name of ${shown(entry.target)}, found ${describe(found)} of its own`,
+    ),
+  ];
+}
+
+/** The part before the config's own bytes came with the OS: nobody here knows it. */
+function isMissing(entry: ComparedEntry): Difference {
+  const canHeal = entry.kind !== 'file' || !entry.keepsExisting;
+  return entryDifference('missing', entry, `expected a ${entry.kind}, found nothing`, canHeal);
+}
+
+function isOther(entry: ComparedEntry, kind: DriftKind, found: Found): Difference {
+  const canHeal = entry.kind !== 'file' || !entry.keepsExisting;
+  return entryDifference(kind, entry, `expected a ${entry.kind}, found ${describe(found)}`, canHeal);
+}
+
+function describe(found: Found): string {
+  if (found.kind === 'other') return 'a device, a socket or a pipe';
+  return found.kind === 'link' ? `a link to ${shown(found.target)}` : `a ${found.kind}`;
+}
+
+function entryDifference(
+  kind: DriftKind,
+  entry: { path: string; kind: string },
+  text: string,
+  canHeal = true,
+): Difference {
+  return { kind, name: entry.path, message: `${entry.kind} ${shown(entry.path)}: ${text}`, canHeal };
+}
+
+export interface UnitFacts {
+  /** As `systemctl is-enabled` says it; '' where it was not asked. */
+  readonly enablement: string;
+  /** A link to /dev/null is in place of its file. */
+  readonly isMasked: boolean;
+}
+
+const NOT_ENABLED: ReadonlySet<string> = new Set(['disabled', 'masked', 'masked-runtime', 'not-found']);
+const NOT_DISABLED: ReadonlySet<string> = new Set(['enabled', 'enabled-runtime']);
+
+/** What a link or its removal below /etc does not change. */
+const OUT_OF_REACH: ReadonlySet<string> = new Set(['masked-runtime', 'not-found', 'enabled-runtime']);
+
+export function compareUnit({ name, enabled, unmasked }: DesiredUnit, facts: UnitFacts): Difference[] {
+  if (unmasked && facts.isMasked) return [unitDifference(name, 'expected it not to be masked, found it masked', true)];
+  if (enabled === null) return [];
+  const refused = enabled ? NOT_ENABLED : NOT_DISABLED;
+  if (!refused.has(facts.enablement)) return [];
+  const text = `expected it ${enabled ? 'enabled' : 'disabled'}, found it ${facts.enablement}`;
+  return [unitDifference(name, text, !OUT_OF_REACH.has(facts.enablement))];
+}
+
+function unitDifference(name: string, text: string, canHeal: boolean): Difference {
+  return { kind: 'unit', name, message: `unit ${name}: ${text}`, canHeal };
+}
+
+export interface OSFacts {
+  readonly booted: Deployment;
+  readonly fips: boolean | undefined;
+}
+
+export function compareOS(expected: DesiredOS, { booted, fips }: OSFacts): Difference[] {
+  const wrong: Difference[] = [];
+  if (!isImage(expected.image, booted)) {
+    wrong.push(osDifference('os image', 'osImageURL', expected.image, booted.image));
+  }
+  wrong.push(...compareArguments(expected, booted.kernelArguments));
+  if (booted.image !== '') wrong.push(...comparePackages(expected, booted.packages));
+  if (fips !== undefined && fips !== expected.fips) {
+    wrong.push(osDifference('fips', 'fips', String(expected.fips), String(fips)));
+  }
+  return wrong;
+}
+
+/** The same digest is the same OS, from whichever registry it came. */
+function isImage(wanted: string, { image, digest }: Deployment): boolean {
+  if (wanted === '' || image === '' || wanted === image) return true;
+  const wantedDigest = digestOf(wanted);
+  return wantedDigest !== '' && [digest, digestOf(image)].includes(wantedDigest);
+}
+
+/** No kernel starts without any argument: an empty list is one that is not known. */
+function compareArguments(expected: DesiredOS, found: readonly string[]): Difference[] {
+  if (found.length === 0) return [];
+  const left = [...found];
+  const lacking = expected.kernelArguments.filter((argument) => {
+    const at = left.indexOf(argument);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+  const unwanted = expected.noKernelArguments.filter((argument) => found.includes(argument));
+  if (lacking.length + unwanted.length === 0) return [];
+  const wanted = [
+    ...(lacking.length === 0 ? [] : [`also ${lacking.join(' ')}`]),
+    ...(unwanted.length === 0 ? [] : [`not ${unwanted.join(' ')}`]),
+  ].join(', and ');
+  return [osDifference('kernel arguments', 'kernelArguments', wanted, found.join(' '))];
+}
+
+function comparePackages(expected: DesiredOS, found: readonly string[]): Difference[] {
+  const wrong: Difference[] = [];
+  const lacks = (packages: readonly string[]) => packages.some((name) => !found.includes(name));
+  const extensions = expected.extensions.filter((name) => lacks(packagesOfExtensions([name])));
+  const installed = found.join(' ') || 'no packages beside those of the image';
+  if (extensions.length > 0) wrong.push(osDifference('extensions', 'extensions', extensions.join(' '), installed));
+  const others = ['realtime', '64k-pages'].filter((kernelType) => kernelType !== expected.kernelType);
+  const hasOther = others.some((kernelType) => !lacks(packagesOfKernel(kernelType)));
+  if (hasOther || lacks(packagesOfKernel(expected.kernelType))) {
+    wrong.push(osDifference('kernel type', 'kernelType', expected.kernelType, installed));
+  }
+  return wrong;
+}
+
+const MOST_CHARACTERS = 500;
+
+/** None of it changes without a boot, so none can be put back by writing. */
+function osDifference(kind: DriftKind, field: string, expected: string, found: string): Difference {
+  const message = `spec.${field}: expected ${truncate(expected, MOST_CHARACTERS)}, the machine runs with ${truncate(found, MOST_CHARACTERS)}`;
+  return { kind, name: field, message, canHeal: false };
+}

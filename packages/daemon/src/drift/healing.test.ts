@@ -1,0 +1,121 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Drift } from './drift.ts';
+import { decideHealing, type HealingFacts, MOST_HEALS, parseDriftPolicy } from './healing.ts';
+
+const MINUTE = 60_000;
+const NOW = 100 * MINUTE;
+
+function drift(name: string, more: Partial<Drift> = {}): Drift {
+  return { kind: 'file', name, message: '', diff: '', canHeal: true, ...more };
+}
+
+const [a, b] = [drift('/etc/a'), drift('/etc/b')];
+
+function facts(more: Partial<HealingFacts>): HealingFacts {
+  return {
+    policy: { type: 'heal', afterMs: 0 },
+    drifts: [a, b],
+    since: new Map([
+      ['/etc/a', NOW - 15 * MINUTE],
+      ['/etc/b', NOW - 3 * MINUTE],
+    ]),
+    healedAt: new Map(),
+    givenUp: new Set(),
+    now: NOW,
+    ...more,
+  };
+}
+
+const after10 = { type: 'heal', afterMs: 10 * MINUTE } as const;
+
+describe('what is put back', () => {
+  it.each([
+    ['nothing, where drift is left', facts({ policy: { type: 'leave' } }), [], [], null],
+    ['all of it, where it is healed at once', facts({}), [a, b], [], null],
+    ['what has lasted long enough; the rest waits', facts({ policy: after10 }), [a], [], 7 * MINUTE],
+    [
+      'what was only just found waits the whole time',
+      facts({ policy: after10, since: new Map() }),
+      [],
+      [],
+      10 * MINUTE,
+    ],
+    ['not what writing cannot put back', facts({ drifts: [drift('/etc/a', { canHeal: false }), b] }), [b], [], null],
+    [
+      'not what was put back five times in ten minutes',
+      facts({ healedAt: new Map([['/etc/a', [1, 2, 3, 4, 9].map((minutes) => NOW - minutes * MINUTE)]]) }),
+      [b],
+      [a],
+      null,
+    ],
+    [
+      'still what was put back five times in a longer time',
+      facts({ healedAt: new Map([['/etc/a', [1, 2, 3, 4, 10].map((minutes) => NOW - minutes * MINUTE)]]) }),
+      [a, b],
+      [],
+      null,
+    ],
+    ['no more what was given up', facts({ givenUp: new Set(['/etc/a']) }), [b], [], null],
+  ])('%s', (_, given, heal, giveUp, waitMs) => {
+    expect(decideHealing(given)).toEqual({ heal, giveUp, waitMs });
+  });
+
+  it('is never both put back and given up, and never waits for the past', () => {
+    const name = fc.constantFrom('/a', '/b', '/c');
+    const time = fc.integer({ min: 0, max: NOW });
+    const any = fc.record({
+      names: fc.uniqueArray(name),
+      canHeal: fc.boolean(),
+      since: fc.dictionary(name, time),
+      healed: fc.dictionary(name, fc.array(time, { maxLength: MOST_HEALS + 1 })),
+      afterMs: fc.integer({ min: 0, max: NOW }),
+    });
+    fc.assert(
+      fc.property(any, ({ names, canHeal, since, healed, afterMs }) => {
+        const drifts = names.map((each) => drift(each, { canHeal }));
+        const decision = decideHealing({
+          policy: { type: 'heal', afterMs },
+          drifts,
+          since: new Map(Object.entries(since)),
+          healedAt: new Map(Object.entries(healed)),
+          givenUp: new Set(),
+          now: NOW,
+        });
+        const both = decision.heal.filter((each) => decision.giveUp.includes(each));
+        return both.length === 0 && (decision.waitMs ?? 1) > 0 && (canHeal || decision.heal.length === 0);
+      }),
+    );
+  });
+});
+
+describe('a drift policy', () => {
+  it.each([
+    [undefined, { type: 'leave' }],
+    ['', { type: 'leave' }],
+    ['leave', { type: 'leave' }],
+    ['heal', { type: 'heal', afterMs: 0 }],
+    [' heal\n', { type: 'heal', afterMs: 0 }],
+    ['heal-after=1m', { type: 'heal', afterMs: 60_000 }],
+    ['heal-after=90s', { type: 'heal', afterMs: 90_000 }],
+    ['heal-after=24h', { type: 'heal', afterMs: 86_400_000 }],
+  ])('%j is understood', (text, policy) => {
+    expect(parseDriftPolicy(text)).toEqual({ ok: true, policy });
+  });
+
+  it.each([
+    ['repair', 'expected leave, heal, or heal-after=10m, found "repair"'],
+    ['heal-after', 'expected leave, heal, or heal-after=10m, found "heal-after"'],
+    ['heal-after=10', 'expected leave, heal, or heal-after=10m, found "heal-after=10"'],
+    ['heal-after=-1m', 'expected leave, heal, or heal-after=10m'],
+    ['heal-after=1d', 'expected leave, heal, or heal-after=10m'],
+    ['heal-after=59s', 'expected a time from 1m to 24h after heal-after=, found "heal-after=59s"'],
+    ['heal-after=0m', 'expected a time from 1m to 24h'],
+    ['heal-after=1441m', 'expected a time from 1m to 24h'],
+    ['x'.repeat(5000), `found "${'x'.repeat(79)}…"`],
+  ])('%.20j is none: drift is left as it is until it is corrected', (text, problem) => {
+    const parsed = parseDriftPolicy(text);
+    expect(parsed).toMatchObject({ ok: false, policy: { type: 'leave' }, problem: expect.stringContaining(problem) });
+    expect(JSON.stringify(parsed)).toContain('MachineConfiguration cluster, annotation slipway.dev/drift-policy');
+  });
+});

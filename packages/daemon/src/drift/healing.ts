@@ -1,0 +1,134 @@
+// What is done about drift: the policy of the MachineConfiguration `cluster`, and which drifts are put back now, which later, and
+// which no more.
+import { quote } from '@slipway/base/text';
+import { driftPolicyAnnotation } from '@slipway/api/names';
+import { type Drift, itemOf } from './drift.ts';
+
+export type DriftPolicy =
+  /** It is told, and nothing is done. */
+  | { readonly type: 'leave' }
+  /** Put back when it has lasted this long; 0: at once. */
+  | { readonly type: 'heal'; readonly afterMs: number };
+
+export type ParsedDriftPolicy =
+  | { readonly ok: true; readonly policy: DriftPolicy }
+  /** `problem` is for people. Until it is corrected, drift is left as it is. */
+  | { readonly ok: false; readonly policy: DriftPolicy; readonly problem: string };
+
+export const LEAVE: DriftPolicy = { type: 'leave' };
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+const SHORTEST_MS = 60_000;
+const LONGEST_MS = 24 * 3_600_000;
+
+/** `text` is the value of the annotation; undefined: there is none. */
+export function parseDriftPolicy(text: string | undefined): ParsedDriftPolicy {
+  const value = text?.trim() ?? '';
+  if (value === '' || value === 'leave') return { ok: true, policy: LEAVE };
+  if (value === 'heal') return { ok: true, policy: { type: 'heal', afterMs: 0 } };
+  const afterMs = delayIn(value);
+  if (afterMs >= SHORTEST_MS && afterMs <= LONGEST_MS) return { ok: true, policy: { type: 'heal', afterMs } };
+  return { ok: false, policy: LEAVE, problem: refuse(value, Number.isNaN(afterMs)) };
+}
+
+/** NaN where there is none. */
+function delayIn(value: string): number {
+  const [, number = '', unit = ''] = /^heal-after=(\d{1,6})([smh])$/.exec(value) ?? [];
+  return Number(number) * (UNITS[unit] ?? Number.NaN);
+}
+
+function refuse(found: string, isNoPolicy: boolean): string {
+  const expected = isNoPolicy ? 'leave, heal, or heal-after=10m' : 'a time from 1m to 24h after heal-after=';
+  return (
+    `MachineConfiguration cluster, annotation ${driftPolicyAnnotation}: expected ${expected}, ` +
+    `found ${quote(found, 80)}. Until it is corrected or removed, drift is told and left as it is`
+  );
+}
+
+export interface HealingFacts {
+  readonly policy: DriftPolicy;
+  readonly drifts: readonly Drift[];
+  /** By item: since when it has drifted without a pause. */
+  readonly since: ReadonlyMap<string, number>;
+  /** By item: when it was put back. */
+  readonly healedAt: ReadonlyMap<string, readonly number[]>;
+  /** Items that were given up before. */
+  readonly givenUp: ReadonlySet<string>;
+  readonly now: number;
+}
+
+export interface HealingDecision {
+  readonly heal: readonly Drift[];
+  /** Somebody else writes them again and again: from now on they are only told. */
+  readonly giveUp: readonly Drift[];
+  /** When to decide again, from now on; null: nothing waits. */
+  readonly waitMs: number | null;
+}
+
+/** Putting a thing back this often in this time shows that it does not hold. */
+export const MOST_HEALS = 5;
+export const HEALS_WITHIN_MS = 10 * 60_000;
+
+export function decideHealing(facts: HealingFacts): HealingDecision {
+  const { policy, now } = facts;
+  if (policy.type === 'leave') return { heal: [], giveUp: [], waitMs: null };
+  const open = facts.drifts.filter((drift) => drift.canHeal && !facts.givenUp.has(itemOf(drift)));
+  const giveUp = open.filter((drift) => !holds(facts.healedAt.get(itemOf(drift)) ?? [], now));
+  const left = open.filter((drift) => !giveUp.includes(drift));
+  const wait = (drift: Drift) => (facts.since.get(itemOf(drift)) ?? now) + policy.afterMs - now;
+  const waiting = left.map(wait).filter((ms) => ms > 0);
+  return {
+    heal: left.filter((drift) => wait(drift) <= 0),
+    giveUp,
+    waitMs: waiting.length === 0 ? null : Math.min(...waiting),
+  };
+}
+
+function holds(healedAt: readonly number[], now: number): boolean {
+  return healedAt.filter((at) => now - at < HEALS_WITHIN_MS).length < MOST_HEALS;
+}
+
+/** Since when things have drifted, and how often they were put back. In memory: a restart of the daemon begins anew. */
+export interface HealingHistory extends Pick<HealingFacts, 'since' | 'healedAt' | 'givenUp'> {
+  /** What a check has found. */
+  noteDrifts(drifts: readonly Drift[], now: number): void;
+  noteHeals(drifts: readonly Drift[], now: number): void;
+  noteGivenUp(drifts: readonly Drift[]): void;
+  /** For another config all begins anew. */
+  clear(): void;
+}
+
+export function createHealingHistory(): HealingHistory {
+  const since = new Map<string, number>();
+  const healedAt = new Map<string, readonly number[]>();
+  const givenUp = new Set<string>();
+  return {
+    since,
+    healedAt,
+    givenUp,
+
+    noteDrifts(drifts, now) {
+      const items = new Set(drifts.map(itemOf));
+      for (const item of since.keys()) if (!items.has(item)) since.delete(item);
+      for (const item of items) since.set(item, since.get(item) ?? now);
+      for (const [item, times] of healedAt) {
+        if (times.every((at) => now - at >= HEALS_WITHIN_MS)) healedAt.delete(item);
+      }
+    },
+
+    noteHeals(drifts, now) {
+      for (const item of new Set(drifts.map(itemOf))) {
+        healedAt.set(item, [...(healedAt.get(item) ?? []).filter((at) => now - at < HEALS_WITHIN_MS), now]);
+      }
+    },
+
+    noteGivenUp(drifts) {
+      for (const drift of drifts) givenUp.add(itemOf(drift));
+    },
+
+    clear() {
+      since.clear();
+      healedAt.clear();
+      givenUp.clear();
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { desiredMachineOf } from '../desired-machine.ts';
+import { sampleConfig, sampleFile } from './testing/sample-machine.ts';
+import { interestOf, type Meaning, meaningOf } from './watches.ts';
+
+const config = sampleConfig('rendered-worker-1', {
+  files: [sampleFile('/etc/a/b.conf', 'x')],
+  directories: [{ path: '/var/lib/mine' }],
+  units: [{ name: 'crio.service', enabled: true }],
+});
+const baseline = { config: config.name, tolerated: [], absent: ['/opt/gone'] };
+const interest = interestOf(await desiredMachineOf(config), baseline, ['/etc/shadow']);
+
+const nothing: Meaning = { check: false, path: null, units: false, rewatch: null };
+const UNITS = '/etc/systemd/system';
+
+describe('what is watched', () => {
+  it('is every directory on the way to what matters, and none else', () => {
+    expect([...interest.directories].sort()).toEqual([
+      '/',
+      '/etc',
+      '/etc/a',
+      '/etc/systemd',
+      UNITS,
+      `${UNITS}/crio.service.d`,
+      '/opt',
+      '/run',
+      '/run/systemd',
+      '/run/systemd/system',
+      '/var',
+      '/var/lib',
+    ]);
+  });
+});
+
+describe('what happens on the machine', () => {
+  it.each([
+    ['a file of the config is written', '/etc/a', 'change', 'b.conf', { check: true, path: '/etc/a/b.conf' }],
+    ['it is replaced', '/etc/a', 'rename', 'b.conf', { check: true, path: '/etc/a/b.conf' }],
+    ['a file beside it is written', '/etc/a', 'change', 'c.conf', {}],
+    ['a file beside it comes', '/etc/a', 'rename', '.b.conf.swp', {}],
+    [
+      'the mode of a directory of the config changes',
+      '/var/lib',
+      'change',
+      'mine',
+      { check: true, path: '/var/lib/mine' },
+    ],
+    ['the mode of a directory on the way changes', '/etc', 'change', 'a', {}],
+    ['a directory on the way is replaced', '/etc', 'rename', 'a', { check: true, rewatch: '/etc/a' }],
+    ['a watched directory itself goes', '/etc/a', 'rename', 'a', { check: true, rewatch: '/etc/a' }],
+    ['a path comes back that an earlier config had', '/opt', 'rename', 'gone', { check: true, path: '/opt/gone' }],
+    ['passwords change', '/etc', 'rename', 'shadow', { check: true, path: '/etc/shadow' }],
+    [
+      'a unit of the config comes',
+      UNITS,
+      'rename',
+      'crio.service',
+      { check: true, path: `${UNITS}/crio.service`, units: true },
+    ],
+    ['a unit that the config does not know comes', UNITS, 'rename', 'other.service', {}],
+    ['its first drop-in comes', UNITS, 'rename', 'crio.service.d', { check: true, rewatch: `${UNITS}/crio.service.d` }],
+    [
+      'another drop-in comes',
+      `${UNITS}/crio.service.d`,
+      'rename',
+      'x.conf',
+      { check: true, path: `${UNITS}/crio.service.d/x.conf` },
+    ],
+    ['it is enabled or disabled', `${UNITS}/a.target.wants`, 'rename', 'crio.service', { check: true, units: true }],
+    ['another one is', `${UNITS}/a.target.wants`, 'rename', 'other.service', {}],
+    [
+      'the first unit of a target is enabled',
+      UNITS,
+      'rename',
+      'a.target.wants',
+      { check: true, units: true, rewatch: `${UNITS}/a.target.wants` },
+    ],
+    ['it is masked until the next boot', '/run/systemd/system', 'rename', 'crio.service', { check: true, units: true }],
+    ['nobody knows what', '/etc', 'rename', null, { check: true, units: true, rewatch: '/etc' }],
+  ] as const)('%s', (_, directory, type, name, expected) => {
+    expect(meaningOf(interest, directory, { type, name })).toEqual({ ...nothing, ...expected });
+  });
+});

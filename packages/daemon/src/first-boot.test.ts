@@ -1,0 +1,182 @@
+import { PRESET_PATH } from '@slipway/fleet';
+import { silentLog } from '@slipway/kube';
+import {
+  bootSimulatedMachine,
+  createSimulatedHost,
+  makeSimulatedMachine,
+  type SimulatedMachineOptions,
+} from '@slipway/simulator';
+import { describe, expect, it } from 'vitest';
+import { finishFirstBoot, type FirstBoot, missingFromOS } from './first-boot.ts';
+import { type FileSystem, ownOwners } from './host/file-system.ts';
+import type { Deployment } from './host/host.ts';
+import { copyImage, type DiskImage, emptyImage } from './host/testing/disk-image.ts';
+import { createFaultyDisk } from './host/testing/faults.ts';
+import { createMemoryDisk } from './host/testing/memory-disk.ts';
+import { ENCAPSULATED } from './node/state-file.ts';
+import { readCurrentConfig, type StoredConfig } from './node/stored-config.ts';
+
+const plain: StoredConfig = { name: 'rendered-worker-a', spec: { config: { ignition: { version: '3.5.0' } } } };
+const rich: StoredConfig = {
+  name: 'rendered-worker-b',
+  spec: { ...plain.spec, kernelArguments: ['nosmt'], osImageURL: 'quay.example/os:2' },
+};
+
+async function machineWith(config: StoredConfig, options: SimulatedMachineOptions = {}): Promise<DiskImage> {
+  const image = emptyImage(ownOwners());
+  const files = createMemoryDisk(image);
+  await makeSimulatedMachine(files, { osImage: 'quay.example/os:1', ...options });
+  const json = JSON.stringify({ kind: 'MachineConfig', metadata: { name: config.name }, spec: config.spec });
+  await files.createFile(ENCAPSULATED, { ...ownOwners(), mode: 0o600, bytes: new TextEncoder().encode(json) });
+  return image;
+}
+
+const boot = (files: FileSystem): Promise<FirstBoot> =>
+  finishFirstBoot({
+    host: createSimulatedHost({ root: '/', files }),
+    log: silentLog(),
+    signal: new AbortController().signal,
+  });
+
+async function expectHandedOver(files: FileSystem, config: StoredConfig): Promise<void> {
+  expect(await readCurrentConfig(files)).toEqual(config);
+  expect(await files.lookAt(ENCAPSULATED)).toBeNull();
+  expect(await files.lookAt(`${ENCAPSULATED}.bak`)).toMatchObject({ kind: 'file', mode: 0o600 });
+  expect(await boot(files)).toEqual({ type: 'nothing' });
+}
+
+describe('the service of the first boot', () => {
+  it('hands over at once where the machine is what its config says', async () => {
+    const files = createMemoryDisk(await machineWith(plain));
+    await files.makeDirectory('/etc/systemd/system-preset', { ...ownOwners(), mode: 0o755 });
+    await files.createFile(PRESET_PATH, { ...ownOwners(), mode: 0o644, bytes: new Uint8Array() });
+    expect(await boot(files)).toEqual({ type: 'done', config: plain.name });
+    expect(await files.lookAt(PRESET_PATH)).toBeNull();
+    await expectHandedOver(files, plain);
+  });
+
+  it('brings OS image and kernel arguments with one reboot, then hands over', async () => {
+    const files = createMemoryDisk(await machineWith(rich));
+    expect(await boot(files)).toMatchObject({ type: 'rebooting', change: { image: 'quay.example/os:2' } });
+    const { booted } = await createSimulatedHost({ root: '/', files }).os.state();
+    expect(booted).toMatchObject({ image: 'quay.example/os:2' });
+    expect(booted.kernelArguments).toContain('nosmt');
+    expect(await boot(files)).toEqual({ type: 'done', config: rich.name });
+    await expectHandedOver(files, rich);
+  });
+
+  it('cut off by a power cut at any call begins again, and is done in the end', async () => {
+    const image = await machineWith(rich);
+    let cuts = 0;
+    for (let at = 0; ; at += 1) {
+      const files = createMemoryDisk(copyImage(image));
+      const cut = createFaultyDisk(files, { at, of: 'changes', fault: { kind: 'stop', when: 'before' } });
+      const finished = await Promise.race([boot(cut.files).then(() => true), cut.stopped.then(() => false)]);
+      if (!finished) {
+        cuts += 1;
+        await bootSimulatedMachine(files, 'power cut');
+      }
+      const results: string[] = [];
+      for (let boots = 0; boots < 4 && results.at(-1) !== 'nothing'; boots += 1) results.push((await boot(files)).type);
+      expect(results.at(-1), `cut ${at}`).toBe('nothing');
+      await expectHandedOver(files, rich);
+      if (finished) break;
+    }
+    expect(cuts).toBeGreaterThan(5);
+  });
+
+  it('does not boot a machine for ever whose OS does not take what is staged', async () => {
+    const files = createMemoryDisk(await machineWith(rich));
+    const fruitless = async () => {
+      const image = await createSimulatedHost({ root: '/', files }).os.state();
+      const result = await boot(files);
+      // The boot loader was not written: the old deployment comes up again.
+      const host = createSimulatedHost({ root: '/', files });
+      await host.os.stage({ image: image.booted.image, kernelArguments: { removed: ['nosmt'], added: [] } });
+      await host.reboot('back');
+      return result.type;
+    };
+    expect([await fruitless(), await fruitless(), await fruitless()]).toEqual(['rebooting', 'rebooting', 'rebooting']);
+    await expect(boot(files)).rejects.toMatchObject({
+      code: 'SLW_DAEMON_FIRST_BOOT',
+      message: expect.stringMatching(/booted 3 times/),
+    });
+    expect(await files.lookAt(ENCAPSULATED)).not.toBeNull();
+  });
+
+  it.each([
+    [
+      'FIPS mode that the machine was not installed with',
+      { ...plain, spec: { ...plain.spec, fips: true } },
+      /spec\.fips/,
+    ],
+  ])('refuses %s', async (_, config, message) => {
+    const files = createMemoryDisk(await machineWith(config, { fips: false }));
+    await expect(boot(files)).rejects.toMatchObject({
+      code: 'SLW_DAEMON_FIRST_BOOT',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('refuses a file that is no MachineConfig, and says which', async () => {
+    const files = createMemoryDisk(await machineWith(plain));
+    await files.overwrite(ENCAPSULATED, 0, new TextEncoder().encode('half a'));
+    await expect(boot(files)).rejects.toMatchObject({
+      code: 'SLW_DAEMON_FIRST_BOOT',
+      message: expect.stringMatching(/encapsulated/),
+    });
+  });
+});
+
+const digest = `sha256:${'ab'.repeat(32)}`;
+const booted: Deployment = {
+  image: `quay.example/os@${digest}`,
+  digest,
+  version: '9.6',
+  kernelArguments: ['root=UUID=1', 'console=ttyS0'],
+  packages: ['usbguard'],
+};
+const missing = (spec: StoredConfig['spec']) => missingFromOS(booted, { name: 'rendered-worker-a', spec });
+
+describe('after Ignition, a machine lacks of its config', () => {
+  it.each<[string, StoredConfig['spec'], ReturnType<typeof missing>]>([
+    ['nothing, where it was installed with all of it', { osImageURL: booted.image, extensions: ['usbguard'] }, null],
+    ['nothing, where the same image came from a mirror', { osImageURL: `mirror.example/os@${digest}` }, null],
+    ['nothing, where the config says nothing of the OS', {}, null],
+    ['another OS image', { osImageURL: 'quay.example/os:new' }, { image: 'quay.example/os:new' }],
+    [
+      'kernel arguments that are not there yet, several in one entry too',
+      { kernelArguments: ['console=ttyS0 nosmt', 'hugepages=8'] },
+      {
+        kernelArguments: {
+          removed: [],
+          added: ['nosmt', 'hugepages=8'],
+          all: { before: [], after: ['console=ttyS0', 'nosmt', 'hugepages=8'] },
+        },
+      },
+    ],
+    [
+      'a kernel argument that is wanted twice and there once',
+      { kernelArguments: ['console=ttyS0', 'console=ttyS0'] },
+      {
+        kernelArguments: {
+          removed: [],
+          added: ['console=ttyS0'],
+          all: { before: [], after: ['console=ttyS0', 'console=ttyS0'] },
+        },
+      },
+    ],
+    [
+      'extensions',
+      { extensions: ['usbguard', 'sysstat'], baseOSExtensionsContainerImage: 'quay.example/ext:1' },
+      { extensions: { before: [], after: ['usbguard', 'sysstat'] }, extensionsImage: 'quay.example/ext:1' },
+    ],
+    [
+      'another kernel',
+      { kernelType: 'realtime', baseOSExtensionsContainerImage: 'quay.example/ext:1' },
+      { kernelType: { before: 'default', after: 'realtime' }, extensionsImage: 'quay.example/ext:1' },
+    ],
+  ])('%s', (_, spec, expected) => {
+    expect(missing(spec)).toEqual(expected);
+  });
+});

@@ -1,0 +1,77 @@
+// What a daemon watches of the cluster, and what the cluster says of one node at one moment.
+import type { MachineConfigNode, MachineConfiguration, Node } from '@slipway/api';
+import { drainBlockedAnnotation, nodeAnnotations } from '@slipway/api/names';
+import { machineConfigNodes, machineConfigurations, nodes } from '@slipway/api/resources';
+import type { ControllerDef, Key, Read } from '@slipway/kube';
+
+export interface Seen {
+  readonly node: Pick<Node, 'metadata'>;
+  readonly machineConfigNode: Pick<MachineConfigNode, 'metadata'> | undefined;
+  readonly machineConfiguration: MachineConfiguration | undefined;
+}
+
+/** Null: the Node says nothing of it. */
+export interface Said {
+  readonly currentConfig: string | null;
+  readonly desiredConfig: string | null;
+  readonly desiredDrain: string | null;
+  readonly lastAppliedDrain: string | null;
+  /** What the controller says that the drain waits for; '' for nothing. */
+  readonly drainBlocked: string;
+}
+
+export function saidBy({ node }: Seen): Said {
+  const { annotations = {} } = node.metadata;
+  return {
+    currentConfig: annotations[nodeAnnotations.currentConfig] ?? null,
+    desiredConfig: annotations[nodeAnnotations.desiredConfig] ?? null,
+    desiredDrain: annotations[nodeAnnotations.desiredDrain] ?? null,
+    lastAppliedDrain: annotations[nodeAnnotations.lastAppliedDrain] ?? null,
+    drainBlocked: annotations[drainBlockedAnnotation] ?? '',
+  };
+}
+
+export const drainFor = (config: string): string => `drain-${config}`;
+export const uncordonFor = (config: string): string => `uncordon-${config}`;
+
+/** Whether the pods of a node that needs no drain any more are away, or are asked to go, or not back yet. */
+export function wantsPodsBack(
+  current: string,
+  { desiredDrain, lastAppliedDrain }: Pick<Said, 'desiredDrain' | 'lastAppliedDrain'>,
+): boolean {
+  const isAway = lastAppliedDrain?.startsWith('drain-') === true || desiredDrain?.startsWith('drain-') === true;
+  return isAway || (desiredDrain === uncordonFor(current) && lastAppliedDrain !== desiredDrain);
+}
+
+const CLUSTER = 'cluster';
+
+/** Downloads and OS changes take their time; that a step hangs shows in its condition. */
+const STEP_LIMIT_MS = 3 * 3_600_000;
+
+/** Of one node, or of all that `nodeNames` names at a moment. */
+export function daemonSources(
+  of: { readonly node: string } | { readonly nodeNames: () => readonly string[] },
+): Pick<ControllerDef, 'reads' | 'owns' | 'timeLimitMs'> {
+  const one = 'node' in of ? { fieldSelector: `metadata.name=${of.node}` } : { expect: 'many' as const };
+  const names = (): readonly Key[] => ('node' in of ? [of.node] : of.nodeNames());
+  return {
+    reads: [
+      { resource: nodes, as: 'metadata', ...one },
+      { resource: machineConfigNodes, as: 'metadata', ...one },
+      { resource: machineConfigurations, fieldSelector: `metadata.name=${CLUSTER}`, keysOf: names },
+    ],
+    owns: [{ resource: nodes }, { resource: machineConfigNodes, subresource: 'status' }],
+    timeLimitMs: STEP_LIMIT_MS,
+  };
+}
+
+/** Null: the kubelet has not registered the machine yet. */
+export function seenBy(read: Read, nodeName: string): Seen | null {
+  const node = read(nodes, { as: 'metadata' }).get(nodeName);
+  if (node === undefined) return null;
+  return {
+    node,
+    machineConfigNode: read(machineConfigNodes, { as: 'metadata' }).get(nodeName),
+    machineConfiguration: read(machineConfigurations).get(CLUSTER),
+  };
+}

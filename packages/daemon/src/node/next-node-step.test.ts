@@ -1,0 +1,487 @@
+import type { UpdatePlan } from '@slipway/fleet';
+import { describe, expect, it } from 'vitest';
+import type { PassedPreflight } from '../apply/preflight.ts';
+import type { UpdateResult } from '../apply/updater.ts';
+import type { NodeMemory } from './local-node.ts';
+import {
+  canPass,
+  decide,
+  HOLDS_MS,
+  nextNodeStep,
+  nextRetry,
+  type NodeFacts,
+  type NodeStep,
+  noteAnswer,
+  type ObservedNode,
+  type Refused,
+  type Retry,
+  standingAnswer,
+  startState,
+  type StepState,
+} from './next-node-step.ts';
+import type { Prepared } from './prepare-update.ts';
+import { inOneLine } from './testing/node-in-cluster.ts';
+
+const NOW = 1_000_000;
+const broken = { code: 'SLW_DAEMON_UNIT', message: 'app.service does not start' };
+const full = { code: 'SLW_DAEMON_DISK', message: 'no space left on device' };
+const noOS = { code: 'SLW_DAEMON_OS', message: 'no such image' };
+const lacks = [
+  { code: 'SLW_UPDATE_IRRECONCILABLE', field: 'spec.x', before: null, after: '1', message: 'no' },
+] as const;
+
+interface Given {
+  readonly observed?: Partial<Omit<ObservedNode, 'said'>>;
+  readonly said?: Partial<ObservedNode['said']>;
+  readonly state?: Partial<StepState>;
+}
+
+function stepOf({ observed, said, state }: Given): NodeStep {
+  return nextNodeStep(
+    {
+      now: NOW,
+      current: 'a',
+      memory: {},
+      settings: undefined,
+      isForced: false,
+      drift: '',
+      ...observed,
+      said: {
+        currentConfig: 'a',
+        desiredConfig: 'a',
+        desiredDrain: null,
+        lastAppliedDrain: null,
+        drainBlocked: '',
+        ...said,
+      },
+    },
+    { ...startState({ outcome: 'none' }), ...state },
+  );
+}
+
+/** What is done in one line: the action, what it says, and when the next step is. */
+function told({ action }: NodeStep): string {
+  const words = [action.type as string];
+  if (action.isOSFailure === true) words.push('counted as a failure of the OS');
+  if (action.type === 'report') {
+    const nothing = { currentConfig: 'a', desiredConfig: null, phase: 'idle', update: null, problem: null } as const;
+    words.push(inOneLine({ ...nothing, desiredDrain: null, irreconcilable: [], ...action.snapshot }));
+    if (action.endsUpdate === true) words.push('the update is over');
+  }
+  if (action.type === 'prepare') {
+    words.push(action.target);
+    for (const flag of ['isForced', 'isPrepared', 'isDrained', 'isTold'] as const) if (action[flag]) words.push(flag);
+  }
+  if (action.type === 'adopt') words.push(action.config.name);
+  if (action.type === 'apply') words.push(action.update.to.name, ...(action.takesForceFile ? ['forced'] : []));
+  if ('next' in action && action.next.type === 'again') words.push(`again in ${action.next.afterMs} ms`);
+  return words.join('; ');
+}
+
+const ended = (result: UpdateResult, state: Partial<StepState> = {}): Given => ({
+  observed: { memory: { reported: 'a', held: 'x', failed: { target: 'x', problem: broken }, willLack: lacks } },
+  state: { ...state, ended: result },
+});
+const old = (problem: typeof broken, rebooting = false): UpdateResult => {
+  return { outcome: 'old', config: 'a', target: 'b', problem, rebooting };
+};
+
+type Row = readonly [string, Given, string];
+const rows = (table: readonly Row[]) =>
+  it.each<Row>(table)('%s', (_, given, expected) => {
+    expect(told(stepOf(given))).toBe(expected);
+  });
+
+describe('how an update ended', () => {
+  rows([
+    ['on its way down nothing more is done', { state: { goesDown: true }, said: { desiredConfig: 'b' } }, 'wait'],
+    ['with a reboot: that is told', ended({ outcome: 'rebooting', config: 'b' }), 'report; a: rebooting'],
+    [
+      'nowhere: the machine is told to be at no config, and recovered later',
+      ended({ outcome: 'stuck', from: 'a', to: 'b', problem: full }),
+      'report; unknown: applying files, Degraded SLW_DAEMON_DISK; again in 30000 ms',
+    ],
+    ['nowhere: it is recovered before anything else', { state: { isUnfinished: true } }, 'recover'],
+    ['after all that nothing was changed: the machine is watched again', ended({ outcome: 'none' }), 'conclude'],
+    ['at the new config: the machine is watched again', ended({ outcome: 'new', config: 'b' }), 'conclude'],
+    ['at the old config: the machine is watched again', ended(old(broken)), 'conclude'],
+    ['at the old config, for its OS: that is counted', ended(old(noOS)), 'conclude; counted as a failure of the OS'],
+    [
+      'on the way back with a reboot: that is told, with the reason',
+      ended(old(broken, true)),
+      'report; a: rebooting, Degraded SLW_DAEMON_UNIT (under way)',
+    ],
+  ]);
+
+  it.each<[string, UpdateResult, NodeMemory]>([
+    ['new: what failed before is forgotten', { outcome: 'new', config: 'b' }, { reported: 'a', lacks }],
+    ['old: why is remembered', old(broken), { reported: 'a', failed: { target: 'b', problem: broken } }],
+    ['old with a reboot: so too', old(broken, true), { reported: 'a', failed: { target: 'b', problem: broken } }],
+    ['old for a reason that can pass: that is no failure of the config', old(full), { reported: 'a' }],
+  ])('%s', (_, result, memory) => {
+    expect(stepOf(ended(result)).action.memory).toEqual(memory);
+  });
+
+  it.each<[string, Given, Partial<StepState>]>([
+    ['a reboot is the last thing', ended({ outcome: 'rebooting', config: 'b' }), { ended: null, goesDown: true }],
+    ['so is one back', ended(old(broken, true)), { ended: null, goesDown: true }],
+    [
+      'one that ended nowhere is unfinished, whether or not the cluster hears of it',
+      ended({ outcome: 'stuck', from: 'a', to: 'b', problem: full }),
+      { ended: null, isUnfinished: true },
+    ],
+    [
+      'one that was recovered is not',
+      ended({ outcome: 'new', config: 'b' }, { isUnfinished: true }),
+      { isUnfinished: false },
+    ],
+    ['nor one that had changed nothing', ended({ outcome: 'none' }, { isUnfinished: true }), { isUnfinished: false }],
+    [
+      'a reason that can pass is waited for',
+      ended(old(full)),
+      { retry: { target: 'b', problem: full, tries: 1, notBefore: NOW + 60_000 } },
+    ],
+    [
+      'longer each time',
+      ended(old(full), { retry: { target: 'b', problem: full, tries: 1, notBefore: NOW } }),
+      { retry: { target: 'b', problem: full, tries: 2, notBefore: NOW + 120_000 } },
+    ],
+  ])('%s', (_, given, state) => {
+    expect(stepOf(given).state).toMatchObject(state);
+  });
+});
+
+describe('a machine whose disk does not say what it is at', () => {
+  rows([
+    ['is looked at', { observed: { current: null } }, 'find first config'],
+    [
+      'and is not what it is said to be tells why, and is looked at again later',
+      { observed: { current: null }, state: { noConfig: { code: 'SLW_DAEMON_DRIFT', message: 'no' } } },
+      'report; a: idle, Degraded SLW_DAEMON_DRIFT; again in 60000 ms',
+    ],
+  ]);
+});
+
+const failed = { failed: { target: 'b', problem: broken } };
+const retry = { retry: { target: 'b', problem: full, tries: 1, notBefore: NOW + 5000 } };
+const drained = { desiredDrain: 'drain-b', lastAppliedDrain: 'drain-b' };
+
+describe('a node that does not move', () => {
+  rows([
+    ['says that it is at its config', {}, 'report; a: idle; the update is over'],
+    [
+      'says what has drifted',
+      { observed: { drift: 'x' } },
+      'report; a: idle, Degraded SLW_DAEMON_DRIFT; the update is over',
+    ],
+    ['asks for its pods back', { said: drained }, 'report; a: uncordoning, uncordon-a'],
+    [
+      'and waits for them',
+      { said: { desiredDrain: 'uncordon-a', lastAppliedDrain: 'drain-b' } },
+      'report; a: uncordoning, uncordon-a',
+    ],
+    [
+      'has them back',
+      { said: { desiredDrain: 'uncordon-a', lastAppliedDrain: 'uncordon-a' } },
+      'report; a: idle; the update is over',
+    ],
+    [
+      'since the cluster knows less than its disk says so',
+      { said: { currentConfig: 'z', desiredConfig: 'b' } },
+      'report; a: idle, Degraded SLW_DAEMON_CLUSTER_OLDER',
+    ],
+    [
+      'since its target has failed says so',
+      { observed: { memory: failed }, said: { desiredConfig: 'b' } },
+      'report; a: idle, Degraded SLW_DAEMON_UNIT (done); the update is over',
+    ],
+    [
+      'since its target has failed asks for its pods back all the same',
+      { observed: { memory: failed }, said: { desiredConfig: 'b', ...drained } },
+      'report; a: uncordoning, uncordon-a, Degraded SLW_DAEMON_UNIT (done)',
+    ],
+    [
+      'since a reason has to pass says so, and comes again when it is time',
+      { said: { desiredConfig: 'b' }, state: retry },
+      'report; a: idle, Degraded SLW_DAEMON_DISK (done); the update is over; again in 5000 ms',
+    ],
+    [
+      'since a reason has to pass asks for its pods back meanwhile',
+      { said: { desiredConfig: 'b', ...drained }, state: retry },
+      'report; a: uncordoning, uncordon-a, Degraded SLW_DAEMON_DISK (done); again in 5000 ms',
+    ],
+  ]);
+
+  it('forgets what failed and what it held, once it is where it shall be', () => {
+    const memory = { reported: 'a', held: 'b', ...failed };
+    expect(stepOf({ observed: { memory } }).action.memory).toEqual({ reported: 'a' });
+  });
+
+  it('remembers which target it does not follow, and warns', () => {
+    const { action } = stepOf({ said: { currentConfig: 'z', desiredConfig: 'b' } });
+    expect(action).toMatchObject({ memory: { held: 'b' }, warning: expect.stringContaining('knows less') });
+  });
+});
+
+const toB = { desiredConfig: 'b' };
+const plan: UpdatePlan = {
+  from: 'a',
+  to: 'b',
+  isEmpty: false,
+  changes: [],
+  irreconcilable: [],
+  tolerated: [],
+  actions: [],
+  needsDrain: false,
+  causes: [],
+};
+const preflight: PassedPreflight = {
+  type: 'passed',
+  survey: { moves: [], originals: [], endedOriginals: [], oldPasswordHash: null, directories: [], problems: [] },
+  desired: {
+    config: 'b',
+    entries: new Map(),
+    units: [],
+    core: { sshKeys: null, passwordHash: null },
+    os: { image: '', kernelArguments: [], noKernelArguments: [], kernelType: '', extensions: [], fips: false },
+  },
+};
+const ready = (more: Partial<UpdatePlan> = {}): Prepared => ({
+  type: 'ready',
+  target: { name: 'b', spec: {} },
+  plan: { ...plan, ...more },
+  preflight,
+});
+const afterDownload: Prepared = { type: 'ready', target: { name: 'b', spec: {} }, plan, preflight: null };
+const missing = { type: 'refused', cause: 'config', problem: { code: 'SLW_DAEMON_CONFIG', message: 'no' } } as const;
+const drifted = { type: 'refused', cause: 'drift', problem: { code: 'SLW_DAEMON_DRIFT', message: 'no' } } as const;
+const impossible = {
+  type: 'irreconcilable',
+  problem: { code: 'SLW_UPDATE_IRRECONCILABLE', message: 'no' },
+  changes: lacks,
+} as const;
+const question = JSON.stringify(['a', 'b', false, null, false]);
+const answered = (until: number, of = question) => ({ answer: { question: of, answer: missing, until } });
+const draining = (until: number) => ({ answer: { question, answer: { type: 'drain' }, until } }) as const;
+const scope = { target: 'b', drain: false, os: false, image: false, reboot: false, postAction: '' };
+
+describe('a node that is to have another config', () => {
+  rows([
+    ['prepares for it', { said: toB }, 'prepare; b'],
+    [
+      'when the time to try again has come',
+      { said: toB, state: { retry: { ...retry.retry, notBefore: NOW } } },
+      'prepare; b',
+    ],
+    ['before that when forced', { said: toB, observed: { isForced: true }, state: retry }, 'prepare; b; isForced'],
+    [
+      'also for one that failed, when forced',
+      { said: toB, observed: { isForced: true, memory: failed } },
+      'prepare; b; isForced',
+    ],
+    [
+      'and downloads nothing again while it waits for its drain',
+      { said: toB, observed: { memory: { update: scope } } },
+      'prepare; b; isPrepared; isTold',
+    ],
+    [
+      'waits for its drain without a look at the machine, for a while',
+      { said: toB, observed: { memory: { update: scope } }, state: draining(NOW + 1) },
+      'report; a: draining, drain-b',
+    ],
+    [
+      'looks at the machine again while it waits, from time to time',
+      { said: toB, observed: { memory: { update: scope } }, state: draining(NOW) },
+      'prepare; b; isPrepared; isTold',
+    ],
+    [
+      'looks at the machine at once where it drifts while it waits',
+      { said: toB, observed: { memory: { update: scope }, drift: 'x' }, state: draining(NOW + 1) },
+      'prepare; b; isPrepared; isTold',
+    ],
+    [
+      'looks at the machine again when it is drained',
+      { said: { ...toB, ...drained }, observed: { memory: { update: scope } }, state: draining(NOW + 1) },
+      'prepare; b; isPrepared; isDrained; isTold',
+    ],
+    [
+      'looks at the machine again after a download, which took its time',
+      { said: toB, state: { prepared: afterDownload } },
+      'prepare; b; isPrepared; isTold',
+    ],
+    [
+      'that was refused is refused again for a while, without a look',
+      { said: toB, state: answered(NOW + 1) },
+      'report; a: preparing, update to b, Degraded SLW_DAEMON_CONFIG; again in 60000 ms',
+    ],
+    ['then is looked at again, without a word', { said: toB, state: answered(NOW) }, 'prepare; b; isTold'],
+    ['and at once where the question is another', { said: toB, state: answered(NOW + 1, 'x') }, 'prepare; b'],
+    [
+      'says why it does not begin, and looks again later',
+      { said: toB, state: { prepared: missing } },
+      'report; a: preparing, update to b, Degraded SLW_DAEMON_CONFIG; again in 60000 ms',
+    ],
+    [
+      'says what a running machine cannot follow, and waits for another target',
+      { said: toB, state: { prepared: impossible } },
+      'report; a: preparing, update to b, Unreconcilable SLW_UPDATE_IRRECONCILABLE, without spec.x',
+    ],
+    ['takes its name where nothing differs', { said: toB, state: { prepared: ready({ isEmpty: true }) } }, 'adopt; b'],
+    [
+      'asks for a drain first',
+      { said: { ...toB, drainBlocked: 'pod p' }, state: { prepared: ready({ needsDrain: true }) } },
+      'report; a: draining, drain-b, blocked by pod p',
+    ],
+    [
+      'also after one for another config',
+      { said: { ...toB, lastAppliedDrain: 'drain-c' }, state: { prepared: ready({ needsDrain: true }) } },
+      'report; a: draining, drain-b',
+    ],
+    [
+      'goes there when it is drained',
+      { said: { ...toB, lastAppliedDrain: 'drain-b' }, state: { prepared: ready({ needsDrain: true }) } },
+      'apply; b; again in 0 ms',
+    ],
+    ['goes there at once without a drain', { said: toB, state: { prepared: ready() } }, 'apply; b; again in 0 ms'],
+    [
+      'takes the force file with it',
+      { said: toB, observed: { isForced: true }, state: { prepared: ready() } },
+      'apply; b; forced; again in 0 ms',
+    ],
+  ]);
+
+  it.each<[string, Given, NodeMemory | undefined]>([
+    [
+      'which update is under way, before its drain',
+      { state: { prepared: ready({ needsDrain: true }) } },
+      { update: { ...scope, drain: true } },
+    ],
+    [
+      'what the machine will lack, before it changes',
+      { state: { prepared: ready({ tolerated: lacks }) } },
+      { update: scope, willLack: lacks },
+    ],
+    ['that it takes another name', { state: { prepared: ready({ isEmpty: true }) } }, { update: scope }],
+    ['nothing of what is refused', { state: { prepared: missing } }, undefined],
+  ])('remembers %s', (_, given, memory) => {
+    expect(stepOf({ ...given, said: toB }).action.memory).toEqual(memory);
+  });
+
+  it.each<[string, Prepared, StepState['answer']]>([
+    ['a refusal for a minute', missing, { question, answer: missing, until: NOW + 60_000 }],
+    ['one for drift not at all: that it is gone is heard of', drifted, { question, answer: drifted, until: NOW }],
+    ['none where the update begins', ready(), null],
+    ['that it needs a drain, for a minute', ready({ needsDrain: true }), draining(NOW + 60_000).answer],
+  ])('holds to %s', (_, prepared, expected) => {
+    const state = { prepared, ...answered(NOW + 1, 'x') };
+    expect(stepOf({ said: toB, state }).state).toMatchObject({ answer: expected, prepared: null });
+  });
+});
+
+const facts = (more: Partial<NodeFacts>): NodeFacts => ({
+  current: 'b',
+  said: { currentConfig: 'b', desiredConfig: 'b' },
+  memory: { reported: 'b' },
+  isForced: false,
+  ...more,
+});
+const said = (currentConfig: string | null, desiredConfig: string | null) => ({
+  said: { currentConfig, desiredConfig },
+});
+
+describe('a node', () => {
+  it.each<[string, Partial<NodeFacts>, string]>([
+    ['stays at the config it is to have', {}, 'stay'],
+    ['stays where it is while it is told of none', said('b', null), 'stay'],
+    ['goes to another one it is told of', said('b', 'c'), 'update'],
+    ['goes back to an older one that it is told of, for somebody asked', said('b', 'a'), 'update'],
+    ['that the cluster does not know yet follows', said(null, 'c'), 'update'],
+    [
+      'that changed and could not say so yet, and is told of the next one, follows',
+      { ...said('a', 'c'), memory: { reported: 'a' } },
+      'update',
+    ],
+    ['does not go back because the cluster was restored to an older state', said('a', 'a'), 'hold'],
+    [
+      'still does not after it has told the restored cluster what it has',
+      { ...said('b', 'a'), memory: { reported: 'b', held: 'a' } },
+      'hold',
+    ],
+    [
+      'follows as soon as it is told of another one',
+      { ...said('b', 'c'), memory: { reported: 'b', held: 'a' } },
+      'update',
+    ],
+    ['goes back all the same when forced', { ...said('a', 'a'), isForced: true }, 'update'],
+    ['that has no memory yet trusts its disk', { ...said('a', 'a'), memory: {} }, 'hold'],
+    [
+      'does not try again what has failed',
+      { ...said('b', 'c'), memory: { reported: 'b', failed: { target: 'c', problem: { code: 'X', message: 'no' } } } },
+      'give up',
+    ],
+    [
+      'tries again when forced',
+      { ...said('b', 'c'), isForced: true, memory: { failed: { target: 'c', problem: { code: 'X', message: 'no' } } } },
+      'update',
+    ],
+    [
+      'tries another one after one has failed',
+      { ...said('b', 'd'), memory: { reported: 'b', failed: { target: 'c', problem: { code: 'X', message: 'no' } } } },
+      'update',
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(decide(facts(given)).type).toBe(expected);
+  });
+});
+
+const problem = { code: 'SLW_DAEMON_CONFIG', message: 'no such MachineConfig' };
+const missingConfig: Refused = { type: 'refused', cause: 'config', problem };
+const driftedMachine: Refused = { type: 'refused', cause: 'drift', problem };
+const START = 1000;
+
+describe('an update that was refused', () => {
+  it('is refused again without a look at the machine, for a while', () => {
+    const answer = noteAnswer('a to b', missingConfig, START);
+    expect(standingAnswer(answer, 'a to b', START)).toBe(missingConfig);
+    expect(standingAnswer(answer, 'a to b', START + HOLDS_MS)).toBeNull();
+    expect(answer.question).toBe('a to b');
+  });
+
+  it('says nothing of another one', () => {
+    expect(standingAnswer(noteAnswer('a to b', missingConfig, START), 'a to c', START)).toBeNull();
+  });
+
+  it('is looked at again at once where drift was the reason: that it is gone is heard of', () => {
+    const answer = noteAnswer('a to b', driftedMachine, START);
+    expect(standingAnswer(answer, 'a to b', START)).toBeNull();
+    expect(answer.question).toBe('a to b');
+  });
+
+  it('is forgotten when one can be begun', () => {
+    expect(standingAnswer(null, 'a to b', START)).toBeNull();
+  });
+});
+
+const fullDisk = { code: 'SLW_DAEMON_DISK', message: 'full' };
+
+describe('an update that failed', () => {
+  it('is tried again where the reason can pass, and not where the config is the reason', () => {
+    expect(canPass(fullDisk)).toBe(true);
+    expect(canPass({ code: 'SLW_DAEMON_UNIT', message: 'app.service does not start' })).toBe(false);
+  });
+
+  it('is tried again after a minute, then more and more slowly, at least every half hour', () => {
+    const waits: number[] = [];
+    let retry: Retry | null = null;
+    for (let tries = 0; tries < 8; tries += 1) {
+      retry = nextRetry(retry, 'b', fullDisk, 1000);
+      waits.push((retry.notBefore - 1000) / 60_000);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
+  });
+
+  it('of another target begins anew', () => {
+    const retry = nextRetry(nextRetry(null, 'b', fullDisk, 0), 'b', fullDisk, 0);
+    expect(nextRetry(retry, 'c', fullDisk, 0)).toMatchObject({ tries: 1, notBefore: 60_000 });
+  });
+});

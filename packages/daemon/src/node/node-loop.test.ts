@@ -1,0 +1,347 @@
+import { nodeAnnotations } from '@slipway/api/names';
+import { describe, expect, it } from 'vitest';
+import { file, named, withFiles } from '../apply/testing/small-machine.ts';
+import type { UpdateResult } from '../apply/updater.ts';
+import { ownOwners } from '../host/file-system.ts';
+import { type Around, aroundCalls } from '../host/testing/calls.ts';
+import { FORCE_FILE, NODE_ANNOTATIONS, UPDATE_DIRECTORY, writeStateFile } from './state-file.ts';
+import { applyDrain, desire, type NodeInCluster, nodeInCluster } from './testing/node-in-cluster.ts';
+
+const a = named('a', withFiles());
+const b = named('b', withFiles(file('/etc/app.conf', 'b\n')));
+const c = named('c', withFiles(file('/etc/app.conf', 'c\n')));
+const done = { type: 'done' };
+
+const policyOf = (...types: ('None' | 'Drain')[]) => ({
+  nodeDisruptionPolicy: { files: [{ path: '/', actions: types.map((type) => ({ type })) }] },
+});
+
+async function nodeAt(current = a): Promise<NodeInCluster> {
+  const node = await nodeInCluster({ current });
+  node.settings = policyOf('None');
+  desire(node, current);
+  expect(await node.settle()).toEqual(done);
+  node.told.length = 0;
+  return node;
+}
+
+describe('a node', () => {
+  it('at the config it is to have says so once, and is watched', async () => {
+    const node = await nodeInCluster({ current: a });
+    desire(node, a);
+    expect(await node.settle()).toEqual(done);
+    expect(await node.settle()).toEqual(done);
+    expect(node.told).toEqual(['rendered-worker-a: idle']);
+    expect(node.local.memory()).toEqual({ reported: 'rendered-worker-a' });
+  });
+
+  it('says of drift what the watch found, and takes it back', async () => {
+    const node = await nodeAt();
+    node.drift.found = '/etc/app.conf was changed';
+    await node.settle();
+    node.drift.found = '';
+    await node.settle();
+    expect(node.told).toEqual(['rendered-worker-a: idle, Degraded SLW_DAEMON_DRIFT', 'rendered-worker-a: idle']);
+  });
+
+  it('is brought to another config, step by step', async () => {
+    const node = await nodeAt();
+    desire(node, b);
+    expect(await node.step()).toEqual({ type: 'again', afterMs: 0 });
+    expect(await node.settle()).toEqual(done);
+    expect(node.told).toEqual([
+      'rendered-worker-a: preparing, update to rendered-worker-b',
+      'rendered-worker-a: applying files, update to rendered-worker-b',
+      'rendered-worker-a: applying files, update to rendered-worker-b',
+      'rendered-worker-a: verifying, update to rendered-worker-b',
+      'rendered-worker-b: idle',
+    ]);
+    expect(node.drift.calls).toEqual(['pause', 'resume rendered-worker-b']);
+    expect(node.local.current()?.name).toBe('rendered-worker-b');
+    expect(node.local.memory()).toEqual({ reported: 'rendered-worker-b', lacks: [] });
+  });
+
+  it('waits for its drain, and asks for its pods back', async () => {
+    const node = await nodeAt();
+    node.settings = policyOf('Drain');
+    desire(node, b);
+    expect(await node.settle()).toEqual(done);
+    expect(await node.settle()).toEqual(done);
+    applyDrain(node);
+    expect(await node.settle()).toEqual(done);
+    applyDrain(node);
+    expect(await node.settle()).toEqual(done);
+    expect(node.told).toEqual([
+      'rendered-worker-a: preparing, update to rendered-worker-b',
+      'rendered-worker-a: draining, update to rendered-worker-b with drain, drain-rendered-worker-b',
+      'rendered-worker-a: applying files, update to rendered-worker-b with drain',
+      'rendered-worker-a: applying files, update to rendered-worker-b with drain',
+      'rendered-worker-a: verifying, update to rendered-worker-b with drain',
+      'rendered-worker-b: uncordoning, update to rendered-worker-b with drain, uncordon-rendered-worker-b',
+      'rendered-worker-b: idle',
+    ]);
+  });
+
+  it('takes only the name of a config that makes the same machine', async () => {
+    const node = await nodeAt();
+    desire(node, named('same', a.spec));
+    expect(await node.settle()).toEqual(done);
+    expect(node.told).toEqual([
+      'rendered-worker-a: preparing, update to rendered-worker-same',
+      'rendered-worker-same: idle',
+    ]);
+    expect(node.drift.calls).toEqual(['resume rendered-worker-same']);
+  });
+
+  it('goes down for a reboot, and does nothing more', async () => {
+    const node = await nodeAt();
+    node.settings = undefined;
+    desire(node, b);
+    await node.settle();
+    applyDrain(node);
+    expect(await node.settle()).toEqual(done);
+    const told = node.told.length;
+    expect(await node.settle()).toEqual(done);
+    expect(node.told.slice(-1)).toEqual([
+      'rendered-worker-a: rebooting, update to rendered-worker-b with drain, reboot',
+    ]);
+    expect(node.told).toHaveLength(told);
+  });
+});
+
+describe('a node that is to have a config', () => {
+  it('which is not there says so, and asks again after a minute', async () => {
+    const node = await nodeAt();
+    node.annotations[nodeAnnotations.desiredConfig] = 'rendered-worker-x';
+    expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
+    expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
+    expect(node.read.filter((name) => name === 'rendered-worker-x')).toHaveLength(1);
+    expect(node.told).toEqual([
+      'rendered-worker-a: preparing, update to rendered-worker-x',
+      'rendered-worker-a: preparing, update to rendered-worker-x, Degraded SLW_DAEMON_CONFIG',
+    ]);
+  });
+
+  it('that cannot be reached without a new installation is told which fields', async () => {
+    const node = await nodeAt();
+    desire(node, named('fips', { ...a.spec, fips: true }));
+    expect(await node.settle()).toEqual(done);
+    expect(node.told.at(-1)).toMatch(/preparing.*Unreconcilable SLW_UPDATE_IRRECONCILABLE.*without spec.fips/);
+  });
+
+  it('but has drifted does not begin, unless it is forced', async () => {
+    // It never got what its config says.
+    const node = await nodeAt(b);
+    desire(node, c);
+    expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
+    expect(node.told.at(-1)).toMatch(/preparing.*Degraded SLW_DAEMON_DRIFT/);
+    await node.files.createFile(FORCE_FILE, { ...ownOwners(), mode: 0o600, bytes: new Uint8Array() });
+    expect(await node.settle()).toEqual(done);
+    expect(node.told.at(-1)).toBe('rendered-worker-c: idle');
+    expect(await node.files.lookAt(FORCE_FILE)).toBeNull();
+  });
+
+  it('that the cluster does not know it has left stays where it is', async () => {
+    const node = await nodeAt(b);
+    desire(node, a);
+    node.annotations[nodeAnnotations.currentConfig] = a.name;
+    expect(await node.settle()).toEqual(done);
+    expect(node.told).toEqual(['rendered-worker-b: idle, Degraded SLW_DAEMON_CLUSTER_OLDER']);
+    expect(node.local.memory()).toMatchObject({ held: a.name });
+  });
+});
+
+/** How often its machine was surveyed for b, and compared with a: up to the moment at which the update begins. */
+async function countedNode() {
+  const counts = { surveys: 0, verifications: 0 };
+  let hasBegun = false;
+  const count: Around = (call, run) => {
+    if (call.operation === 'makeDirectory' && call.path === UPDATE_DIRECTORY) hasBegun = true;
+    if (call.operation === 'lookAt' && call.path === '/etc/app.conf' && !hasBegun) counts.surveys += 1;
+    return run();
+  };
+  const node = await nodeInCluster({
+    current: a,
+    wrap: (host) => ({ ...host, files: aroundCalls(host.files, count) }),
+    wrapLocal: (local) => ({
+      ...local,
+      verify(config) {
+        counts.verifications += 1;
+        return local.verify(config);
+      },
+    }),
+  });
+  desire(node, b);
+  return { node, counts };
+}
+
+describe('a machine is looked at', () => {
+  it('once for an update that needs no drain', async () => {
+    const { node, counts } = await countedNode();
+    node.settings = policyOf('None');
+    await node.settle();
+    expect(node.told.at(-1)).toBe('rendered-worker-b: idle');
+    expect(counts).toEqual({ surveys: 1, verifications: 1 });
+  });
+
+  it('before a drain and after it, and not while it is waited for', async () => {
+    const { node, counts } = await countedNode();
+    node.settings = policyOf('Drain');
+    for (let wakes = 0; wakes < 5; wakes += 1) await node.settle();
+    expect(counts).toEqual({ surveys: 1, verifications: 1 });
+    applyDrain(node);
+    await node.settle();
+    expect(node.told.at(-1)).toContain('rendered-worker-b: uncordoning');
+    expect(counts).toEqual({ surveys: 2, verifications: 2 });
+  });
+
+  it('again where it drifts while its drain is waited for', async () => {
+    const { node, counts } = await countedNode();
+    node.settings = policyOf('Drain');
+    await node.settle();
+    expect(node.told.at(-1)).toContain('draining');
+    expect(counts.verifications).toBe(1);
+    node.drift.found = 'something was changed';
+    await node.settle();
+    expect(counts.verifications).toBe(2);
+  });
+
+  it('by nothing else while it is surveyed for good: nothing is put back from then on', async () => {
+    const { node } = await countedNode();
+    node.settings = policyOf('None');
+    await node.files.makeDirectory('/etc/app.conf', { ...ownOwners(), mode: 0o755 });
+    await node.files.createFile('/etc/app.conf/x', { ...ownOwners(), mode: 0o644, bytes: new Uint8Array() });
+    expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
+    expect(node.told.at(-1)).toContain('Degraded SLW_DAEMON_PREFLIGHT');
+    expect(node.drift.calls).toEqual(['pause', 'resume rendered-worker-a']);
+  });
+});
+
+const broken = { code: 'SLW_DAEMON_UNIT', message: 'app.service does not start' };
+const full = { code: 'SLW_DAEMON_DISK', message: 'no space left on device' };
+const noOS = { code: 'SLW_DAEMON_OS', message: 'no such image' };
+const old = (problem: typeof broken, rebooting = false): UpdateResult => ({
+  outcome: 'old',
+  config: a.name,
+  target: b.name,
+  problem,
+  rebooting,
+});
+const stuck: UpdateResult = { outcome: 'stuck', from: a.name, to: b.name, problem: full };
+
+/** Its updates and recoveries end as they are told to, in order; then as they really do. */
+async function nodeThatEnds(...results: UpdateResult[]): Promise<NodeInCluster> {
+  const node = await nodeInCluster({
+    current: a,
+    wrapLocal: (local) => ({
+      ...local,
+      update: async (...of) => results.shift() ?? local.update(...of),
+      recover: async () => results.shift() ?? local.recover(),
+    }),
+    recovered: { outcome: 'none' },
+  });
+  node.settings = policyOf('None');
+  desire(node, b);
+  return node;
+}
+
+describe('an update that ends', () => {
+  it('at the old config is told as undone, and is not tried again', async () => {
+    const node = await nodeThatEnds(old(broken));
+    expect(await node.settle()).toEqual(done);
+    expect(await node.settle()).toEqual(done);
+    expect(node.told).toEqual([
+      'rendered-worker-a: preparing, update to rendered-worker-b',
+      'rendered-worker-a: idle, Degraded SLW_DAEMON_UNIT (done)',
+    ]);
+    expect(node.drift.calls).toEqual(['pause', 'resume rendered-worker-a']);
+    expect(node.local.memory()).toEqual({ reported: a.name, failed: { target: b.name, problem: broken } });
+    expect(node.osFailures).toBe(0);
+  });
+
+  it('at the old config for its OS is counted', async () => {
+    const node = await nodeThatEnds(old(noOS));
+    await node.settle();
+    expect(node.osFailures).toBe(1);
+  });
+
+  it('at the old config for a reason that can pass is tried again, after a minute', async () => {
+    const node = await nodeThatEnds(old(full));
+    const next = await node.settle();
+    expect(next).toMatchObject({ type: 'again' });
+    expect(next.type === 'again' && Math.round(next.afterMs / 1000)).toBe(60);
+    expect(node.told.at(-1)).toBe('rendered-worker-a: idle, Degraded SLW_DAEMON_DISK (done)');
+    expect(node.local.memory()).toEqual({ reported: a.name });
+  });
+
+  it('on the way back with a reboot goes down with it', async () => {
+    const node = await nodeThatEnds(old(broken, true));
+    expect(await node.settle()).toEqual(done);
+    expect(await node.settle()).toEqual(done);
+    expect(node.told.slice(1)).toEqual(['rendered-worker-a: rebooting, Degraded SLW_DAEMON_UNIT (under way)']);
+    expect(node.local.memory()).toEqual({ reported: a.name, failed: { target: b.name, problem: broken } });
+    expect(node.drift.calls).toEqual(['pause']);
+  });
+
+  it('nowhere is recovered every half minute until it is somewhere', async () => {
+    const node = await nodeThatEnds(stuck, stuck, old(broken));
+    const again = { type: 'again', afterMs: 30_000 };
+    expect(await node.settle()).toEqual(again);
+    expect(await node.settle()).toEqual(again);
+    expect(await node.settle()).toEqual(done);
+    expect(node.told.slice(1)).toEqual([
+      'unknown: applying files, update to rendered-worker-b, Degraded SLW_DAEMON_DISK',
+      'rendered-worker-a: idle, Degraded SLW_DAEMON_UNIT (done)',
+    ]);
+  });
+
+  it('nowhere is recovered though the cluster does not answer', async () => {
+    const node = await nodeThatEnds(stuck, stuck, old(broken));
+    await node.step();
+    node.outage = new Error('no cluster');
+    await expect(node.step()).rejects.toThrow('no cluster');
+    await expect(node.step()).rejects.toThrow('no cluster');
+    await expect(node.step()).rejects.toThrow('no cluster');
+    node.outage = null;
+    expect(await node.settle()).toEqual(done);
+    expect(node.told.at(-1)).toBe('rendered-worker-a: idle, Degraded SLW_DAEMON_UNIT (done)');
+  });
+});
+
+describe('a machine whose disk does not say what it is at', () => {
+  it('is what its Node says, if it really is that', async () => {
+    const node = await nodeInCluster();
+    desire(node, a);
+    node.annotations[nodeAnnotations.currentConfig] = a.name;
+    expect(await node.settle()).toEqual(done);
+    expect(node.told).toEqual(['rendered-worker-a: idle']);
+    expect(node.drift.calls).toEqual(['resume rendered-worker-a']);
+  });
+
+  it.each([
+    ['is what its first boot wrote down', { [nodeAnnotations.currentConfig]: a.name, more: 1 }, a.name],
+    ['knows nothing from a file that has no name of one', { [nodeAnnotations.currentConfig]: 1 }, undefined],
+    ['knows nothing from a file that is a list', [a.name], undefined],
+  ])('%s', async (_, written, expected) => {
+    const node = await nodeInCluster();
+    desire(node, a);
+    await writeStateFile(node.files, NODE_ANNOTATIONS, JSON.stringify(written));
+    await node.settle();
+    expect(node.local.current()?.name).toBe(expected);
+  });
+
+  it('and is something else says so, in an event too, and looks again after a minute', async () => {
+    const node = await nodeInCluster();
+    desire(node, b);
+    node.annotations[nodeAnnotations.currentConfig] = b.name;
+    expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
+    expect(node.told).toEqual(['unknown: idle, Degraded SLW_DAEMON_DRIFT']);
+    expect(node.events).toEqual([expect.stringMatching(/^OnDiskStateValidationFailed: 1 thing .*app.conf/)]);
+  });
+
+  it('and whose Node does not say it either says what to do', async () => {
+    const node = await nodeInCluster();
+    expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
+    expect(node.told).toEqual(['unknown: idle, Degraded SLW_DAEMON_NO_CONFIG']);
+  });
+});

@@ -1,0 +1,293 @@
+// The node's part in the cluster: carries out what next-node-step.ts decides, one action after the other.
+import { nodeAnnotations } from '@slipway/api/names';
+import { readableEntries, stateFileCodec, string } from '@slipway/base/codec';
+import type { Log, Next } from '@slipway/kube';
+import type { UpdateResult, UpdateStep } from '../apply/updater.ts';
+import { describeDrifts } from '../drift/drift.ts';
+import type { DriftWatch } from '../drift/watch-drift.ts';
+import { DaemonError } from '../errors.ts';
+import type { FileSystem } from '../host/file-system.ts';
+import type { Host } from '../host/host.ts';
+import { codedProblem, type Problem } from '../problem.ts';
+import type { DaemonMetrics } from '../report/metrics.ts';
+import { annotationsOf, changedAnnotations } from '../report/node-annotations.ts';
+import type { Reporter } from '../report/reporter.ts';
+import { type NodeSnapshot, type Phase, scopeOf } from '../report/snapshot.ts';
+import { saidBy, type Seen } from './cluster-view.ts';
+import { isForced, type LocalNode, takeForceFile } from './local-node.ts';
+import { nextNodeStep, startState, type StepAction, type StepState, unknownScope } from './next-node-step.ts';
+import { type Prepared, prepareUpdate } from './prepare-update.ts';
+import { CURRENT_CONFIG, NODE_ANNOTATIONS, readStateFile } from './state-file.ts';
+import type { ConfigReader } from './stored-config.ts';
+
+/** What the loop asks of the watch for drift. */
+export interface WatchedDrift extends Pick<DriftWatch, 'pause' | 'resume'> {
+  /** For people: what the last check found; '' for nothing, or that there was none yet. */
+  found(): string;
+}
+
+export interface NodeLoopOptions {
+  readonly host: Host;
+  readonly local: LocalNode;
+  readonly readConfig: ConfigReader;
+  readonly reporter: Reporter;
+  readonly metrics: DaemonMetrics;
+  readonly drift: WatchedDrift;
+  readonly log: Log;
+  /** What the recovery at the start came to. */
+  readonly recovered: UpdateResult;
+}
+
+export interface NodeLoop {
+  /** One step. Never two at once. */
+  step(seen: Seen, signal: AbortSignal): Promise<Next>;
+  /** From the updater, in the middle of an update. */
+  onStep(step: UpdateStep): Promise<void>;
+}
+
+/** An update goes on without the cluster: telling it of a step must not hold the machine up. */
+const STEP_REPORT_MS = 5000;
+
+const PHASES: Readonly<Record<UpdateStep['step'], Phase>> = {
+  'going on': 'applying files',
+  staged: 'applying files',
+  files: 'applying files',
+  os: 'applying os',
+  'post action': 'post action',
+  reboot: 'rebooting',
+  verified: 'verifying',
+  'rolling back': 'applying files',
+};
+
+/** What an action came to. */
+type Outcome = Partial<Pick<StepState, 'ended' | 'noConfig' | 'prepared'>>;
+
+export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
+  const { host, local, readConfig, reporter, metrics, drift, log } = options;
+  const { tell } = createTeller(local, reporter);
+  let state = startState(options.recovered);
+  /** For an update that is about to begin. */
+  let isDriftPaused = false;
+
+  async function step(seen: Seen, signal: AbortSignal): Promise<Next> {
+    // What an earlier step found out, and was cut off before it used it, may hold no more.
+    state = { ...state, noConfig: null, prepared: null };
+    try {
+      for (;;) {
+        const { action, state: next } = nextNodeStep(await observe(seen), state);
+        state = next;
+        state = { ...next, ...(await carryOut(action, seen, signal)) };
+        if ('next' in action) return action.next;
+      }
+    } finally {
+      if (isDriftPaused) watchAgain();
+    }
+  }
+
+  const observe = async (seen: Seen) => ({
+    now: performance.now(),
+    current: local.current()?.name ?? null,
+    memory: local.memory(),
+    said: saidBy(seen),
+    settings: seen.machineConfiguration?.spec,
+    isForced: await isForced(host.files),
+    drift: drift.found(),
+  });
+
+  async function carryOut(action: StepAction, seen: Seen, signal: AbortSignal): Promise<Outcome> {
+    if (action.isOSFailure === true) metrics.osUpdateFailed();
+    if (action.memory !== undefined) await local.remember(action.memory);
+    switch (action.type) {
+      case 'wait':
+        return {};
+      case 'report':
+        if (action.warning !== undefined) warn(action.warning, seen);
+        await tell(action.snapshot, seen);
+        if (action.endsUpdate === true) await endUpdate();
+        return {};
+      case 'recover':
+        return endedSo(await local.recover());
+      case 'conclude':
+        watchAgain();
+        return { ended: null };
+      case 'find first config':
+        return findFirst(seen, signal);
+      case 'prepare':
+        return { prepared: await prepare(action, seen, signal) };
+      case 'adopt':
+        await local.adopt(action.config);
+        await local.remember({ ...local.memory(), lacks: action.lacks });
+        watchAgain();
+        return {};
+      case 'apply':
+        // Watched again when it has ended.
+        isDriftPaused = false;
+        if (action.takesForceFile) await takeForceFile(host.files);
+        return endedSo(await local.update(action.update));
+    }
+  }
+
+  function warn(text: string, seen: Seen): void {
+    log.warn({ current: local.current()?.name, target: saidBy(seen).desiredConfig }, text);
+  }
+
+  async function endUpdate(): Promise<void> {
+    const { update: _update, ...rest } = local.memory();
+    await local.remember(rest);
+  }
+
+  function endedSo(ended: UpdateResult): Outcome {
+    log.info({ result: ended }, 'what an update came to');
+    return { ended };
+  }
+
+  function watchAgain(): void {
+    const current = local.current();
+    isDriftPaused = false;
+    if (current !== null) drift.resume(current);
+  }
+
+  async function findFirst(seen: Seen, signal: AbortSignal): Promise<Outcome> {
+    const noConfig = await adoptFirstConfig({ host, local, readConfig, reporter }, saidBy(seen).currentConfig, signal);
+    watchAgain();
+    return { noConfig };
+  }
+
+  async function prepare(
+    { target, isForced, isPrepared, isDrained, isTold }: Extract<StepAction, { type: 'prepare' }>,
+    seen: Seen,
+    signal: AbortSignal,
+  ): Promise<Prepared> {
+    const current = local.current();
+    if (current === null) throw new Error('an update starts from a config');
+    if (!isTold) await tell({ phase: 'preparing', update: unknownScope(target) }, seen);
+    const settings = seen.machineConfiguration?.spec;
+    const prepared = await prepareUpdate(
+      { current, target, settings, isForced, isPrepared, isDrained },
+      {
+        host,
+        local,
+        readConfig,
+        log,
+        signal,
+        async pauseDrift() {
+          isDriftPaused = true;
+          await drift.pause();
+        },
+        onDownload: (plan, download) => tell({ phase: 'preparing', update: scopeOf(plan), download }, seen),
+      },
+    );
+    if (prepared.type !== 'ready') log.warn({ problem: prepared.problem }, 'an update is not begun');
+    if (prepared.type === 'refused' && prepared.cause === 'download') metrics.osUpdateFailed();
+    return prepared;
+  }
+
+  async function onStep({ step, text }: UpdateStep): Promise<void> {
+    log.info({ step }, text);
+    const undone = { code: 'SLW_DAEMON_STEP', message: text, state: 'Degraded', undo: 'under way' } as const;
+    const telling = tell({ phase: PHASES[step], problem: step === 'rolling back' ? undone : null }, null);
+    const enough = new Promise<void>((resolve) => {
+      setTimeout(resolve, STEP_REPORT_MS).unref();
+    });
+    await Promise.race([telling, enough]).catch((error: unknown) => {
+      log.warn({ err: error }, 'the cluster could not be told of a step; the update goes on');
+    });
+  }
+
+  return { step, onStep };
+}
+
+interface Teller {
+  /** What is left out: the machine is at its config, and there is nothing to say. `seen` null: whatever the cluster says. */
+  tell(this: void, more: Partial<NodeSnapshot>, seen: Seen | null): Promise<void>;
+}
+
+/** Tells the cluster of the node, and remembers what it was told. */
+function createTeller(local: LocalNode, reporter: Reporter): Teller {
+  let desiredConfig: string | null = null;
+  let told = '';
+
+  return {
+    async tell(more, seen) {
+      if (seen !== null) ({ desiredConfig } = saidBy(seen));
+      const snapshot: NodeSnapshot = {
+        currentConfig: local.current()?.name ?? null,
+        desiredConfig,
+        phase: 'idle',
+        update: local.memory().update ?? null,
+        problem: null,
+        desiredDrain: null,
+        irreconcilable: local.memory().lacks ?? [],
+        ...more,
+      };
+      if (isToldAlready(snapshot, seen)) return;
+      await reporter.report(snapshot);
+      told = fingerprintOf(snapshot, seen);
+      const { currentConfig } = snapshot;
+      if (currentConfig !== null) await local.remember({ ...local.memory(), reported: currentConfig });
+    },
+  };
+
+  /** Then nothing is asked and nothing written: a Node changes every few seconds. */
+  function isToldAlready(snapshot: NodeSnapshot, seen: Seen | null): boolean {
+    if (seen === null || told !== fingerprintOf(snapshot, seen)) return false;
+    const { annotations = {} } = seen.node.metadata;
+    return Object.keys(changedAnnotations(annotations, annotationsOf(snapshot))).length === 0;
+  }
+}
+
+function fingerprintOf(snapshot: NodeSnapshot, seen: Seen | null): string {
+  const { uid, generation } = seen?.machineConfigNode?.metadata ?? {};
+  return JSON.stringify([snapshot, seen?.node.metadata.uid, uid, generation]);
+}
+
+interface FirstConfigParts {
+  readonly host: Pick<Host, 'files'>;
+  readonly local: Pick<LocalNode, 'verify' | 'adopt'>;
+  readonly readConfig: ConfigReader;
+  readonly reporter: Pick<Reporter, 'event'>;
+}
+
+/**
+ * Finds which config a machine has whose disk does not say: what its Node (`said`; null: nothing) or its first boot says, if
+ * the machine really is that. Resolves to null where the machine has its config from now on.
+ */
+async function adoptFirstConfig(
+  { host, local, readConfig, reporter }: FirstConfigParts,
+  said: string | null,
+  signal: AbortSignal,
+): Promise<Problem | null> {
+  try {
+    const name = said ?? (await firstConfigName(host.files));
+    const config = await readConfig(name, signal);
+    const drifts = (await isForced(host.files)) ? [] : await local.verify(config);
+    if (drifts.length === 0) {
+      await local.adopt(config);
+      return null;
+    }
+    const message = describeDrifts(name, drifts);
+    reporter.event('OnDiskStateValidationFailed', message);
+    return { code: 'SLW_DAEMON_DRIFT', message };
+  } catch (error) {
+    return codedProblem(error);
+  }
+}
+
+const MAX_BYTES = 64 * 1024;
+/** What is no text is none of ours. */
+const annotationsFile = stateFileCodec({ maxChars: MAX_BYTES, decoder: readableEntries(string()) });
+
+/** Rejects with a DaemonError where nothing is written down. */
+async function firstConfigName(files: FileSystem): Promise<string> {
+  const name = await writtenName(files);
+  if (name !== null) return name;
+  throw new DaemonError(
+    'SLW_DAEMON_NO_CONFIG',
+    `this machine does not know which config it has: there is no ${CURRENT_CONFIG} on its disk, no currentConfig in ${NODE_ANNOTATIONS}, and none on its Node object. Install the machine through the machine config server, or set the annotation currentConfig of the Node to the config that the machine really has`,
+  );
+}
+
+async function writtenName(files: FileSystem): Promise<string | null> {
+  const annotations = await readStateFile(files, NODE_ANNOTATIONS, annotationsFile, MAX_BYTES).catch(() => null);
+  return annotations?.get(nodeAnnotations.currentConfig) ?? null;
+}

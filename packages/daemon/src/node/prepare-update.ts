@@ -1,0 +1,170 @@
+// Everything about an update that can be known before the machine is touched, and everything that can be fetched.
+import type { MachineConfiguration } from '@slipway/api';
+import {
+  amountOf,
+  formatBytes,
+  type Irreconcilable,
+  planUpdate,
+  type SizedImage,
+  spaceFor,
+  type UpdatePlan,
+} from '@slipway/fleet';
+import type { Log } from '@slipway/kube';
+import { type PassedPreflight, preflight } from '../apply/preflight.ts';
+import { osChangeOf } from '../apply/steps.ts';
+import { DaemonError } from '../errors.ts';
+import type { ImageStore } from '../host/container-runtime.ts';
+import type { Host, OSChange } from '../host/host.ts';
+import { imagesOf } from '../host/os/change-steps.ts';
+import { openSizeSource } from '../pinning/sizes.ts';
+import { codedProblem, type Problem } from '../problem.ts';
+import type { LocalNode } from './local-node.ts';
+import type { ConfigReader, StoredConfig } from './stored-config.ts';
+
+export interface Preparation {
+  readonly host: Host;
+  readonly local: LocalNode;
+  readonly readConfig: ConfigReader;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Nothing is put back from then on: what is found on the machine stays so until the update begins. */
+  readonly pauseDrift: () => Promise<void>;
+  /** What is downloaded for this plan, and how far that is. */
+  readonly onDownload: (plan: UpdatePlan, text: string) => Promise<void>;
+}
+
+export interface WantedUpdate {
+  readonly current: StoredConfig;
+  readonly target: string;
+  /** The spec of the MachineConfiguration: what changes cost, and what may pass. */
+  readonly settings: MachineConfiguration['spec'] | undefined;
+  /** The machine is not compared with its config: somebody said to go on whatever is on it. */
+  readonly isForced: boolean;
+  /** What was downloaded before does not have to be again: the update waited for its drain. */
+  readonly isPrepared: boolean;
+  /** The pods are gone: if nothing is in the way, the update begins. */
+  readonly isDrained: boolean;
+}
+
+export type Prepared =
+  | {
+      readonly type: 'ready';
+      readonly target: StoredConfig;
+      readonly plan: UpdatePlan;
+      /** Null: the machine is to be looked at again before it is changed, for a drain or a download takes its time. */
+      readonly preflight: PassedPreflight | null;
+    }
+  | { readonly type: 'refused'; readonly problem: Problem; readonly cause: 'config' | 'drift' | 'machine' | 'download' }
+  | { readonly type: 'irreconcilable'; readonly problem: Problem; readonly changes: readonly Irreconcilable[] };
+
+export async function prepareUpdate(wanted: WantedUpdate, parts: Preparation): Promise<Prepared> {
+  const { host, local, readConfig, signal } = parts;
+  const { current: from, settings } = wanted;
+  const { nodeDisruptionPolicy: policy, irreconcilableValidationOverrides: overrides } = settings ?? {};
+  let to: StoredConfig;
+  let plan: UpdatePlan;
+  try {
+    to = await readConfig(wanted.target, signal);
+    plan = await planUpdate({ current: from, desired: to, policy, overrides });
+  } catch (error) {
+    return { type: 'refused', cause: 'config', problem: codedProblem(error) };
+  }
+  const begins = !plan.isEmpty && (wanted.isDrained || !plan.needsDrain);
+  const found = await preflight(
+    host,
+    { from, to, plan },
+    {
+      // Also after a drain, though the machine was verified before it: a drain can take hours, in which pods and people wrote
+      // to this disk. What they changed of the old config would otherwise be kept as the way back.
+      async verify() {
+        const drifts = wanted.isForced ? [] : await local.verify(from);
+        if (drifts.length === 0 && begins) await parts.pauseDrift();
+        return drifts;
+      },
+    },
+  );
+  if (found.type !== 'passed') return found;
+  const ready = { type: 'ready', target: to, plan } as const;
+  const change = wanted.isPrepared ? null : osChangeOf(plan.changes, from.spec, to.spec);
+  if (change === null) return { ...ready, preflight: begins ? found : null };
+  return (await download(change, plan, parts)) ?? { ...ready, preflight: null };
+}
+
+/** Before a drain: a node is not empty while it downloads. */
+async function download(change: OSChange, plan: UpdatePlan, parts: Preparation): Promise<Prepared | null> {
+  const onProgress = (text: string): Promise<void> => parts.onDownload(plan, text);
+  try {
+    const { booted } = await parts.host.os.state();
+    await prefetch(imagesOf({ booted, change }), { ...parts, onProgress });
+    return null;
+  } catch (error) {
+    return { type: 'refused', cause: 'download', problem: codedProblem(error) };
+  }
+}
+
+export interface PrefetchParts {
+  readonly host: Pick<Host, 'os' | 'files' | 'containers'>;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** For people. */
+  readonly onProgress: (text: string) => Promise<void>;
+}
+
+/** A registry that does not answer holds no update up: what pulls the image may know another way. */
+const SIZES_MS = 20_000;
+
+/**
+ * Downloads images ahead of the drain: a node is not empty while it downloads. Rejects with a DaemonError; SLW_DAEMON_SPACE,
+ * and nothing is downloaded, where they would not fit.
+ */
+export async function prefetch(images: readonly string[], parts: PrefetchParts): Promise<void> {
+  const { host, log, signal, onProgress } = parts;
+  const missing = await host.os.missing(images);
+  if (missing.length === 0) return;
+  const sizes = await learnSizes(missing, parts);
+  expectSpace(missing, sizes, await host.os.store());
+  for (const [index, image] of missing.entries()) {
+    await onProgress(progressText(missing, sizes, index));
+    await host.os.prefetch([image], (progress) => log.info({ progress }, 'downloading'), signal);
+  }
+}
+
+type Sizes = ReadonlyMap<string, SizedImage>;
+
+/** Of those that can be had. */
+async function learnSizes(images: readonly string[], { host, log, signal }: PrefetchParts): Promise<Sizes> {
+  const source = openSizeSource(host);
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(SIZES_MS)]);
+  const sizes = new Map<string, SizedImage>();
+  try {
+    for (const image of images) sizes.set(image, await source.sizeOf(image, patience));
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn({ err: error }, 'how large the images of an update are is not known: they are downloaded all the same');
+  } finally {
+    await source.rest();
+  }
+  return sizes;
+}
+
+function expectSpace(images: readonly string[], sizes: Sizes, store: ImageStore): void {
+  const { total } = amountOf(sizes.values(), []);
+  const { fits, needed, usable } = spaceFor(total, { free: store.freeBytes, size: store.sizeBytes });
+  if (fits) return;
+  throw new DaemonError(
+    'SLW_DAEMON_SPACE',
+    `The update needs ${images.join(' and ')}, which take ${formatBytes(needed, 'up')} in ${store.path}, twice what is ` +
+      `transferred; only ${formatBytes(usable)} of it can be used: ${formatBytes(store.freeBytes)} are free, and a tenth of the ` +
+      'file system, at most 2 GiB, stays so. Nothing was downloaded, and the node is not drained. Free space there, or let the ' +
+      'node have another target',
+  );
+}
+
+/** `done`: how many of the images are there. */
+function progressText(images: readonly string[], sizes: Sizes, done: number): string {
+  const counted = `${done} of ${images.length} images`;
+  const of = (some: readonly string[]): SizedImage[] => some.flatMap((image) => sizes.get(image) ?? []);
+  if (sizes.size < images.length) return counted;
+  const bytes = amountOf(of(images), of(images.slice(0, done)));
+  return `${counted}, ${formatBytes(bytes.done)} of ${formatBytes(bytes.total, 'up')}`;
+}

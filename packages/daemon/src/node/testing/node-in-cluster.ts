@@ -1,0 +1,158 @@
+// The loop of one node on a simulated machine in memory. What it reports is noted, and its Node says it from then on.
+import type { MachineConfiguration } from '@slipway/api';
+import { nodeAnnotations } from '@slipway/api/names';
+import { type Next, silentLog } from '@slipway/kube';
+import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
+import type { UpdateResult } from '../../apply/updater.ts';
+import { DaemonError } from '../../errors.ts';
+import { type FileSystem, ownOwners } from '../../host/file-system.ts';
+import type { Host } from '../../host/host.ts';
+import { emptyImage } from '../../host/testing/disk-image.ts';
+import { createMemoryDisk } from '../../host/testing/memory-disk.ts';
+import { annotationsOf } from '../../report/node-annotations.ts';
+import type { NodeSnapshot } from '../../report/snapshot.ts';
+import { type LocalNode, openLocalNode } from '../local-node.ts';
+import { createNodeLoop, type NodeLoop } from '../node-loop.ts';
+import { type StoredConfig, writeCurrentConfig } from '../stored-config.ts';
+
+export interface NodeInCluster {
+  readonly files: FileSystem;
+  readonly local: LocalNode;
+  /** Of its Node; a test writes them as the controllers do. */
+  readonly annotations: Record<string, string>;
+  /** The rendered configs of the cluster. */
+  readonly configs: Map<string, StoredConfig>;
+  /** What it did, in order, one line each. */
+  readonly told: string[];
+  readonly events: string[];
+  /** The names of the configs that were asked for. */
+  readonly read: string[];
+  readonly drift: { found: string; readonly calls: string[] };
+  osFailures: number;
+  settings: MachineConfiguration['spec'] | undefined;
+  /** Every report fails while it is set. */
+  outage: Error | null;
+  step(): Promise<Next>;
+  /** Steps until it waits for something, however often it comes again at once. */
+  settle(): Promise<Next>;
+  readonly loop: NodeLoop;
+}
+
+export interface NodeInClusterOptions {
+  /** What the disk is at; left out: it does not say. */
+  readonly current?: StoredConfig;
+  readonly wrap?: (host: Host) => Host;
+  readonly wrapLocal?: (local: LocalNode) => LocalNode;
+  readonly recovered?: UpdateResult;
+}
+
+export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise<NodeInCluster> {
+  const files = createMemoryDisk(emptyImage(ownOwners()));
+  await makeSimulatedMachine(files);
+  if (options.current !== undefined) await writeCurrentConfig(files, options.current);
+  const plain = createSimulatedHost({ root: '/', files });
+  const host = options.wrap?.(plain) ?? plain;
+  const onStep: NodeLoop['onStep'] = (step) => node.loop.onStep(step);
+  const opened = await openLocalNode({ host, programVersion: 'test', onStep });
+  const local = options.wrapLocal?.(opened) ?? opened;
+  const configs = new Map<string, StoredConfig>();
+  if (options.current !== undefined) configs.set(options.current.name, options.current);
+  const annotations: Record<string, string> = {};
+  const node: NodeInCluster = {
+    files,
+    local,
+    annotations,
+    configs,
+    told: [],
+    events: [],
+    read: [],
+    drift: { found: '', calls: [] },
+    osFailures: 0,
+    settings: undefined,
+    outage: null,
+    step: () => node.loop.step(seen(), new AbortController().signal),
+    async settle() {
+      for (let steps = 0; steps < 20; steps += 1) {
+        const next = await node.step();
+        if (next.type === 'done' || next.afterMs > 0) return next;
+      }
+      throw new Error('it does not come to rest');
+    },
+    loop: createNodeLoop({
+      host,
+      local,
+      readConfig,
+      reporter: { report, event: (reason, message) => void node.events.push(`${reason}: ${message}`) },
+      metrics: {
+        observe: () => {},
+        runsOn: () => {},
+        rebootFailed: () => {},
+        drifted: () => {},
+        osUpdateFailed: () => void (node.osFailures += 1),
+      },
+      drift: {
+        found: () => node.drift.found,
+        pause: async () => void node.drift.calls.push('pause'),
+        resume: ({ name }) => void node.drift.calls.push(`resume ${name}`),
+      },
+      log: silentLog(),
+      recovered: options.recovered ?? (await local.recover()),
+    }),
+  };
+
+  function seen() {
+    const metadata = { name: 'cluster' };
+    const { settings: spec } = node;
+    return {
+      node: { metadata: { name: 'worker-1', uid: 'u', annotations: { ...annotations } } },
+      machineConfigNode: undefined,
+      machineConfiguration: spec === undefined ? undefined : { metadata, spec },
+    };
+  }
+
+  async function readConfig(name: string): Promise<StoredConfig> {
+    node.read.push(name);
+    const config = configs.get(name);
+    if (config === undefined) throw new DaemonError('SLW_DAEMON_CONFIG', `MachineConfig ${name} does not exist`);
+    return config;
+  }
+
+  async function report(snapshot: NodeSnapshot): Promise<void> {
+    if (node.outage !== null) throw node.outage;
+    node.told.push(inOneLine(snapshot));
+    Object.assign(annotations, annotationsOf(snapshot));
+  }
+
+  return node;
+}
+
+/** What a snapshot says, in the order of its fields; what it does not say is left out. */
+export function inOneLine({ currentConfig, phase, update, problem, desiredDrain, ...rest }: NodeSnapshot): string {
+  return [
+    `${currentConfig ?? 'unknown'}: ${phase}`,
+    update === null ? '' : `update to ${update.target}${scopeText(update)}`,
+    desiredDrain ?? '',
+    rest.drainBlocked === undefined || rest.drainBlocked === '' ? '' : `blocked by ${rest.drainBlocked}`,
+    problem === null ? '' : `${problem.state} ${problem.code}${problem.undo === undefined ? '' : ` (${problem.undo})`}`,
+    rest.irreconcilable.map(({ field }) => `without ${field}`).join(' '),
+  ]
+    .filter((text) => text !== '')
+    .join(', ');
+}
+
+function scopeText({ target: _target, postAction, ...flags }: NonNullable<NodeSnapshot['update']>): string {
+  const needs = Object.entries(flags).flatMap(([name, isNeeded]) => (isNeeded ? [name] : []));
+  const all = [...needs, ...(postAction === '' ? [] : [postAction])];
+  return all.length === 0 ? '' : ` with ${all.join(', ')}`;
+}
+
+export const desire = (node: NodeInCluster, config: StoredConfig): void => {
+  node.configs.set(config.name, config);
+  node.annotations[nodeAnnotations.desiredConfig] = config.name;
+};
+
+/** As the drain controller does it. */
+export const applyDrain = ({ annotations }: NodeInCluster): void => {
+  const { [nodeAnnotations.desiredDrain]: desired } = annotations;
+  if (desired !== undefined) annotations[nodeAnnotations.lastAppliedDrain] = desired;
+};

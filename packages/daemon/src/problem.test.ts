@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { DaemonError } from './errors.ts';
+import { codedProblem, problemOf, withMore } from './problem.ts';
+
+const systemError = (code: string, message: string) => Object.assign(new Error(message), { code, errno: -1 });
+
+describe('why an update failed', () => {
+  it.each<[string, unknown, string, RegExp]>([
+    [
+      'a full disk is told with path, operation and the way out',
+      systemError('ENOSPC', 'ENOSPC: no space left on device, create /etc/a'),
+      'SLW_DAEMON_DISK',
+      /^changing files: ENOSPC: no space left on device, create \/etc\/a\. Free space/,
+    ],
+    ['a read-only disk', systemError('EROFS', 'EROFS: …, rename /etc/a'), 'SLW_DAEMON_DISK', /mounted read-only/],
+    ['a failing disk', systemError('EIO', 'EIO: i/o error, sync /etc/a'), 'SLW_DAEMON_DISK', /replace it$/],
+    [
+      'any other refusal of the OS',
+      systemError('EBUSY', 'EBUSY: …, rename /etc/a'),
+      'SLW_DAEMON_DISK',
+      /journalctl -k/,
+    ],
+    [
+      'what has a code keeps it',
+      new DaemonError('SLW_DAEMON_UNIT', 'a.service does not start'),
+      'SLW_DAEMON_UNIT',
+      /^changing files: a.service does not start$/,
+    ],
+    ['what has none is a failed step', new TypeError('oops'), 'SLW_DAEMON_STEP', /^changing files: oops$/],
+  ])('%s', (_, error, code, message) => {
+    expect(problemOf(error, 'changing files')).toEqual({ code, message: expect.stringMatching(message) });
+  });
+
+  it('is short enough for a condition, however much is told', () => {
+    const problem = problemOf(new Error('x'.repeat(10_000)), 'step');
+    expect(problem.message.length).toBeLessThanOrEqual(2000);
+    expect(withMore(problem, 'y'.repeat(10_000)).message.length).toBeLessThanOrEqual(2000);
+  });
+});
+
+describe('an error', () => {
+  it('with a code of ours is a problem as it is', () => {
+    const error = new DaemonError('SLW_DAEMON_UNIT', 'a.service does not start');
+    expect(codedProblem(error)).toEqual({ code: 'SLW_DAEMON_UNIT', message: 'a.service does not start' });
+  });
+
+  it.each([[systemError('EIO', 'EIO')], [new TypeError('oops')], ['oops']])('of another kind is a bug: %s', (error) => {
+    expect(() => codedProblem(error)).toThrow('');
+  });
+});

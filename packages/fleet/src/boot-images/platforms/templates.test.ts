@@ -1,0 +1,167 @@
+import * as fc from 'fast-check';
+import { isTemplateKind, templateKind, templateKinds, templateRule } from './index.ts';
+import type { JsonObject } from '../json.ts';
+import { describe, expect, it } from 'vitest';
+import { cloneTemplate } from '../cluster-api.ts';
+import {
+  machineTemplateOf,
+  type TemplateCase,
+  templateCases,
+  templateQuestionOf,
+  templateRegion,
+} from '../testing/machine-templates.ts';
+import { olderStream, rhel10, rhel9 } from '../testing/stream-metadata.ts';
+import type { ImageRule } from '../verdict.ts';
+import { regionOfZone } from './aws.ts';
+
+const templateKindNames = templateKinds.map(({ kind }) => kind);
+
+function ruleOf({ kind, apiVersion }: Pick<TemplateCase, 'kind' | 'apiVersion'>, region = templateRegion): ImageRule {
+  const rule = templateRule(kind, apiVersion, { region, failureDomain: '' });
+  if (rule === null) throw new Error(`no rule for ${kind} of ${apiVersion}`);
+  return rule;
+}
+
+/** All that a rule may change. */
+const imageFields = new Set(['ami', 'image', 'template']);
+const around = (spec: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(spec).filter(([name]) => !imageFields.has(name)));
+
+describe.each(templateKindNames)('the image in a %s', (kind) => {
+  const cases = templateCases.filter((each) => each.kind === kind);
+
+  it.each(cases)('$name: $verdict', (each) => {
+    const verdict = ruleOf(each)(each.spec, templateQuestionOf(each));
+    expect(verdict).toMatchObject({
+      type: each.verdict,
+      ...(each.to !== undefined && { to: each.to }),
+      ...(each.version !== undefined && { version: each.version }),
+      ...(each.code !== undefined && { code: each.code }),
+    });
+    expect(verdict.type === 'change' ? verdict.spec : undefined).toEqual(each.after);
+  });
+
+  it('is checked in every version that is known', () => {
+    expect(new Set(cases.map(({ apiVersion }) => apiVersion))).toEqual(new Set(templateKind(kind).versions));
+  });
+
+  it('is judged in words of the template, whatever stands in its place', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...cases),
+        fc.jsonValue(),
+        fc.constantFrom(...imageFields),
+        fc.boolean(),
+        (each, value, field, isAdopted) => {
+          const spec = { ...each.spec, [field]: JSON.parse(JSON.stringify(value)) };
+          const verdict = ruleOf(each)(spec, { ...templateQuestionOf(each), isAdopted });
+          expect(verdict.type === 'failed' ? verdict.message : '').not.toContain('providerSpec');
+        },
+      ),
+    );
+  });
+});
+
+const changed = templateKindNames.filter((kind) =>
+  templateCases.some((each) => each.kind === kind && each.verdict === 'change'),
+);
+
+describe.each(changed)('the image in a %s that is a reference', (kind) => {
+  const cases = templateCases.filter((each) => each.kind === kind);
+
+  const extra = fc.dictionary(
+    fc.stringMatching(/^[a-z]{1,8}$/).filter((key) => !imageFields.has(key) && !(key in (cases[0]?.spec ?? {}))),
+    fc.jsonValue({ maxDepth: 3 }),
+    { maxKeys: 4 },
+  );
+
+  it('changes, and nothing around it does, and then it is current', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...cases),
+        extra,
+        fc.constantFrom(rhel9, rhel10, olderStream),
+        fc.boolean(),
+        (each, more, stream, isAdopted) => {
+          const question = { ...templateQuestionOf(each, stream), isAdopted };
+          const spec: JsonObject = { ...JSON.parse(JSON.stringify(more)), ...each.spec };
+          const verdict = ruleOf(each)(spec, question);
+          if (verdict.type !== 'change') return;
+          expect(JSON.stringify(around(verdict.spec))).toBe(JSON.stringify(around(spec)));
+          expect(ruleOf(each)(verdict.spec, question)).toMatchObject({ type: 'current', version: verdict.version });
+        },
+      ),
+    );
+  });
+
+  it('goes into a clone, with all else of the template', () => {
+    for (const each of cases) {
+      const verdict = ruleOf(each)(each.spec, templateQuestionOf(each));
+      if (verdict.type !== 'change') continue;
+      const clone = cloneTemplate(machineTemplateOf(each), verdict.spec);
+      expect(clone.spec).toEqual({ template: { metadata: { labels: { tier: 'compute' } }, spec: each.after } });
+    }
+  });
+});
+
+describe('what a person is told to do', () => {
+  const manual = templateCases.flatMap((each) => {
+    const verdict = ruleOf(each)(each.spec, templateQuestionOf(each));
+    return verdict.type === 'manual' ? [{ ...each, commands: verdict.commands }] : [];
+  });
+
+  it.each(manual)('$name: makes another template and refers to it', ({ kind, name, commands }) => {
+    const [clone = '', patch = ''] = commands.slice(-2);
+    expect(commands.join('\n')).not.toContain('machine.openshift.io');
+    expect(clone).toContain(`get ${templateKind(kind).plural}.infrastructure.cluster.x-k8s.io "$TEMPLATE"`);
+    expect(patch).toContain(`patch machinesets.cluster.x-k8s.io ${name} --type merge`);
+    const [, made] = /--arg name (\S+)/.exec(clone) ?? [];
+    expect(patch).toContain(`{"infrastructureRef":{"name":"${made}"}}`);
+  });
+
+  it('leads to a template that is current', () => {
+    for (const each of manual.filter(({ name }) => name !== 'capi-metal3-cached')) {
+      const fields = /--argjson fields '(.*?)' '/.exec(each.commands.at(-2) ?? '')?.[1] ?? '';
+      const all = { ...each.spec, ...JSON.parse(fields) };
+      const spec = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as JsonObject;
+      expect({ name: each.name, type: ruleOf(each)(spec, templateQuestionOf(each)).type }).toEqual({
+        name: each.name,
+        type: 'current',
+      });
+    }
+  });
+});
+
+describe('a template', () => {
+  it('of aws has no region of its own', () => {
+    const each = templateCases.find(({ kind }) => kind === 'AWSMachineTemplate');
+    if (each === undefined) throw new Error('no case');
+    expect(ruleOf(each, '')(each.spec, templateQuestionOf(each))).toMatchObject({
+      type: 'failed',
+      code: 'SLW_BOOT_IMAGES_REGION',
+    });
+    expect(ruleOf(each, 'mars-1')(each.spec, templateQuestionOf(each))).toMatchObject({
+      type: 'failed',
+      code: 'SLW_BOOT_IMAGES_REGION',
+    });
+  });
+
+  it.each([
+    ['us-east-1a', 'us-east-1'],
+    ['us-gov-west-1b', 'us-gov-west-1'],
+    ['ap-southeast-2c', 'ap-southeast-2'],
+    ['us-east-1', ''],
+    ['rack-4', ''],
+    ['', ''],
+  ])('in zone %s is in region "%s"', (zone, region) => {
+    expect(regionOfZone(zone)).toBe(region);
+  });
+
+  it('of a kind or version that we do not know has no rule', () => {
+    const nowhere = { region: '', failureDomain: '' };
+    expect(isTemplateKind('OwnMachineTemplate')).toBe(false);
+    expect(isTemplateKind('constructor')).toBe(false);
+    expect(templateRule('GCPMachineTemplate', 'v1', nowhere)).toBeNull();
+    expect(templateRule('GCPMachineTemplate', 'constructor', nowhere)).toBeNull();
+  });
+});

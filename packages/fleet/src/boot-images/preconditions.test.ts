@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import type { MachineManager, OptIn } from './facts.ts';
+import { enrolmentNotes, enrolmentOf, isAnythingManaged, managersInForce, mayRecordSkew } from './preconditions.ts';
+import { clusterApiSet, everything, machineDeployment, machineSet } from './testing/sample-facts.ts';
+import type { MachineResource } from './verdict.ts';
+
+type Selection = MachineManager['selection'];
+const manager = (
+  resource: MachineManager['resource'],
+  apiGroup: MachineManager['apiGroup'],
+  selection: Selection = { mode: 'All' },
+): MachineManager => ({ resource, apiGroup, selection });
+const partial = (machineResourceSelector: NonNullable<Selection['partial']>['machineResourceSelector']): Selection => ({
+  mode: 'Partial',
+  partial: { machineResourceSelector },
+});
+const mapi = (selection?: Selection) => manager('machinesets', 'machine.openshift.io', selection);
+const optIn = (...managers: MachineManager[]): OptIn => ({ uid: 'u', generation: 1, managers });
+
+const yes = /^opted in$/;
+
+describe('a resource is opted in', () => {
+  it.each<[string, MachineResource, OptIn | null, RegExp]>([
+    ['by All', machineSet, optIn(mapi()), yes],
+    ['not where there is no MachineConfiguration', machineSet, null, /no MachineConfiguration cluster/],
+    ['not where nothing is said', machineSet, optIn(), /no entry for machinesets of machine\.openshift\.io/],
+    ['not by None', machineSet, optIn(mapi({ mode: 'None' })), /opted out.*stays as it is/],
+    ['by a Partial selector that matches', machineSet, optIn(mapi(partial({ matchLabels: { zone: 'a' } }))), yes],
+    [
+      'not by one that does not',
+      machineSet,
+      optIn(mapi(partial({ matchLabels: { zone: 'b' } }))),
+      /labels do not match/,
+    ],
+    ['by an empty Partial selector, as Kubernetes has it', machineSet, optIn(mapi(partial({}))), yes],
+    [
+      'not by a selector that breaks the rules',
+      machineSet,
+      optIn(mapi(partial({ matchExpressions: [{ key: 'zone', operator: 'Near' }] }))),
+      /do not match/,
+    ],
+    [
+      'not by the entry of the other API',
+      clusterApiSet,
+      optIn(mapi()),
+      /no entry for machinesets of cluster\.x-k8s\.io/,
+    ],
+    ['by the entry of its own API', clusterApiSet, optIn(manager('machinesets', 'cluster.x-k8s.io')), yes],
+    [
+      'not as a MachineDeployment by the entry for MachineSets: that would replace machines',
+      machineDeployment,
+      optIn(manager('machinesets', 'cluster.x-k8s.io')),
+      /no entry for machinedeployments/,
+    ],
+    [
+      'as a MachineDeployment by an entry of its own',
+      machineDeployment,
+      optIn(manager('machinedeployments', 'cluster.x-k8s.io')),
+      yes,
+    ],
+  ])('%s', (_, resource, given, expected) => {
+    const found = enrolmentOf({ resource, labels: { zone: 'a' } }, given);
+    expect(found.enrolled ? 'opted in' : found.why).toMatch(expected);
+  });
+});
+
+describe('what is asked for as a whole', () => {
+  const cpms = manager('controlplanemachinesets', 'machine.openshift.io');
+
+  it('an entry for ControlPlaneMachineSets has no effect, and that is said', () => {
+    expect(enrolmentNotes(optIn(mapi(), cpms))).toEqual([
+      expect.stringMatching(/ControlPlaneMachineSets are not managed/),
+    ]);
+    expect(enrolmentNotes(optIn({ ...cpms, selection: { mode: 'None' } }))).toEqual([]);
+    expect(enrolmentNotes(null)).toEqual([]);
+    expect(isAnythingManaged(optIn(cpms))).toBe(false);
+  });
+
+  it('is in force for MachineSets of the Machine API, which are all that the status has words for', () => {
+    expect(managersInForce(optIn(...everything, cpms))).toEqual([mapi()]);
+    expect(managersInForce(optIn(mapi(partial({ matchLabels: { zone: 'a' } }))))).toEqual([
+      mapi(partial({ matchLabels: { zone: 'a' } })),
+    ]);
+    expect(managersInForce(optIn(mapi({ mode: 'None' })))).toEqual([]);
+    expect(managersInForce(null)).toEqual([]);
+  });
+
+  it.each<[string, OptIn | null, boolean, boolean]>([
+    ['all', optIn(...everything), true, true],
+    ['nothing', optIn(), false, false],
+    ['no MachineConfiguration', null, false, false],
+    ['None', optIn(mapi({ mode: 'None' })), false, false],
+    ['a part of the Machine API', optIn(mapi(partial({}))), true, false],
+    ['Cluster API alone', optIn(manager('machinesets', 'cluster.x-k8s.io')), true, true],
+  ])('%s: managed at all, and skew recorded automatically', (_, given, isManaged, isRecorded) => {
+    expect([isAnythingManaged(given), mayRecordSkew(given)]).toEqual([isManaged, isRecorded]);
+  });
+});

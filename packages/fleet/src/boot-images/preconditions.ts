@@ -1,0 +1,175 @@
+// What keeps a resource from getting a boot image, in the order in which it is asked. First of all: that nobody has opted it in.
+import { bootImageHoldAnnotation } from '@slipway/api';
+import type { GoldenFacts, GoldenReading } from './boot-image-config.ts';
+import { matchesSelector } from '../render/select.ts';
+import type { ClusterFacts, MachineManager, OptIn, ResourceFacts } from './facts.ts';
+import type { BootImageCode, MachineResource } from './verdict.ts';
+
+/** Which one, for programs. */
+export type Gate =
+  | 'not opted in'
+  | 'handled by owner'
+  | 'owned'
+  | 'held'
+  | 'boot images'
+  | 'stamp'
+  | 'other api'
+  | 'migrating'
+  | 'paused'
+  | 'windows';
+
+interface Closed {
+  readonly gate: Gate;
+  readonly verdict: 'skipped' | 'failed';
+  readonly why: string;
+  readonly code: BootImageCode | null;
+}
+
+/** Those through which something is handled elsewhere, or is no machine of ours: nothing is missing there. */
+const elsewhere: ReadonlySet<Gate | null> = new Set<Gate>(['handled by owner', 'other api', 'windows']);
+export const isElsewhere = (gate: Gate | null): boolean => elsewhere.has(gate);
+
+const pausedAnnotation = 'cluster.x-k8s.io/paused';
+const osLabel = 'machine.openshift.io/os-id';
+
+/** Null: all are open. */
+export function closedGate(resource: ResourceFacts, cluster: ClusterFacts): Closed | null {
+  return (
+    optInGate(resource, cluster) ??
+    ownerGate(resource) ??
+    holdGate(resource) ??
+    goldenGate(cluster.golden) ??
+    authorityGate(resource) ??
+    pausedGate(resource) ??
+    windowsGate(resource)
+  );
+}
+
+const skipped = (gate: Gate, why: string, code: BootImageCode | null = null): Closed => ({
+  gate,
+  verdict: 'skipped',
+  why,
+  code,
+});
+
+const failed = (gate: Gate, code: BootImageCode, why: string): Closed => ({ gate, verdict: 'failed', why, code });
+
+function optInGate(resource: ResourceFacts, { optIn }: ClusterFacts): Closed | null {
+  const enrolment = enrolmentOf(resource, optIn);
+  return enrolment.enrolled ? null : skipped('not opted in', enrolment.why);
+}
+
+function ownerGate({ resource, owners }: ResourceFacts): Closed | null {
+  const deployment = owners.find(({ kind }) => kind === 'MachineDeployment');
+  if (deployment !== undefined && resource.kind === 'MachineSet') {
+    return skipped('handled by owner', `handled through MachineDeployment ${deployment.name}`);
+  }
+  const [owner] = owners;
+  if (owner === undefined) return null;
+  const way = `Change the image there, or remove the owner reference`;
+  return skipped('owned', `${owner.kind} ${owner.name} owns it and would change it back. ${way}`);
+}
+
+function holdGate({ annotations }: ResourceFacts): Closed | null {
+  const held = annotations[bootImageHoldAnnotation];
+  if (held === undefined) return null;
+  const at = held === '' ? '' : ` at ${held.slice(0, 100)}`;
+  return skipped('held', `held by a person${at}: remove the annotation ${bootImageHoldAnnotation} to go on`);
+}
+
+function goldenGate(reading: GoldenReading): Closed | null {
+  if (reading.type === 'problem') return failed('boot images', reading.code, reading.message);
+  return stampGate(reading.golden);
+}
+
+function stampGate({ stamp }: GoldenFacts): Closed | null {
+  if (stamp.type === 'stamped') return null;
+  const code = 'SLW_BOOT_IMAGES_VERSION';
+  return stamp.isLate ? failed('stamp', code, stamp.why) : skipped('stamp', stamp.why, code);
+}
+
+const ownApi = { 'machine.openshift.io': 'MachineAPI', 'cluster.x-k8s.io': 'ClusterAPI' } as const;
+
+function authorityGate({ resource, authoritativeApi }: ResourceFacts): Closed | null {
+  if (authoritativeApi === null || authoritativeApi === ownApi[resource.api]) return null;
+  if (authoritativeApi === 'Migrating') return skipped('migrating', 'it is moving between the machine APIs: waits');
+  return skipped('other api', `status.authoritativeAPI is ${authoritativeApi}: the set of the same name there decides`);
+}
+
+function pausedGate({ annotations, isPaused }: ResourceFacts): Closed | null {
+  if (annotations[pausedAnnotation] !== undefined) {
+    return skipped('paused', `paused by the annotation ${pausedAnnotation}: remove it to go on`);
+  }
+  return isPaused ? skipped('paused', 'paused by spec.paused: unset it to go on') : null;
+}
+
+function windowsGate({ labels, machineLabels }: ResourceFacts): Closed | null {
+  const isWindows = [machineLabels[osLabel], labels[osLabel]].some((value) => value?.toLowerCase() === 'windows');
+  return isWindows ? skipped('windows', 'its machines run Windows, which has images of its own') : null;
+}
+
+// Which resources are opted in to managed boot images.
+
+type Enrolment = { readonly enrolled: true } | { readonly enrolled: false; readonly why: string };
+
+const FIELD = 'spec.managedBootImages.machineManagers of MachineConfiguration cluster';
+
+export function enrolmentOf(
+  { resource, labels }: Pick<ResourceFacts, 'resource' | 'labels'>,
+  optIn: OptIn | null,
+): Enrolment {
+  if (optIn === null) return { enrolled: false, why: 'not opted in: there is no MachineConfiguration cluster' };
+  const manager = managerOf(resource, optIn.managers);
+  const entry = `${pluralOf(resource)} of ${resource.api}`;
+  if (manager === undefined) return { enrolled: false, why: `not opted in: ${FIELD} has no entry for ${entry}` };
+  return selected(manager, labels, entry);
+}
+
+const managerOf = (resource: MachineResource, managers: readonly MachineManager[]): MachineManager | undefined =>
+  managers.find((each) => each.resource === pluralOf(resource) && each.apiGroup === resource.api);
+
+const pluralOf = ({ kind }: MachineResource): 'machinesets' | 'machinedeployments' =>
+  kind === 'MachineSet' ? 'machinesets' : 'machinedeployments';
+
+function selected({ selection }: MachineManager, labels: ResourceFacts['labels'], entry: string): Enrolment {
+  switch (selection.mode) {
+    case 'All':
+      return { enrolled: true };
+    case 'Partial':
+      return matchesSelector(selection.partial?.machineResourceSelector, labels)
+        ? { enrolled: true }
+        : { enrolled: false, why: `not opted in: its labels do not match the selector for ${entry} in ${FIELD}` };
+    default:
+      return { enrolled: false, why: `opted out: ${FIELD} has mode None for ${entry}; the boot image stays as it is` };
+  }
+}
+
+/** Whether MachineConfiguration asks for anything at all. */
+export const isAnythingManaged = (optIn: OptIn | null): boolean =>
+  optIn !== null && optIn.managers.some(({ resource, selection }) => isManaged(resource) && selection.mode !== 'None');
+
+/** Whether the API takes an automatic record of skew: not where MachineSets of the Machine API are left out on purpose. */
+export function mayRecordSkew(optIn: OptIn | null): boolean {
+  const entry = optIn?.managers.find(
+    (each) => each.resource === 'machinesets' && each.apiGroup === 'machine.openshift.io',
+  );
+  return entry === undefined ? isAnythingManaged(optIn) : entry.selection.mode === 'All';
+}
+
+/** What is acted on, as far as the status has words for it: the API of the platform knows no Cluster API there. */
+export const managersInForce = (optIn: OptIn | null): readonly MachineManager[] =>
+  (optIn?.managers ?? []).filter(
+    ({ resource, apiGroup, selection }) =>
+      apiGroup === 'machine.openshift.io' && isManaged(resource) && selection.mode !== 'None',
+  );
+
+const isManaged = (resource: MachineManager['resource']): boolean => resource !== 'controlplanemachinesets';
+
+/** What is asked for and cannot be done. */
+export const enrolmentNotes = (optIn: OptIn | null): readonly string[] =>
+  (optIn?.managers ?? [])
+    .filter(({ resource, selection }) => !isManaged(resource) && selection.mode !== 'None')
+    .map(
+      () =>
+        `${FIELD}: boot images of ControlPlaneMachineSets are not managed, and the entry for controlplanemachinesets has no effect. Remove it, or set its mode to None`,
+    );
