@@ -81,7 +81,7 @@ describe('slipway explain without -f', () => {
     const kind = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig' };
     await writeFile(
       path,
-      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: given.map((each) => ({ ...kind, ...each })) }),
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: given.map((each) => Object.assign({}, kind, each)) }),
     );
     const flags = ['--os-image', 'registry.example/os:1', '--allow-address', '127.0.0.0/8'];
     const offline = await runInProcess('explain', 'worker', '-f', path, ...flags);

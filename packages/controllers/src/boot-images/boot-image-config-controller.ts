@@ -40,7 +40,7 @@ import {
 import { BOOT_IMAGES, bootImagesGate, type BootImagesOptions, CLUSTER, fieldManager, goldenSource } from './sources.ts';
 
 /** ConfigMaps beside that with the OS images may only be read as metadata. */
-export const releaseSources = ({ namespace }: PoolOsOptions, keysOf: () => string[]): readonly Source[] => [
+const releaseSources = ({ namespace }: PoolOsOptions, keysOf: () => string[]): readonly Source[] => [
   { resource: machineConfigPools, keysOf },
   { ...osImagesSource(namespace), keysOf },
   { ...osImageStreamSource, keysOf },
@@ -51,7 +51,7 @@ export const releaseSources = ({ namespace }: PoolOsOptions, keysOf: () => strin
 type Reading = Pick<Context, 'read' | 'client'>;
 
 /** `releaseVersion`: of the ConfigMap with the boot images. */
-export async function readRelease(
+async function readRelease(
   releaseVersion: string,
   options: PoolOsOptions,
   { read, client }: Reading,

@@ -159,7 +159,7 @@ export interface Report {
 type Configuration = Stored<MachineConfiguration>;
 
 /** Gives what was written last; null: all was as it should be. */
-export async function writeReport(
+async function writeReport(
   configuration: Configuration,
   { conditions, managers, failures, skew }: Report,
   writer: Writer,
@@ -178,7 +178,7 @@ export async function writeReport(
 }
 
 /** Takes back all that was ever said here. */
-export async function withdrawReport(configuration: Configuration, writer: Writer): Promise<boolean> {
+async function withdrawReport(configuration: Configuration, writer: Writer): Promise<boolean> {
   const { conditions = [], ...others } = othersIn(configuration);
   const written = await write(configuration, writer, {
     annotations: { [bootImageFailuresAnnotation]: null, [bootImageSkewAnnotation]: null },

@@ -30,7 +30,7 @@ import { type Machines, ofClusterApi, ofMachineApi } from './machine-resources.t
 import type { ReadCluster } from './read-cluster.ts';
 
 /** Hundreds of MachineSets name the same few Secrets: each is read once. */
-export function createStubReader(client: Client) {
+function createStubReader(client: Client) {
   const loaded = new Map<string, Promise<StubSecret | null>>();
   const load = (namespace: string, name: string): Promise<StubSecret | null> => {
     if (name === '') return Promise.resolve(null);
@@ -79,7 +79,10 @@ type Labels = Readonly<Record<string, string>>;
 export interface ReadMachines {
   readonly machine: MachineReading;
   /** Null: it is not there, or cannot be read. */
-  readonly template: { readonly resource: Resource<InfrastructureTemplate>; readonly object: Stored<InfrastructureTemplate> } | null;
+  readonly template: {
+    readonly resource: Resource<InfrastructureTemplate>;
+    readonly object: Stored<InfrastructureTemplate>;
+  } | null;
 }
 
 /** Providers say on their CRDs which versions they keep: each kind is asked for once. */

@@ -17,7 +17,7 @@ export interface Question {
 /** Expected: what is wrong with the line, as a sentence for the one who wrote it. */
 class NotUnderstood extends Error {}
 
-export function readQuestion(value: unknown): Question | string {
+function readQuestion(value: unknown): Question | string {
   try {
     const { op, configs, to } = readObject(value);
     const operation = readOperation(op);

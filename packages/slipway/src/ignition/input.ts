@@ -24,7 +24,7 @@ export interface Input {
   report: Report;
 }
 
-export async function readInput(file: string, stdin: AsyncIterable<Uint8Array>): Promise<Input> {
+async function readInput(file: string, stdin: AsyncIterable<Uint8Array>): Promise<Input> {
   const name = file === '-' ? 'stdin' : file;
   const bytes = await readBytes(name, file === '-' ? stdin : createReadStream(file));
   return interpret(name, bytes);
@@ -45,7 +45,7 @@ function load(name: string, input: Uint8Array | object): Input {
   return { name, ...parsed, report: [...parsed.report, ...validate(parsed.config)] };
 }
 
-export function isUsable(input: Input): input is Input & { config: AnyConfig } {
+function isUsable(input: Input): input is Input & { config: AnyConfig } {
   return input.config !== null && !hasErrors(input.report);
 }
 

@@ -30,10 +30,10 @@ export interface Dump {
   readonly budgets: readonly PodDisruptionBudget[];
 }
 
-export const dumpedKinds: readonly string[] = [nodes.kind, pods.kind, podDisruptionBudgets.kind];
+const dumpedKinds: ReadonlySet<string> = new Set([nodes.kind, pods.kind, podDisruptionBudgets.kind]);
 
 /** What is not as the API server would have given it is left out, and said. */
-export function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; problems: string[] } {
+function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; problems: string[] } {
   const problems: string[] = [];
   const take = <T>(resource: { group: string; kind: string }, isIt: (value: unknown) => value is T): T[] =>
     documents.flatMap(({ place, value }) => {
@@ -54,7 +54,7 @@ export function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump
 }
 
 /** By name. */
-export const renderedIn = (machineConfigs: readonly MachineConfig[]): Map<string, PlannedConfig['spec']> =>
+const renderedIn = (machineConfigs: readonly MachineConfig[]): Map<string, PlannedConfig['spec']> =>
   new Map(
     machineConfigs
       .filter(({ metadata }) => metadata.name.startsWith(renderedPrefix))
@@ -172,7 +172,7 @@ function nameIn(value: unknown): string {
 type Settings = { ok: true; object: MachineConfiguration | undefined } | { ok: false; problems: string[] };
 
 /** The MachineConfiguration `cluster`, of which there is one. */
-export function settingsIn(documents: readonly ManifestDocument[]): Settings {
+function settingsIn(documents: readonly ManifestDocument[]): Settings {
   const { group, kind } = machineConfigurationKind;
   const found = documents.filter(({ value }) => headerOf(value).group === group && headerOf(value).kind === kind);
   const problems = found.flatMap(({ place, value }, index) => {
@@ -242,4 +242,4 @@ export async function readOffline(
 
 /** A plan looks at more kinds than a render. */
 const unused = (ignored: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
-  new Map([...ignored].filter(([kind]) => kind !== machineConfigurationKind.kind && !dumpedKinds.includes(kind)));
+  new Map([...ignored].filter(([kind]) => kind !== machineConfigurationKind.kind && !dumpedKinds.has(kind)));

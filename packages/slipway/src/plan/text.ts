@@ -14,7 +14,7 @@ import {
 import { formatItem } from '@slipway/ignition';
 import { durationText, nameList, safeText, shortConfig } from '../cli/terminal.ts';
 
-export function drainLines({ nodes }: Pick<PoolPlan, 'nodes'>, verbose: boolean): string[] {
+function drainLines({ nodes }: Pick<PoolPlan, 'nodes'>, verbose: boolean): string[] {
   const drained = nodes.filter(({ drain }) => drain !== null);
   if (drained.length === 0) return [];
   const machines = count(drained.length, 'machine');

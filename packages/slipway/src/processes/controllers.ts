@@ -116,7 +116,7 @@ export interface Surroundings {
 }
 
 /** Every controller there is; one folder each in packages/controllers. */
-export function controllersOf(
+function controllersOf(
   namespace: string,
   settings: ControllerSettings,
   { gates, metrics }: Surroundings,
