@@ -9,7 +9,7 @@ import LongestFirst from './tools/test-order.ts';
 //   x.slow.test.ts     long matrices and what needs kube-controller-manager; `npm run test:slow`
 const tests = (suffix: string) => ['packages', 'tools', 'e2e', 'bench'].map((dir) => `${dir}/**/*${suffix}`);
 const ignored = ['**/node_modules/**'];
-const alone = ['e2e/watch-torture.e2e.test.ts', 'packages/controllers/src/boot-images/boot-image-scale.e2e.test.ts'];
+const alone = ['packages/controllers/src/boot-images/boot-image-scale.e2e.test.ts'];
 
 // Files share a process: loading the same modules again for each of them took a third of the time. So a test leaves
 // nothing behind in its process: no fake timers, environment variables, changed globals or open servers.
@@ -76,7 +76,7 @@ export default defineConfig({
       },
       {
         test: {
-          // They starve beside others, or measure.
+          // It measures.
           name: 'alone',
           maxWorkers: 1,
           sequence: { groupOrder: 2 },

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import {
   crdOf,
   infrastructures,
@@ -17,9 +15,8 @@ import { startTestCluster, type TestCluster } from '@slipway/testing/control-pla
 import { installCrd } from '@slipway/testing/resources';
 import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
+import { run } from '@slipway/tools/run';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-const run = promisify(execFile);
 
 const clusterResource = (group: string, kind: string, plural: string): Resource => ({
   group,
@@ -114,7 +111,7 @@ describe('an object is the same object in every version', () => {
 describe('kubectl', () => {
   const kubectl = async (...args: string[]): Promise<string> => {
     const { kubectl: program } = await resolveBinaries(['kubectl']);
-    return (await run(program, ['--kubeconfig', cluster.controlPlane.kubeconfig, ...args])).stdout;
+    return run(program, ['--kubeconfig', cluster.controlPlane.kubeconfig, ...args]);
   };
 
   it('explains a pool in our words', async () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { resolveCommand } from '@slipway/tools/command';
 import { resolveBinaries, startControlPlane, ToolsError, type ControlPlane } from '@slipway/tools/controlplane';
 import { OracleError, resolveOracle } from '@slipway/tools/ignition-oracle';
 import { isIronicMissing } from '@slipway/tools/ironic';
@@ -32,6 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const nodes = needs.has('nodes') ? await resolveNodes().catch(giveUp) : {};
   project.provide('nodes', nodes);
   project.provide('crio', needs.has('crio') ? await resolveCrioUnderTest(nodes).catch(giveUp) : {});
+  project.provide('command', await resolveCommand());
   const controlPlane = await start(needs).catch(giveUp);
   project.provide('kubeconfig', controlPlane.kubeconfig);
   const installations = await mkdtemp(join(tmpdir(), 'slipway-installations-'));

@@ -1,8 +1,6 @@
 // `slipway dataimage` and the examples of permissions on a real API server. There is no controller and no Ironic here: the
 // status of hosts and DataImages is written by the test, in the controller's words.
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, namespaces } from '@slipway/api';
 import { type Client, type KubeObject, type Resource, type Stored, type WriteOptions } from '@slipway/kube';
 import { runInProcess } from '@slipway/slipway/testing/in-process';
@@ -11,6 +9,7 @@ import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { type ControlPlane, resolveBinaries } from '@slipway/tools/controlplane';
 import { type IsoServer, isoOf, startIsoServer } from '@slipway/tools/ironic';
+import { run } from '@slipway/tools/run';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 const namespace = 'openshift-machine-api';
@@ -271,7 +270,7 @@ describe('the examples of who may attach what', () => {
 
   beforeAll(async () => {
     const { kubectl } = await resolveBinaries(['kubectl']);
-    await promisify(execFile)(kubectl, ['--kubeconfig', controlPlane.kubeconfig, 'apply', '-f', access]);
+    await run(kubectl, ['--kubeconfig', controlPlane.kubeconfig, 'apply', '-f', access]);
     for (const name of ['viewers', 'attachers', 'rebooters']) {
       who[name] = await controlPlane.kubeconfigFor({ user: name, groups: [`dataimage-${name}`], name });
     }

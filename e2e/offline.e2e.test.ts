@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { machineConfigPools, machineConfigs, secrets } from '@slipway/api';
 import { decodeDataUrl } from '@slipway/ignition';
@@ -13,6 +11,7 @@ import { configWithFile, customPool, machineConfig } from '@slipway/testing/buil
 import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
+import { run } from '@slipway/tools/run';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { findPool, type Fleet, namespace, renderedWith, startFleet } from './render/fleet.ts';
@@ -126,7 +125,7 @@ describe('on the cluster that comes to be', () => {
   const kubectl = async (...args: string[]): Promise<string> => {
     const { kubectl: program } = await resolveBinaries(['kubectl']);
     const all = ['--kubeconfig', fleet.controlPlane.kubeconfig, ...args];
-    return (await promisify(execFile)(program, all, { maxBuffer: 64 * 1024 * 1024 })).stdout;
+    return run(program, all);
   };
 
   it('bootstrap’s manifests can be applied as it says, and the controllers go on with the same configs and CA', async () => {

@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { join, resolve } from 'node:path';
 import { machineConfigPools, nodes } from '@slipway/api';
 import { createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import type { Client } from '@slipway/kube';
-import { type RunningProcess, startSlipway } from '@slipway/testing/slipway-process';
+import { type RunningProcess, startProgram, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
+import { run } from '@slipway/tools/run';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let dataDir: string;
@@ -25,8 +24,11 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
+// From its sources, as `npm start` runs it.
+const main = resolve(import.meta.dirname, '../packages/slipway/src/main.ts');
+
 async function start(...args: string[]): Promise<RunningProcess> {
-  running = startSlipway('start', '--data-dir', dataDir, '--feature-gates', 'PinnedImages=true', ...args);
+  running = startProgram(main, ['start', '--data-dir', dataDir, '--feature-gates', 'PinnedImages=true', ...args]);
   await running.saw(/Ctrl-C stops everything/);
   return running;
 }
@@ -53,13 +55,13 @@ describe('slipway start', () => {
     expect(first.out()).toContain(join(dataDir, 'admin.kubeconfig'));
     await until(async () => expect(await pools()).toEqual(['master', 'worker']));
     const kubectl = (await resolveBinaries(['kubectl'])).kubectl;
-    const { stdout } = await promisify(execFile)(kubectl, [
+    const explained = await run(kubectl, [
       '--kubeconfig',
       join(dataDir, 'admin.kubeconfig'),
       'explain',
       'machineconfigpool.spec',
     ]);
-    expect(stdout).toContain('maxUnavailable');
+    expect(explained).toContain('maxUnavailable');
 
     first.child.kill('SIGINT');
     expect(await first.exit).toBe(0);

@@ -57,7 +57,9 @@ describe('what ./slipway runs', () => {
   beforeEach(async () => {
     clone = await mkdtemp(join(tmpdir(), 'slipway-clone-'));
     await cp(join(ROOT, 'slipway'), at('slipway'));
-    await cp(join(ROOT, 'tools/bundle'), at('tools/bundle'), { recursive: true });
+    for (const name of ['bundle', 'run.ts']) {
+      await cp(join(ROOT, 'tools', name), at(join('tools', name)), { recursive: true });
+    }
     await write('package.json', '{ "type": "module" }');
     await write('package-lock.json', '{}');
     await write('tools/package.json', '{ "type": "module" }');

@@ -11,6 +11,7 @@ import { type Client, createClient, createTransport, loadKubeconfig } from '@sli
 import { makeSimulatedMachine } from '@slipway/simulator';
 import { bundleDaemon, daemonEnvironment, daemonFlags } from '@slipway/tools/bundle';
 import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
+import { run } from '@slipway/tools/run';
 import { cpuMs, peakMegabytes } from '../server/usage.ts';
 import { benchFiles, configOf } from './configs.ts';
 
@@ -108,10 +109,4 @@ async function measureIdle(pid: number): Promise<DaemonUsage> {
 async function residentMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return (Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024) / 1e6;
-}
-
-async function run(program: string, args: readonly string[]): Promise<void> {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  const code = await new Promise((done) => child.once('close', done));
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${String(code)}`);
 }

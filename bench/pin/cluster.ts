@@ -1,7 +1,5 @@
 // A real control plane with Slipway installed and one node in it. What the controllers would do for that node is done by hand: only the
 // daemon is measured.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -18,6 +16,7 @@ import { pinAssignmentAnnotation } from '@slipway/api/names';
 import { encodeAssignment } from '@slipway/fleet';
 import { type Client, createClient, createInformer, createTransport, loadKubeconfig } from '@slipway/kube';
 import { startControlPlane } from '@slipway/tools/controlplane';
+import { run } from '@slipway/tools/run';
 import { configOf } from '../apply/configs.ts';
 import { CONFIG } from './bench-node.ts';
 
@@ -43,11 +42,7 @@ export interface BenchCluster {
 
 export async function startCluster(): Promise<BenchCluster> {
   const controlPlane = await startControlPlane();
-  const installing = spawn(process.execPath, [main, 'install', '--kubeconfig', controlPlane.kubeconfig], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const [code] = await once(installing, 'close');
-  if (code !== 0) throw new Error(`slipway install ended with ${String(code)}`);
+  await run(process.execPath, [main, 'install', '--kubeconfig', controlPlane.kubeconfig]);
   const groups = [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'];
   const operator = await controlPlane.kubeconfigFor({ user: 'operator', groups, name: 'operator' });
   const client = createClient(createTransport(await loadKubeconfig([operator])));

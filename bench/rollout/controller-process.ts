@@ -1,10 +1,8 @@
 // The controllers in a process of their own, as they run in a cluster, and what can be measured of it from outside.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { pickFreePort } from '@slipway/tools/controlplane';
+import { startService } from '@slipway/tools/run';
 import { cpuMs, peakMegabytes } from '../server/usage.ts';
 
 /** As a person starts it; the shell in it becomes Node. */
@@ -34,12 +32,20 @@ export async function startControllers(kubeconfig: string): Promise<ControllerPr
     '--log-level',
     'warn',
   ];
-  const child = spawn(program, ['controller', ...flags, '--probes', `127.0.0.1:${port}`], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+  const controllers = startService(program, ['controller', ...flags, '--probes', `127.0.0.1:${port}`], {
+    name: 'slipway controller',
     env: { ...process.env, NODE_OPTIONS: '' },
   });
-  const pid = child.pid ?? 0;
-  await untilReady(child, `${url}/readyz`);
+  const { pid } = controllers;
+  const isReady = (): Promise<boolean> =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await controllers.waitUntil(isReady, READY_WITHIN_MS).catch(async (error: unknown) => {
+    await controllers.stop('SIGKILL');
+    throw error;
+  });
   return {
     cpuMs: () => cpuMs([pid]),
     peakMegabytes: () => peakMegabytes([pid]),
@@ -47,37 +53,21 @@ export async function startControllers(kubeconfig: string): Promise<ControllerPr
       const status = await readFile(`/proc/${pid}/status`, 'utf8');
       return (Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024) / 1e6;
     },
-    async queueWaits(controllers) {
+    async queueWaits(names) {
       const text = await (await fetch(`${url}/metrics`)).text();
       const waits = new Map<number, number>();
       for (const [, bound = '', controller = '', count] of text.matchAll(BUCKET)) {
-        if (!controllers.includes(controller)) continue;
+        if (!names.includes(controller)) continue;
         const seconds = bound === '+Inf' ? Infinity : Number(bound);
         waits.set(seconds, (waits.get(seconds) ?? 0) + Number(count));
       }
       return waits;
     },
-    async stop() {
-      if (child.exitCode !== null) return;
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    },
+    stop: () => controllers.stop(),
   };
 }
 
 const BUCKET = /^slipway_queue_wait_seconds_bucket\{le="([^"]+)",controller="([^"]+)"\} (\d+)$/gm;
-
-async function untilReady(child: ChildProcess, url: string): Promise<void> {
-  const giveUpAt = performance.now() + READY_WITHIN_MS;
-  while (performance.now() < giveUpAt) {
-    if (child.exitCode !== null) break;
-    const answer = await fetch(url).catch(() => undefined);
-    if (answer?.ok === true) return;
-    await wait(100);
-  }
-  child.kill('SIGKILL');
-  throw new Error('the controllers do not become ready');
-}
 
 /** The wait that 99 of 100 keys stay below: somewhere within its bucket, in proportion. */
 export function percentile99(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number {

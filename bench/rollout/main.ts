@@ -1,7 +1,6 @@
 // Rollouts over 1,000 and 5,000 nodes, at most 10 % and 100 % of them out of service, on a real control plane with the real
 // controllers in a process of their own. The machines are light: the model of the daemon, which writes what the daemon writes on its
 // Node and touches no disk. Every change drains and boots every machine; there are no pods to evict.
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { defaultNamespace, machineConfigPools } from '@slipway/api';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
+import { tryRun } from '@slipway/tools/run';
 import { type Comparison, compare } from '../comparison.ts';
 import { requestsSince } from './audited.ts';
 import { type ControllerProcess, percentile99, startControllers } from './controller-process.ts';
@@ -162,18 +162,10 @@ async function timePlans(kubeconfig: string, directory: string): Promise<number>
 }
 
 /** As a person calls it. `plan` tells by its exit code what it found. */
-function slipway(...args: string[]): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  execFile(
-    join(import.meta.dirname, '../../slipway'),
-    args,
-    { maxBuffer: 64 * 1024 * 1024 },
-    (error, stdout, stderr) => {
-      if (error === null || error.code === 2 || error.code === 3) resolve(stdout);
-      else reject(new Error(`slipway ${args.join(' ')}: ${stderr}`));
-    },
-  );
-  return promise;
+async function slipway(...args: string[]): Promise<string> {
+  const { code, out, err } = await tryRun(join(import.meta.dirname, '../../slipway'), args);
+  if (![0, 2, 3].includes(code)) throw new Error(`slipway ${args.join(' ')}: ${err}`);
+  return out;
 }
 
 function line(result: Rollout): string {

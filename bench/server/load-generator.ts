@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import { run } from '@slipway/tools/run';
 
 export interface Load {
   port: number;
@@ -32,7 +29,6 @@ export async function buildLoadGenerator(directory: string): Promise<(load: Load
   });
   return async ({ port, ...load }) => {
     const flags = Object.entries({ address: `127.0.0.1:${port}`, ...load }).map(([name, value]) => `-${name}=${value}`);
-    const { stdout } = await run(binary, flags);
-    return JSON.parse(stdout) as LoadReport;
+    return JSON.parse(await run(binary, flags)) as LoadReport;
   };
 }

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { bootstrapPaths } from '@slipway/server';
+import { pickFreePort } from '@slipway/tools/controlplane';
+import { startService } from '@slipway/tools/run';
 
 const command = resolve(import.meta.dirname, '../../slipway');
 
@@ -61,6 +59,8 @@ function makeFiles(): object[] {
   }));
 }
 
+const READY_MS = 120_000;
+
 export interface OurServer {
   port: number;
   pids: number[];
@@ -69,33 +69,12 @@ export interface OurServer {
 
 /** The command as it runs in production: tokens are checked, every request is logged and counted. */
 export async function startOurServer(directory: string): Promise<OurServer> {
-  const [port, probes] = [await freePort(), await freePort()];
+  const port = await pickFreePort();
+  const probes = await pickFreePort([port]);
   const flags = ['--bootstrap', directory, '--listen', `127.0.0.1:${port}`, '--probes', `127.0.0.1:${probes}`];
-  const child = spawn(command, ['server', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const exit = once(child, 'close');
-  await new Promise<void>((ready, fail) => {
-    let log = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (log.length < 10_000) log += text;
-      if (log.includes('answers prepared') && log.includes('machines are served')) ready();
-    });
-    void exit.then(() => fail(new Error(`the server ended: ${log}`)));
-  });
-  return {
-    port,
-    pids: [child.pid ?? 0],
-    async stop() {
-      child.kill('SIGTERM');
-      await exit;
-    },
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  const server = startService(command, ['server', ...flags], { name: 'slipway server' });
+  const isReady = (): boolean =>
+    ['answers prepared', 'machines are served'].every((words) => server.log().includes(words));
+  await server.waitUntil(isReady, READY_MS);
+  return { port, pids: [server.pid], stop: () => server.stop() };
 }

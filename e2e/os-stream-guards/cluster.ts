@@ -1,13 +1,10 @@
 // A cluster with Slipway installed and no controllers running: the test is all of them.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { machineConfigPools, osImageStreams, osStreamAnnotation } from '@slipway/api';
 import { type Client, isKubeError, type Resource } from '@slipway/kube';
 import { startTestCluster } from '@slipway/testing/control-plane';
 import { resolveBinaries } from '@slipway/tools/controlplane';
+import { run } from '@slipway/tools/run';
 import { expect } from 'vitest';
-
-const run = promisify(execFile);
 
 export const streamsName = { name: 'cluster' };
 
@@ -45,7 +42,7 @@ export async function startGuardedCluster(): Promise<GuardedCluster> {
     controllers,
     dataDir: controlPlane.dataDir,
     clientOf: (user, ...groups) => clientFor({ user, groups: [...groups, 'system:masters'] }),
-    kubectl: async (...args) => (await run(kubectl, ['--kubeconfig', controlPlane.kubeconfig, ...args])).stdout,
+    kubectl: (...args) => run(kubectl, ['--kubeconfig', controlPlane.kubeconfig, ...args]),
     poolThat: async ({ asks, tracked, runs }) => {
       const name = `pool-${++made}`;
       const annotations = { ...(tracked !== undefined && { [osStreamAnnotation]: tracked }) };

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { promisify } from 'node:util';
+import { run } from '@slipway/tools/run';
 
 /** The etcd below an API server, as the server's own arguments name it. */
 export interface Etcd {
@@ -10,8 +9,8 @@ export interface Etcd {
 }
 
 export async function etcdBelow(apiServerPid: number): Promise<Etcd> {
-  const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'args=', '-p', String(apiServerPid)]);
-  const argument = (name: string): string => new RegExp(`--${name}=(\\S+)`).exec(stdout)?.[1] ?? '';
+  const command = await run('ps', ['-ww', '-o', 'args=', '-p', String(apiServerPid)]);
+  const argument = (name: string): string => new RegExp(`--${name}=(\\S+)`).exec(command)?.[1] ?? '';
   const [ca, cert, key] = await Promise.all(
     ['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'].map((name) => readFile(argument(name), 'utf8')),
   );

@@ -1,7 +1,8 @@
 import { globSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
+import { run } from '../run.ts';
 import { inAscii, refuseUnresolved } from './bundle.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -35,6 +36,12 @@ export async function bundleCommand(root = ROOT, directory = join(root, 'dist/cl
   return build;
 }
 
+/** The entry of a build that is as new as the sources: `./slipway` knows how to tell. */
+export async function resolveCommand(): Promise<string> {
+  await run(join(ROOT, 'slipway'), ['--version']);
+  return realpath(join(ROOT, 'dist/cli/current/main.mjs'));
+}
+
 /** Returns what it read of ours. */
 async function writeChunks(root: string, build: string): Promise<string[]> {
   const read = new Set<string>();
@@ -65,6 +72,7 @@ async function writeChunks(root: string, build: string): Promise<string[]> {
     'packages/*/package.json',
     'tools/package.json',
     'tools/bundle/*.ts',
+    'tools/run.ts',
     'node_modules/.package-lock.json',
   ];
   for (const path of rest.flatMap((pattern) => globSync(pattern, { cwd: root }))) {

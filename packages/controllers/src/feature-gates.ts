@@ -98,3 +98,7 @@ export function listenToGates(gates: Gates | undefined, keys: () => Iterable<str
       }),
   };
 }
+
+export const pinnedImagesGate = 'PinnedImages';
+
+export const pinsImages = (gates: Gates | undefined): boolean => gates?.isOn(pinnedImagesGate) === true;

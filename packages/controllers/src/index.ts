@@ -9,7 +9,7 @@ export {
   type SnapshotProblem,
   type SnapshotState,
   snapshotStateOf,
-} from './remote-content/index-secret.ts';
+} from './snapshots.ts';
 export { remoteContentController, type RemoteContentOptions } from './remote-content/controller.ts';
 export { contentLimits } from './remote-content/resolve-content.ts';
 export {
@@ -35,7 +35,7 @@ export { renderedCopiesController } from './render/rendered-copies-controller.ts
 export { machineConfigNodesController } from './machine-config-nodes-controller.ts';
 export { drainController, type DrainOptions } from './drain/controller.ts';
 export { osStreamsControllers } from './os-streams/controllers.ts';
-export type { OsStreamsOptions } from './os-streams/streams-controller.ts';
+export type { OsStreamsOptions } from './os-streams/options.ts';
 export { type MakeRegistry, readSources, registryWith } from './os-streams/read-sources.ts';
 export { createBootImageMetrics } from './boot-images/report-controller.ts';
 export { bootImagesControllers } from './boot-images/controllers.ts';

@@ -1,4 +1,5 @@
 // A daemon of one machine: what it does at once, without a cluster, and what it does with one as a controller.
+import { truncate } from '@slipway/base/text';
 import { driftPolicyAnnotation } from '@slipway/api/names';
 import { type Client, type ControllerDef, done, type Log, type Metrics, type Next, type Recorder } from '@slipway/kube';
 import type { UpdateResult, UpdateStep } from './apply/updater.ts';
@@ -187,7 +188,7 @@ function withDiffs({ text, drifts }: DriftReport): string {
   const diffs = drifts.map(({ diff }) => diff).filter((diff) => diff !== '');
   const all = diffs.join('\n');
   if (all === '') return text;
-  return `${text}\n${all.length > MOST_DIFF ? `${all.slice(0, MOST_DIFF)}…` : all}`;
+  return `${text}\n${truncate(all, MOST_DIFF)}`;
 }
 
 /** A machine that goes down or could not be brought to one config is not watched: it is known not to be right. */

@@ -1,3 +1,5 @@
+import { CodedError } from '@slipway/base/coded-error';
+
 /** Every code of the daemon, with what it means. docs/errors.md says what to do about each. */
 export const daemonErrors = {
   SLW_DAEMON_PATH: 'a path of the config leads out of the machine’s root, or through what is no directory',
@@ -30,12 +32,6 @@ export const daemonErrors = {
 
 export type DaemonErrorCode = keyof typeof daemonErrors;
 
-export class DaemonError extends Error {
+export class DaemonError extends CodedError<DaemonErrorCode> {
   override readonly name = 'DaemonError';
-  readonly code: DaemonErrorCode;
-
-  constructor(code: DaemonErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 }

@@ -1,14 +1,14 @@
 // Finishes what Ignition began: kernel arguments, extensions and OS of the config that the machine was born with. It runs
 // before the kubelet, at every boot until it is done, and may be cut off at any point.
 import { posix } from 'node:path';
-import { isRecord } from '@slipway/base/json';
+import { object, readableItems, stateFileCodec, string } from '@slipway/base/codec';
 import { PRESET_PATH, splitArguments } from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import { DaemonError } from './errors.ts';
 import type { Deployment, Host, OSChange, Progress } from './host/host.ts';
 import { imagesOf } from './host/os/change-steps.ts';
 import { digestOf, packagesOfExtensions, packagesOfKernel } from './host/os/deployment.ts';
-import { ENCAPSULATED, STATE_DIRECTORY, writeStateFile } from './node/state-file.ts';
+import { ENCAPSULATED, readStateFile, STATE_DIRECTORY, writeStateFile } from './node/state-file.ts';
 import { parseStoredConfig, readCurrentConfig, type StoredConfig, writeCurrentConfig } from './node/stored-config.ts';
 
 export type FirstBoot =
@@ -103,6 +103,12 @@ interface Boots {
   readonly boots: readonly string[];
 }
 
+const MAX_BOOTS_BYTES = 4096;
+const bootsFile = stateFileCodec<Boots>({
+  maxChars: MAX_BOOTS_BYTES,
+  decoder: object({ config: string(), boots: readableItems(string()) }),
+});
+
 async function countBoot(host: Host, { name }: StoredConfig): Promise<void> {
   const before = await readBoots(host, name);
   const bootId = await host.bootId();
@@ -114,18 +120,12 @@ async function countBoot(host: Host, { name }: StoredConfig): Promise<void> {
     );
   }
   const boots: Boots = { config: name, boots: [...before, bootId] };
-  await writeStateFile(host.files, ATTEMPTS, JSON.stringify(boots));
+  await writeStateFile(host.files, ATTEMPTS, bootsFile.encode(boots));
 }
 
 async function readBoots({ files }: Host, config: string): Promise<readonly string[]> {
-  if ((await files.lookAt(ATTEMPTS)) === null) return [];
-  try {
-    const noted: unknown = JSON.parse(new TextDecoder().decode(await files.read(ATTEMPTS, 4096)));
-    if (!isRecord(noted) || noted['config'] !== config || !Array.isArray(noted['boots'])) return [];
-    return noted['boots'].filter((boot) => typeof boot === 'string');
-  } catch {
-    return [];
-  }
+  const noted = await readStateFile(files, ATTEMPTS, bootsFile, MAX_BOOTS_BYTES).catch(() => null);
+  return noted?.config === config ? noted.boots : [];
 }
 
 /**

@@ -35,15 +35,9 @@ export {
 } from './errors.ts';
 export { canonicalJson, isRenderedAs, renderedName } from './render/rendered-name.ts';
 export { RENDERED_VERSION, type RenderedIgnition } from './render/ignition.ts';
-export {
-  needsRemoteContent,
-  type ObjectReference,
-  readMachineConfig,
-  type RemoteReference,
-  remoteReferences,
-  type RenderInput,
-  type RenderProblem,
-} from './render/input.ts';
+export { type RenderProblem } from './render/problem.ts';
+export { needsRemoteContent, type RemoteReference, remoteReferences } from './render/remote.ts';
+export { type ObjectReference, readMachineConfig, type RenderInput } from './render/input.ts';
 export { type LabelSelector, matchesSelector, selectMachineConfigs } from './render/select.ts';
 export type { OSImages, OSStream, RenderImages } from './render/machine-settings.ts';
 export { diffRendered, type RenderProvenance, type SettingOrigin } from './render/diff.ts';
@@ -108,9 +102,7 @@ export {
 } from './rollout/policy.ts';
 export { addToHistory, decodeHistory, decodeState, encodeHistory, encodeState } from './rollout/memory.ts';
 export {
-  isControlPlanePool,
   nodeFactsOf,
-  osMajorOf,
   parseTargetReason,
   poolFactsOf,
   type ReadPool,
@@ -130,7 +122,8 @@ export {
   poolStatusOf,
   type PoolStreamInput,
 } from './rollout/pool-status.ts';
-export { findStream, isStreamName, lifecycleOf, listStreams, streamsOf, successorsOf } from './os-streams/available.ts';
+export { streamsOf } from './os-streams/lifecycle.ts';
+export { findStream, isStreamName, lifecycleOf, listStreams, successorsOf } from './os-streams/available.ts';
 export {
   type DefaultStream,
   defaultStreamOf,
@@ -146,12 +139,9 @@ export {
   encodeLifecycle,
   lifecycleAnnotations,
   lifecycleOfTag,
-  poolDeprecation,
-  type PoolOnStream,
   type ReadLifecycle,
-  type StreamCondition,
-  upgradeableOf,
-} from './os-streams/deprecation.ts';
+} from './os-streams/lifecycle.ts';
+export { poolDeprecation, type PoolOnStream, type StreamCondition, upgradeableOf } from './os-streams/deprecation.ts';
 export type * from './os-streams/available.ts';
 export {
   streamOfPool,
@@ -168,10 +158,10 @@ export {
   streamClassLabel,
   streamOfLabels,
 } from './os-streams/runs.ts';
+export { assignSets } from './pinned-images/assign-sets.ts';
 export {
   addedSetsOf,
   type AssignedSet,
-  assignSets,
   decodeAssignment,
   encodeAddedSets,
   encodeAssignment,
@@ -220,3 +210,13 @@ export {
   namedImages,
   osImagesOfPool,
 } from './os-streams/pool-os-images.ts';
+export {
+  maxChunks,
+  type PackedSnapshot,
+  packSnapshot,
+  snapshotDigest,
+  unpackSnapshot,
+} from './render/pack-snapshot.ts';
+export { osMajorOf } from './os-streams/os-major.ts';
+export { isControlPlanePool } from './pool-of.ts';
+export { pinSummaryOf } from './pinned-images/pool-summary.ts';

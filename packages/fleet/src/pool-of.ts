@@ -60,3 +60,6 @@ function noPool({ name, labels = {} }: NodeIdentity): ChosenPool {
     message: `Node ${name} is selected by no pool: expected the label of a pool's spec.nodeSelector, found ${found}. Label the node, for example node-role.kubernetes.io/worker=`,
   };
 }
+
+/** Whether the machines of a pool are part of the control plane. */
+export const isControlPlanePool = (pool: string): boolean => pool === 'master' || pool === 'arbiter';

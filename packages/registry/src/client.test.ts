@@ -29,8 +29,8 @@ describe('inspect', () => {
       layers: image.layers.map(descriptorOf),
       size: sizes.reduce((sum, size) => sum + size),
     });
-    expect(server.seen[0]?.path).toBe('/v2/ocp/release/manifests/4.22');
-    expect(server.seen[0]?.accept).toContain('application/vnd.oci.image.index.v1+json');
+    expect(server.requests[0]?.path).toBe('/v2/ocp/release/manifests/4.22');
+    expect(server.requests[0]?.headers.accept).toContain('application/vnd.oci.image.index.v1+json');
   });
 
   it('asked for again by digest costs nothing, by tag one request', async () => {
@@ -39,9 +39,9 @@ describe('inspect', () => {
     const image = await releaseImage();
     server.put('4.22', image);
     const first = await registry.inspect(`${server.host}/release@${image.manifest.digest}`);
-    expect(server.seen).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     expect(await registry.inspect(`${server.host}/release@${image.manifest.digest}`)).toEqual(first);
-    expect(server.seen).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     await registry.inspect(`${server.host}/release:4.22`);
     expect(server.paths.slice(2)).toEqual(['manifests/4.22']);
   });
@@ -53,7 +53,7 @@ describe('inspect', () => {
     server.put('4.22', image);
     const layers = await registry.layers(`${server.host}/release@${image.manifest.digest}`);
     expect(layers).toEqual(image.layers.map(descriptorOf));
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('picks the platform out of an index, also out of one inside another', async () => {
@@ -269,8 +269,8 @@ describe('a client', () => {
     for (const image of images) server.put(image.manifest.digest, image);
     // The first answer comes when two have asked.
     const two = Promise.withResolvers<void>();
-    server.fail(async ({ atOnce }) => {
-      if (atOnce === 2) two.resolve();
+    server.fail(async ({ concurrent }) => {
+      if (concurrent === 2) two.resolve();
       await two.promise;
       return false;
     });
@@ -278,7 +278,7 @@ describe('a client', () => {
       images.map(({ manifest }) => registry.inspect(`${server.host}/a@${manifest.digest}`)),
     );
     expect(found.map(({ labels }) => labels['number'])).toEqual(images.map((_, i) => `${i}`));
-    expect(Math.max(...server.seen.map(({ atOnce }) => atOnce))).toBe(2);
+    expect(Math.max(...server.requests.map(({ concurrent }) => concurrent))).toBe(2);
   });
 
   it('that is closed says so, also to who waits', async () => {
@@ -287,7 +287,7 @@ describe('a client', () => {
     server.fail(() => true);
     const waiting = [1, 2].map((tag) => registry.inspect(`${server.host}/app:${tag}`));
     for (const one of waiting) one.catch(() => {});
-    await expect.poll(() => server.seen.length).toBe(1);
+    await expect.poll(() => server.requests.length).toBe(1);
     await registry.close();
     for (const one of waiting) await expect(one).rejects.toMatchObject({ code: 'SLW_REGISTRY_CLOSED' });
     await expect(registry.inspect(`${server.host}/app:1`)).rejects.toMatchObject({ code: 'SLW_REGISTRY_CLOSED' });
@@ -306,7 +306,7 @@ describe('a client', () => {
     const stop = new AbortController();
     const reading = registry.readFile(`${server.host}/app:1`, 'a', { maxBytes: 10, signal: stop.signal });
     reading.catch(() => {});
-    await expect.poll(() => server.seen.length).toBe(2);
+    await expect.poll(() => server.requests.length).toBe(2);
     stop.abort(new Error('enough'));
     await expect(reading).rejects.toThrow('enough');
   });

@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
+import { always, cutHalfway, type Fault, firstTimes } from '@slipway/testing/fake-http-server';
 import { describe, expect, it } from 'vitest';
 import { RegistryError } from './errors.ts';
 import type { Registry, RegistryOptions } from './registry.ts';
 import { clientOf } from './testing/client.ts';
 import { blobOf, imageOf, layerOf } from './testing/image.ts';
 import type { Blob, TestImage } from './testing/image.ts';
-import { always, cutHalfway, firstTimes, startMisbehavingRegistry } from './testing/misbehaving-registry.ts';
-import type { Fault, MisbehavingRegistry } from './testing/misbehaving-registry.ts';
+import { startMisbehavingRegistry } from './testing/misbehaving-registry.ts';
+import type { MisbehavingRegistry } from './testing/misbehaving-registry.ts';
 
 const secret = 'hunter2';
 const fileSize = 600_000;
@@ -54,7 +55,7 @@ const cases: Record<string, Case> = {
   '429': { fault: () => status(429), code: 'THROTTLED', asked: 3, message: /asked again later.*\(tried 3 times\)/ },
   '500': { fault: () => status(500), code: 'SERVER', asked: 3, message: /found status 500.*\(tried 3 times\)/ },
   'cut mid-layer': {
-    fault: ({ layer }) => always(/blobs/, cutHalfway(layer)),
+    fault: ({ layer }) => always(/blobs/, cutHalfway(layer.bytes)),
     code: 'CUT',
     asked: 3,
     message: /expected the whole answer, found that the connection ended.*\(tried 3 times\)/,
@@ -262,7 +263,7 @@ describe('mirrors', () => {
     bad.fail(fault(image));
     expect(await readFile(registry, source)).toHaveLength(fileSize);
     expect(registry.clock.slept).toEqual([]);
-    expect(good.seen[0]?.path).toBe(`/v2/copy/app/blobs/${image.layer.digest}`);
+    expect(good.requests[0]?.path).toBe(`/v2/copy/app/blobs/${image.layer.digest}`);
   });
 
   it('one that gave something is asked first for the rest of the image', async () => {
@@ -272,7 +273,7 @@ describe('mirrors', () => {
     good.put('1', await oneFileImage());
     const { reference } = await registry.inspect(`${source}/app:1`);
     expect(reference).toMatch(/^source\.example\.com\/app@sha256:/);
-    expect(bad.seen).toHaveLength(1);
+    expect(bad.requests).toHaveLength(1);
   });
 
   it('when all fail, the error lists each with its reason; those that may recover are asked again', async () => {
@@ -286,7 +287,7 @@ describe('mirrors', () => {
     expect(failure.message).toContain('source.example.com/app:1: manifest 1: none of the 2 places that may have it');
     expect(failure.message).toMatch(new RegExp(`${gone.host}: .*MANIFEST_UNKNOWN.*\\[SLW_REGISTRY_NOT_FOUND\\]`));
     expect(failure.message).toMatch(new RegExp(`${broken.host}: .*\\(tried 3 times\\) \\[SLW_REGISTRY_SERVER\\]`));
-    expect([gone.seen.length, broken.seen.length]).toEqual([1, 3]);
+    expect([gone.requests.length, broken.requests.length]).toEqual([1, 3]);
   });
 
   it('only where all say that it is not there, it is not found', async () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { describe, expect, it, vi } from 'vitest';
+import { until } from '@slipway/testing/wait';
+import { describe, expect, it } from 'vitest';
 import { serveLargeAnswers } from './testing/large-answers.ts';
 import { ask, connectTo, openTcp, readReply, requestText, startTestServer } from './testing/test-server.ts';
 
@@ -53,7 +54,7 @@ describe('a client that misbehaves', () => {
     slow.write(requestText({}));
     expect((await ask(server.port)).status).toBe(200);
     slow.on('error', () => {});
-    await vi.waitFor(() => expect(server.lines.join()).toContain('was cut off'), { timeout: 10_000 });
+    await until(() => expect(server.lines.join()).toContain('was cut off'), 'process');
     slow.resume();
     await closed;
   });
@@ -65,7 +66,7 @@ describe('a client that misbehaves', () => {
     slow.write(requestText({}));
     const sip = setInterval(() => slow.read(1000), 20);
     try {
-      await vi.waitFor(() => expect(server.lines.join()).toContain('was cut off'), { timeout: 10_000 });
+      await until(() => expect(server.lines.join()).toContain('was cut off'), 'process');
     } finally {
       clearInterval(sip);
       slow.destroy();
@@ -78,7 +79,7 @@ describe('a client that misbehaves', () => {
     await expect(ask(server.port)).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(await server.metrics.registry.metrics()).toContain('slipway_server_dropped_connections_total 1');
     for (const socket of held) socket.destroy();
-    await vi.waitFor(async () => expect((await ask(server.port)).status).toBe(200), { timeout: 5000 });
+    await until(async () => expect((await ask(server.port)).status).toBe(200), 'process');
   });
 });
 
@@ -105,11 +106,9 @@ describe('a herd', () => {
       socket.pause();
       socket.write(requestText({}));
     }
-    await vi.waitFor(
+    await until(
       async () => expect(await server.metrics.registry.metrics()).toContain('slipway_server_waiting 1'),
-      {
-        timeout: 10_000,
-      },
+      'process',
     );
     const started = performance.now();
     const reply = await ask(server.port);
@@ -119,6 +118,6 @@ describe('a herd', () => {
     // What needs no turn is answered all the same.
     expect((await ask(server.port, { path: '/healthz' })).status).toBe(200);
     for (const socket of slow) socket.destroy();
-    await vi.waitFor(async () => expect((await ask(server.port)).status).toBe(200), { timeout: 5000 });
+    await until(async () => expect((await ask(server.port)).status).toBe(200), 'process');
   });
 });

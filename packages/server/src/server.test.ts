@@ -1,7 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { parse, translate } from '@slipway/ignition';
-import { describe, expect, it, vi } from 'vitest';
-import { makeCertificate } from './testing/certificate.ts';
+import { makeSelfSigned } from '@slipway/testing/certificates';
+import { until } from '@slipway/testing/wait';
+import { describe, expect, it } from 'vitest';
 import { ask, connectTo, machineConfig, rendered, startTestServer, tokenOf, tokenText } from './testing/test-server.ts';
 
 const accept = (version: string) => ({ accept: `application/vnd.coreos.ignition+json;version=${version}, */*;q=0.1` });
@@ -133,10 +134,7 @@ describe('the machine config server', () => {
     expect(servedName(await ask(server.port))).toBe('a');
     expect(await server.metrics.registry.metrics()).toContain('slipway_server_outdated{pool="worker"} 1');
     server.machineConfigs.set(rendered('b'), machineConfig(rendered('b')));
-    await vi.waitFor(async () => expect(servedName(await ask(server.port))).toBe('b'), {
-      timeout: 10_000,
-      interval: 100,
-    });
+    await until(async () => expect(servedName(await ask(server.port))).toBe('b'), 'process');
     expect(await server.metrics.registry.metrics()).toContain('slipway_server_outdated{pool="worker"} 0');
   });
 
@@ -148,8 +146,8 @@ describe('the machine config server', () => {
       socket.destroy();
       return subject.CN;
     };
-    const second = await makeCertificate('second');
-    await server.change({ certificate: { cert: second.cert, key: (await makeCertificate('third')).key } });
+    const second = await makeSelfSigned('second');
+    await server.change({ certificate: { cert: second.cert, key: (await makeSelfSigned('third')).key } });
     expect(await shown()).toBe('first');
     expect(server.server.ready().problems.join()).toContain('certificate');
     await server.change({ certificate: second });
@@ -164,9 +162,7 @@ describe('the machine config server', () => {
       headers: { ...accept('3.5.0'), 'user-agent': 'Ignition/2.24.0' },
     });
     await ask(server.port, { token: tokenText('x') });
-    await vi.waitFor(() => expect(server.lines.filter((line) => line.includes('"from"'))).toHaveLength(2), {
-      timeout: 10_000,
-    });
+    await until(() => expect(server.lines.filter((line) => line.includes('"from"'))).toHaveLength(2), 'process');
     const [given, refused] = server.lines
       .filter((line) => line.includes('"from"'))
       .map((line): unknown => JSON.parse(line));

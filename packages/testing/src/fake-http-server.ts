@@ -129,18 +129,21 @@ function describeRequest(request: IncomingMessage, body: string, concurrent: num
 }
 
 /** The first so many requests whose `call` matches meet the fault, and then no more. */
-export function firstTimes(times: number, pattern: RegExp, fault: (response: ServerResponse) => unknown): Fault {
+export function firstTimes(times: number, pattern: RegExp, misbehave: Misbehaviour): Fault {
   let left = times;
-  return async ({ call }, response) => {
-    if (left === 0 || !pattern.test(call)) return false;
+  return async (request, response) => {
+    if (left === 0 || !pattern.test(request.call)) return false;
     left -= 1;
-    await fault(response);
+    await misbehave(response, request);
     return true;
   };
 }
 
-export const always = (pattern: RegExp, fault: (response: ServerResponse) => unknown): Fault =>
-  firstTimes(Number.POSITIVE_INFINITY, pattern, fault);
+export const always = (pattern: RegExp, misbehave: Misbehaviour): Fault =>
+  firstTimes(Number.POSITIVE_INFINITY, pattern, misbehave);
+
+/** An answer of its own, or none. */
+export type Misbehaviour = (response: ServerResponse, request: SeenRequest) => unknown;
 
 export function respondJson(response: ServerResponse, status: number, body: unknown, headers: object = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));

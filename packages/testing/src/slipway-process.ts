@@ -1,9 +1,14 @@
 // Our programs as users run them: a process of its own, its real output, its exit code.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { inject } from 'vitest';
 
-const MAIN = resolve(import.meta.dirname, '../../slipway/src/main.ts');
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The entry of the slipway command, built once for the run: from its sources each start costs twice the processor time. */
+    command: string;
+  }
+}
 
 export interface RunningProcess {
   readonly child: ChildProcess;
@@ -24,7 +29,7 @@ export interface ProcessResult {
   err: string;
 }
 
-export const startSlipway = (...args: readonly string[]): RunningProcess => startProgram(MAIN, args);
+export const startSlipway = (...args: readonly string[]): RunningProcess => startProgram(inject('command'), args);
 
 export const runSlipway = (...args: readonly string[]): Promise<ProcessResult> => waitForExit(startSlipway(...args));
 

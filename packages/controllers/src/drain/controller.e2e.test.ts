@@ -1,18 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
 import { cordonedAnnotation, drainBlockedAnnotation, drainSinceAnnotation, nodeAnnotations } from '@slipway/api';
 import { createMetrics } from '@slipway/kube';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runControllers, type Running } from '../provisioning/testing/running.ts';
+import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
+import { until } from '@slipway/testing/wait';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { drainController } from './controller.ts';
 import { type DrainCluster, startDrainCluster } from './testing/drain-cluster.ts';
 
-const patience = { timeout: 20_000, interval: 25 };
 const { lastAppliedDrain } = nodeAnnotations;
 const ofDaemonSet = { owner: { kind: 'DaemonSet', name: 'agents' } };
 const mirror = { annotations: { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.source': 'file' } };
 
 let cluster: DrainCluster;
-const running: Running[] = [];
+const running: RunningControllers[] = [];
 let metrics = createMetrics();
 
 beforeAll(async () => {
@@ -25,10 +25,10 @@ afterEach(async () => {
   await cluster.clear();
 });
 
-/** `dieBeforeWrite`: as if it were killed right before that write. */
-function run(dieBeforeWrite?: number): Running {
+/** `killAtWrite`: as if it were killed right before that write. */
+function run(killAtWrite?: number): RunningControllers {
   metrics = createMetrics();
-  const started = runControllers(cluster.client, [drainController({ metrics })], dieBeforeWrite);
+  const started = runControllers(cluster.client, [drainController({ metrics })], { killAtWrite });
   running.push(started);
   return started;
 }
@@ -46,12 +46,12 @@ async function saysOf(name: string) {
 }
 type Says = Awaited<ReturnType<typeof saysOf>>;
 
-const until = (name: string, wanted: Partial<Record<keyof Says, unknown>>): Promise<Says> =>
-  vi.waitFor(async () => {
+const untilNode = (name: string, wanted: Partial<Record<keyof Says, unknown>>): Promise<Says> =>
+  until(async () => {
     const says = await saysOf(name);
     expect(says).toMatchObject(wanted);
     return says;
-  }, patience);
+  });
 
 /** The node is as it was before, and has its answer. */
 const atRest = (applied: string): Says => ({
@@ -63,13 +63,13 @@ const atRest = (applied: string): Says => ({
 });
 
 const untilTerminating = (pod: string): Promise<void> =>
-  vi.waitFor(async () => expect((await cluster.pod(pod))?.metadata.deletionTimestamp).toBeDefined(), patience);
+  until(async () => expect((await cluster.pod(pod))?.metadata.deletionTimestamp).toBeDefined());
 
 const untilEvent = (node: string, reason: string, message: RegExp, type = 'Normal'): Promise<void> =>
-  vi.waitFor(async () => {
+  until(async () => {
     const wanted = { type, reason, message: expect.stringMatching(message) };
     expect(await cluster.eventsOf(node)).toContainEqual(expect.objectContaining(wanted));
-  }, patience);
+  });
 
 /** The kubelet of every node, for as long as the test has it. */
 async function withKubelet<T>(work: () => Promise<T>): Promise<T> {
@@ -110,7 +110,7 @@ describe('a node that asks to be drained', () => {
     await cluster.endPods(['web-1']);
     expect((await saysOf('a')).applied).toBeUndefined();
     await cluster.endPods();
-    expect(await until('a', { applied: 'drain-rendered-1' })).toEqual({
+    expect(await untilNode('a', { applied: 'drain-rendered-1' })).toEqual({
       ...atRest('drain-rendered-1'),
       isCordoned: true,
       ours: during.ours,
@@ -118,8 +118,12 @@ describe('a node that asks to be drained', () => {
     expect(await cluster.podNames()).toEqual(['agent', 'done', 'elsewhere', 'static']);
 
     await cluster.ask('a', 'uncordon-rendered-1');
-    expect(await until('a', { applied: 'uncordon-rendered-1' })).toEqual(atRest('uncordon-rendered-1'));
-    expect([...writes].sort()).toEqual(['evict Pod alone', 'evict Pod web-1', ...Array(3).fill('patch Node a')]);
+    expect(await untilNode('a', { applied: 'uncordon-rendered-1' })).toEqual(atRest('uncordon-rendered-1'));
+    expect([...writes].sort()).toEqual([
+      'evict Pod shop/alone',
+      'evict Pod shop/web-1',
+      ...Array(3).fill('patch Node a'),
+    ]);
     await untilEvent('a', 'Cordon', /drained for the update to rendered-1/);
     await untilEvent('a', 'Drain', /The node is empty.*the update to rendered-1 goes on/);
     await untilEvent('a', 'Uncordon', /Pods may come back/);
@@ -130,9 +134,9 @@ describe('a node that asks to be drained', () => {
     await cluster.addNode('b');
     run();
     await cluster.ask('a', 'drain-rendered-1');
-    await until('a', { applied: 'drain-rendered-1', isCordoned: true, ours: undefined });
+    await untilNode('a', { applied: 'drain-rendered-1', isCordoned: true, ours: undefined });
     await cluster.ask('a', 'uncordon-rendered-1');
-    expect(await until('a', { applied: 'uncordon-rendered-1' })).toEqual({
+    expect(await untilNode('a', { applied: 'uncordon-rendered-1' })).toEqual({
       ...atRest('uncordon-rendered-1'),
       isCordoned: true,
     });
@@ -144,12 +148,12 @@ describe('a node that asks to be drained', () => {
     await cluster.addNode('b');
     run();
     await cluster.ask('a', 'drain-rendered-1');
-    await until('a', { applied: 'drain-rendered-1', ours: expect.any(String) });
+    await untilNode('a', { applied: 'drain-rendered-1', ours: expect.any(String) });
     await cluster.setCordoned('a', false);
-    await until('a', { isCordoned: false, ours: undefined });
+    await untilNode('a', { isCordoned: false, ours: undefined });
     await cluster.setCordoned('a', true);
     await cluster.ask('a', 'uncordon-rendered-1');
-    await until('a', { applied: 'uncordon-rendered-1', isCordoned: true });
+    await untilNode('a', { applied: 'uncordon-rendered-1', isCordoned: true });
   });
 
   it('that is the only one keeps its pods, and an event says why', async () => {
@@ -157,10 +161,10 @@ describe('a node that asks to be drained', () => {
     await cluster.addPod('web-1', 'single');
     const { writes } = run();
     await cluster.ask('single', 'drain-rendered-1');
-    expect(await until('single', { applied: 'drain-rendered-1' })).toEqual(atRest('drain-rendered-1'));
+    expect(await untilNode('single', { applied: 'drain-rendered-1' })).toEqual(atRest('drain-rendered-1'));
     await untilEvent('single', 'Drain', /there is no other node/);
     await cluster.ask('single', 'uncordon-rendered-1');
-    await until('single', { applied: 'uncordon-rendered-1' });
+    await untilNode('single', { applied: 'uncordon-rendered-1' });
     expect(writes).toEqual(['patch Node single', 'patch Node single']);
     expect((await cluster.pod('web-1'))?.metadata.deletionTimestamp).toBeUndefined();
   });
@@ -172,13 +176,13 @@ describe('a node that asks to be drained', () => {
     await cluster.addBudget('web', 0);
     run();
     await cluster.ask('a', 'drain-rendered-1');
-    await until('a', { blocked: expect.stringContaining('shop/web-1') });
+    await untilNode('a', { blocked: expect.stringContaining('shop/web-1') });
     await cluster.ask('a', 'uncordon-rendered-0');
-    expect(await until('a', { applied: 'uncordon-rendered-0' })).toEqual(atRest('uncordon-rendered-0'));
+    expect(await untilNode('a', { applied: 'uncordon-rendered-0' })).toEqual(atRest('uncordon-rendered-0'));
     await cluster.allow('web', 1);
     // Of a later drain this one has heard when it answers to it.
     await cluster.ask('b', 'drain-rendered-1');
-    await until('b', { applied: 'drain-rendered-1' });
+    await untilNode('b', { applied: 'drain-rendered-1' });
     expect((await cluster.pod('web-1'))?.metadata.deletionTimestamp).toBeUndefined();
   });
 });
@@ -195,7 +199,7 @@ describe('a drain that a budget blocks', () => {
     const text =
       'The drain waits for 1 pod. Pod shop/web-1 of Deployment web: PodDisruptionBudget web needs 1 healthy pods and has 1; ' +
       'have more of them healthy, change the budget, or delete the pod.';
-    await until('a', { blocked: text, isCordoned: true, applied: undefined });
+    await untilNode('a', { blocked: text, isCordoned: true, applied: undefined });
     await untilEvent('a', 'Drain', /web-1.*PodDisruptionBudget web/);
     await cluster.endPods();
     expect(await cluster.podNames()).toEqual(['web-1']);
@@ -204,11 +208,11 @@ describe('a drain that a budget blocks', () => {
     await cluster.addBudget('other', 0);
     for (const beat of ['1', '2', '3']) await cluster.annotate('a', { 'example.com/heartbeat': beat });
     await cluster.ask('b', 'drain-rendered-1');
-    await until('b', { applied: 'drain-rendered-1' });
+    await untilNode('b', { applied: 'drain-rendered-1' });
     expect(writes.filter((each) => !each.endsWith(' b'))).toEqual([
       'patch Node a',
-      'evict Pod free',
-      'evict Pod web-1',
+      'evict Pod shop/free',
+      'evict Pod shop/web-1',
       'patch Node a',
     ]);
 
@@ -216,10 +220,10 @@ describe('a drain that a budget blocks', () => {
     await cluster.allow('web', 1);
     await untilTerminating('web-1');
     expect(Date.now() - freedAt).toBeLessThan(5000);
-    await until('a', { blocked: undefined });
+    await untilNode('a', { blocked: undefined });
     await cluster.endPods();
-    await until('a', { applied: 'drain-rendered-1' });
-    expect(count(writes, 'evict Pod web-1')).toBe(2);
+    await untilNode('a', { applied: 'drain-rendered-1' });
+    expect(count(writes, 'evict Pod shop/web-1')).toBe(2);
   });
 
   it('by two budgets of one pod, which Kubernetes answers with an internal error, names both', async () => {
@@ -231,7 +235,7 @@ describe('a drain that a budget blocks', () => {
     await cluster.addBudget('two', 1, 'web');
     run();
     await cluster.ask('a', 'drain-rendered-1');
-    await until('a', {
+    await untilNode('a', {
       blocked: expect.stringMatching(/shop\/web-1: the PodDisruptionBudgets one and two both select it/),
     });
     await untilTerminating('free');
@@ -253,7 +257,7 @@ describe('a drain that a budget blocks', () => {
     await untilEvent('a', 'FailedToDrain', /web-1.*PodDisruptionBudget web/, 'Warning');
     expect(await measured()).toContain('mcc_drain_err{node="a"} 1');
     await cluster.allow('web', 1);
-    await withKubelet(() => until('a', { applied: 'drain-rendered-1', ours: longAgo }));
+    await withKubelet(() => untilNode('a', { applied: 'drain-rendered-1', ours: longAgo }));
     expect(await measured()).not.toContain('node="a"');
   });
 });
@@ -262,7 +266,7 @@ describe('a controller that is killed between two writes', () => {
   /** A whole drain and the way back, from wherever it is, with the budget allowed when it is seen to block. */
   async function goOn(isOver: () => boolean): Promise<void> {
     const untilSays = (check: (says: Says) => boolean): Promise<void> =>
-      vi.waitFor(async () => expect(isOver() || check(await saysOf('a'))).toBe(true), patience);
+      until(async () => expect(isOver() || check(await saysOf('a'))).toBe(true));
     await untilSays(({ blocked, applied }) => blocked !== undefined || applied !== undefined);
     await cluster.allow('web', 1);
     await untilSays(({ applied }) => applied !== undefined);
@@ -301,7 +305,7 @@ describe('a controller that is killed between two writes', () => {
         expect(await saysOf('a')).toEqual({ ...atRest('uncordon-rendered-1'), isCordoned: unschedulable });
         expect(await cluster.podNames()).toEqual([]);
         const writes = [...dying.writes, ...(next?.writes ?? [])];
-        expect(count(writes, 'evict Pod free-1')).toBe(pods.includes('free') ? 1 : 0);
+        expect(count(writes, 'evict Pod shop/free-1')).toBe(pods.includes('free') ? 1 : 0);
         await (next ?? dying).stop();
         await cluster.clear();
       }

@@ -1,7 +1,7 @@
 import { machineConfigPools, machineConfigs, nodeAnnotations, nodes } from '@slipway/api';
+import { until } from '@slipway/testing/wait';
 import { pushImage } from '@slipway/tools/registry';
 import { describe, expect, it } from 'vitest';
-import { until } from './testing/streams-cluster.ts';
 import {
   cluster,
   next,

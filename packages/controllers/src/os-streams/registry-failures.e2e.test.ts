@@ -6,6 +6,7 @@ import {
   osImageStreams,
   osStreamImagesAnnotation,
 } from '@slipway/api';
+import { until } from '@slipway/testing/wait';
 import type { Payload } from '@slipway/tools/registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -21,7 +22,6 @@ import {
 } from './testing/faulty-registry.ts';
 import { forgedConfig, forgedLayer } from './testing/forged-parts.ts';
 import { watchFor } from './testing/sightings.ts';
-import { until } from './testing/streams-cluster.ts';
 import {
   cluster,
   next,

@@ -1,7 +1,9 @@
 import { clusterVersions, machineConfigPools } from '@slipway/api';
+import { type KubeObject, type Resource } from '@slipway/kube';
+import { customResourceDefinitions } from '@slipway/testing/resources';
+import { until } from '@slipway/testing/wait';
 import { pushPayload } from '@slipway/tools/registry';
 import { describe, expect, it } from 'vitest';
-import { until } from './testing/streams-cluster.ts';
 import {
   cluster,
   old,
@@ -75,15 +77,9 @@ describe('a stream that ends', () => {
 
   it('leaves a ClusterVersion alone that is somebody else’s', async () => {
     await start(old);
-    const crds = {
-      group: 'apiextensions.k8s.io',
-      version: 'v1',
-      kind: 'CustomResourceDefinition',
-      plural: 'customresourcedefinitions',
-      namespaced: false,
-    } as const;
+    const crds: Resource<KubeObject & { metadata: { managedFields?: object[] } }> = customResourceDefinitions;
     const name = `${clusterVersions.plural}.${clusterVersions.group}`;
-    const managers = await cluster.client.get<{ metadata: { name: string; managedFields?: object[] } }>(crds, { name });
+    const managers = await cluster.client.get(crds, { name });
     const as = async (manager: string) => {
       const managedFields = managers.metadata.managedFields?.map((each) => Object.assign({}, each, { manager }));
       await cluster.client.patch(crds, { name }, { type: 'merge', body: { metadata: { managedFields } } }, {});

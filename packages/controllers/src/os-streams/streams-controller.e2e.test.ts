@@ -1,7 +1,7 @@
 import { osImageStreams } from '@slipway/api';
+import { until } from '@slipway/testing/wait';
 import { pushPayload } from '@slipway/tools/registry';
 import { describe, expect, it } from 'vitest';
-import { until } from './testing/streams-cluster.ts';
 import {
   cluster,
   next,
@@ -178,8 +178,8 @@ describe('OSImageStream cluster', () => {
 
   it.each(['create OSImageStream cluster', 'patch OSImageStream/status cluster', 'patch MachineConfigPool worker'])(
     'is whole in the end where its first writer is killed before: %s',
-    async (dieBefore) => {
-      const killed = await start(old, { dieBefore });
+    async (killAtWrite) => {
+      const killed = await start(old, { killAtWrite });
       await until(() => expect(killed.log()).toContain('the process is dead'));
       await killed.stop();
       run();
@@ -190,13 +190,13 @@ describe('OSImageStream cluster', () => {
 
   it.each(['patch OSImageStream/status cluster', 'patch OSImageStream cluster', 'patch MachineConfigPool worker'])(
     'is whole in the end where it is brought to another payload and its writer is killed before: %s',
-    async (dieBefore) => {
+    async (killAtWrite) => {
       const first = await start(old);
       await untilRuns('worker', 'rhel-9');
       await untilRuns('master', 'rhel-9');
       await first.stop();
       await cluster.setRelease(next.releaseImage, '5.0.0');
-      const killed = run({ dieBefore });
+      const killed = run({ killAtWrite });
       await until(() => expect(killed.log()).toContain('the process is dead'));
       await killed.stop();
       run();

@@ -2,9 +2,9 @@
 import { machineConfigNodes, machineConfigPools, nodes, pinAssignmentAnnotation } from '@slipway/api';
 import { assignSets, encodeAssignment, type PinAssignment } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, isKubeError } from '@slipway/kube';
+import { pinnedImagesGate } from '../feature-gates.ts';
 import { createPinViews } from '../fleet-index.ts';
 import { fleetNodes, imageSets, pinRecords } from '../sources.ts';
-import { pinnedImagesGate } from './pool-sets-controller.ts';
 import { fieldManager } from './pool-sets-controller.ts';
 
 const CLUSTER = 'cluster';

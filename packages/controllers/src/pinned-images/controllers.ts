@@ -1,4 +1,3 @@
-// The feature gate of pinned images, for controllers that work whether it is on or off.
 import {
   addedImageSetsAnnotation,
   type MachineConfigNode,
@@ -8,7 +7,7 @@ import {
   pinAssignmentAnnotation,
   pinSummaryAnnotation,
 } from '@slipway/api';
-import { decodeSummary, nextPoolSets, type PinSummary } from '@slipway/fleet';
+import { nextPoolSets } from '@slipway/fleet';
 import {
   again,
   type Context,
@@ -19,18 +18,10 @@ import {
   type Metrics,
   type Stored,
 } from '@slipway/kube';
-import { listenToGates } from '../feature-gates.ts';
+import { listenToGates, pinsImages } from '../feature-gates.ts';
 import { assignmentsController } from './assignments-controller.ts';
-import { fieldManager, keepSets, pinnedImagesGate, poolSetsController } from './pool-sets-controller.ts';
+import { fieldManager, keepSets, poolSetsController } from './pool-sets-controller.ts';
 import { summariesController } from './summaries-controller.ts';
-
-export const pinsImages = (gates: Gates | undefined): boolean => gates?.isOn(pinnedImagesGate) === true;
-
-/** What the controllers of pinned images leave on a pool for who writes its status. */
-export function pinSummaryOf({ metadata }: MachineConfigPool): PinSummary | null {
-  const annotation = metadata.annotations?.[pinSummaryAnnotation];
-  return annotation === undefined ? null : decodeSummary(annotation);
-}
 
 // What pinned images leave behind when their feature gate is turned off goes: what machines were told, so that they let their
 // images go, and what is written on pools. What a person put into a pool stays.

@@ -1,13 +1,7 @@
 import { maxPullingAnnotation, type MachineConfigPool, pinnedImageSets, roleLabel } from '@slipway/api';
+import { until } from '@slipway/testing/wait';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  imageNamed,
-  type PinsCluster,
-  type Running,
-  type RunWish,
-  startPinsCluster,
-  until,
-} from './testing/pins-cluster.ts';
+import { imageNamed, type PinsCluster, type Running, type RunWish, startPinsCluster } from './testing/pins-cluster.ts';
 
 let cluster: PinsCluster;
 const running: Running[] = [];
@@ -274,7 +268,7 @@ describe('the controllers', () => {
     await cluster.addSet('release', 'worker');
     await cluster.addNode('n1', 'worker');
     const first = run({ elected: true });
-    await until(() => expect(first.leads()).toBe(true));
+    await until(() => expect(first.leadership?.held).toBe(true));
     const second = run({ elected: true });
     await untilTold('n1', 'release');
     await cluster.obeys('n1');
@@ -282,7 +276,7 @@ describe('the controllers', () => {
     await first.stop();
     await cluster.addSet('app', 'worker');
     await untilTold('n1', 'app', 'release');
-    expect(second.leads()).toBe(true);
+    expect(second.leadership?.held).toBe(true);
     second.turn(false);
     await until(async () => expect(await cluster.told('n1')).toBeNull());
     await untilSets('worker');
@@ -295,7 +289,7 @@ describe('the controllers', () => {
       await cluster.addPool('worker');
       await cluster.addSet('release', 'worker');
       await cluster.addNode('n1', 'worker');
-      const dying = run({ writesLeft: deaths });
+      const dying = run({ killAtWrite: deaths + 1 });
       const isDead = (): boolean => dying.log().includes('the process is dead');
       await until(async () => expect(isDead() || (await isCounted())).toBe(true));
       isKilled = isDead();

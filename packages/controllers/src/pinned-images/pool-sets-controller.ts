@@ -2,9 +2,8 @@
 import { addedImageSetsAnnotation, type MachineConfigPool, machineConfigPools } from '@slipway/api';
 import { addedSetsOf, encodeAddedSets, nextPoolSets, setNamesOf } from '@slipway/fleet';
 import { type Context, type ControllerDef, done, type Stored } from '@slipway/kube';
+import { pinnedImagesGate } from '../feature-gates.ts';
 import { everyPool, imageSets, setsIn } from '../sources.ts';
-
-export const pinnedImagesGate = 'PinnedImages';
 
 export const fieldManager = 'slipway-pinned-images';
 

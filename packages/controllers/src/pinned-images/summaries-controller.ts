@@ -1,10 +1,10 @@
 import { type MachineConfigPool, machineConfigPools, nodes, pinSummaryAnnotation } from '@slipway/api';
 import { decodeSummary, encodeSummary, nextPoolSets, type PinSummary, summaryOf, tooManySets } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, type Metrics, type Stored } from '@slipway/kube';
+import { pinnedImagesGate } from '../feature-gates.ts';
 import { Gauge } from 'prom-client';
 import { createPinViews, type PinView } from '../fleet-index.ts';
 import { everyPool, fleetNodes, imageSets, pinRecords, setsIn } from '../sources.ts';
-import { pinnedImagesGate } from './pool-sets-controller.ts';
 import { fieldManager } from './pool-sets-controller.ts';
 
 export interface PinMetrics {

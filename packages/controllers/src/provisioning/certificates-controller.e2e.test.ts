@@ -1,43 +1,30 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
 import { namespaces, type Secret, secrets } from '@slipway/api';
 import { serverSecrets } from '@slipway/fleet';
-import {
-  type Client,
-  createClient,
-  createTransport,
-  type KubeObject,
-  loadKubeconfig,
-  type Resource,
-  type Stored,
-} from '@slipway/kube';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { type Client, type Stored } from '@slipway/kube';
+import { connectToShared } from '@slipway/testing/control-plane';
+import { type ApiEvent, listEvents } from '@slipway/testing/resources';
+import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
+import { until } from '@slipway/testing/wait';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { putSecret, textIn, textsIn } from '../managed-secret.ts';
 import { type Authority, authorityData, authorityFields, bundleOf, makeAuthority, readAuthority } from './authority.ts';
 import { certificatesController } from './certificates-controller.ts';
 import type { FirstBootSettings } from './options.ts';
 import { isIssuedBy, issueServing, readServing, servingData } from './serving-certificate.ts';
-import { runControllers, type Running } from './testing/running.ts';
 import { greetingOf, startTlsServer } from './testing/tls-greeting.ts';
-import { certificatesIn } from './x509.ts';
-
-interface Event extends KubeObject {
-  type: string;
-  reason: string;
-  message: string;
-}
-const events: Resource<Event> = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
+import { certificatesIn } from './signature.ts';
 
 const second = 1000;
 const year = 365 * 24 * 3600 * second;
 const host = 'api-int.example.com';
-const patience = { timeout: 20_000, interval: 25 };
 
 let client: Client;
 let namespace: string;
-let running: Running[] = [];
+let running: RunningControllers[] = [];
 
 beforeAll(async () => {
-  client = createClient(createTransport(await loadKubeconfig([inject('kubeconfig')])));
+  client = await connectToShared();
 });
 afterAll(() => client.transport.close());
 
@@ -49,9 +36,9 @@ afterEach(async () => {
   for (const each of running.splice(0)) await each.stop();
 });
 
-function run(settings: FirstBootSettings = {}, dieBeforeWrite?: number): Running {
+function run(settings: FirstBootSettings = {}, killAtWrite?: number): RunningControllers {
   const controller = certificatesController({ namespace, serverUrl: `https://${host}:22623`, ...settings });
-  const started = runControllers(client, [controller], dieBeforeWrite);
+  const started = runControllers(client, [controller], { killAtWrite });
   running.push(started);
   return started;
 }
@@ -73,26 +60,21 @@ async function storedServing(): Promise<Record<'tls.crt' | 'tls.key', string>> {
 
 /** The CA, once the server's certificate is by it. */
 const untilInStep = (): Promise<Authority> =>
-  vi.waitFor(async () => {
+  until(async () => {
     const [authority, read] = [await storedAuthority(), readServing(await storedServing())];
     if (!read.ok || !isIssuedBy(read.serving, authority)) throw new Error('the certificate is not by the CA');
     expect(read.serving.intermediates).toEqual(authority.crossSigned);
     return authority;
-  }, patience);
+  });
 
-async function eventsAbout(name: string): Promise<Event[]> {
-  const found: Event[] = [];
-  const fieldSelector = `involvedObject.name=${name}`;
-  for await (const event of client.list(events, { namespace, fieldSelector })) found.push(event);
-  return found;
-}
+const eventsAbout = (name: string): Promise<ApiEvent[]> => listEvents(client, { namespace, name });
 
-const untilEvent = (name: string, reason: string): Promise<Event> =>
-  vi.waitFor(async () => {
+const untilEvent = (name: string, reason: string): Promise<ApiEvent> =>
+  until(async () => {
     const event = (await eventsAbout(name)).find((each) => each.reason === reason);
     if (event === undefined) throw new Error(`no event ${reason}`);
     return event;
-  }, patience);
+  });
 
 async function edit(name: string, data: Record<string, string>): Promise<void> {
   const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, btoa(text)]));
@@ -100,9 +82,8 @@ async function edit(name: string, data: Record<string, string>): Promise<void> {
 }
 
 async function secretNames(): Promise<string[]> {
-  const names: string[] = [];
-  for await (const { metadata } of client.list(secrets, { namespace })) names.push(metadata.name);
-  return names.sort();
+  const found = await Array.fromAsync(client.list(secrets, { namespace }));
+  return found.map(({ metadata }) => metadata.name).sort();
 }
 
 /** What one that believes only `ca` hears from a server with this certificate. */
@@ -128,7 +109,7 @@ describe('the certificates of the server', () => {
     // It has looked once it answers to a change that came later.
     await client.delete(secrets, { namespace, name: serverSecrets.serving }, {});
     await untilInStep();
-    expect(again.writes).toEqual([`create Secret ${serverSecrets.serving}`]);
+    expect(again.writes).toEqual([`create Secret ${namespace}/${serverSecrets.serving}`]);
     expect((await storedAuthority()).certificate).toBe(authority.certificate);
   });
 
@@ -172,7 +153,7 @@ describe('the certificates of the server', () => {
     expect(certificates.size).toBeGreaterThan(stubs.size);
     expect(afterTheEnd).toMatch(/^(CERT_HAS_EXPIRED|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)$/);
     const [oldest = ''] = stubs.keys();
-    await vi.waitFor(async () => expect((await storedAuthority()).older).not.toContain(oldest), patience);
+    await until(async () => expect((await storedAuthority()).older).not.toContain(oldest));
     expect(await untilEvent(serverSecrets.authority, 'AuthorityRotated')).toMatchObject({ type: 'Normal' });
   });
 
@@ -181,18 +162,18 @@ describe('the certificates of the server', () => {
     const { certificate } = await untilInStep();
     await first.stop();
     run({ serverHosts: ['192.0.2.7'] });
-    await vi.waitFor(async () => {
+    await until(async () => {
       const read = readServing(await storedServing());
       expect(read.ok && new X509Certificate(read.serving.leaf).subjectAltName).toBe(
         `DNS:${host}, IP Address:192.0.2.7`,
       );
-    }, patience);
+    });
     expect((await storedAuthority()).certificate).toBe(certificate);
   });
 
   it('wait, with a CA made already, where nobody has said what the server is called', async () => {
     const started = run({ serverUrl: undefined });
-    await vi.waitFor(() => expect(started.log()).toMatch(/gets no certificate.*--server-url/), patience);
+    await until(() => expect(started.log()).toMatch(/gets no certificate.*--server-url/));
     expect(await secretNames()).toEqual([serverSecrets.authority]);
   });
 });
@@ -224,10 +205,10 @@ describe('a Secret that somebody has damaged', () => {
     run();
     const before = await untilInStep();
     await edit(serverSecrets.serving, { 'tls.crt': 'oops' });
-    await vi.waitFor(async () => {
+    await until(async () => {
       const found = (await eventsAbout(serverSecrets.serving)).filter(({ type }) => type === 'Warning');
       expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(/tls\.crt: expected a certificate/)]);
-    }, patience);
+    });
     expect((await untilInStep()).certificate).toBe(before.certificate);
   });
 });
@@ -237,7 +218,7 @@ describe('a controller that dies between two writes', () => {
     'of its first start (before write %i) leaves something that the next one completes',
     async (write) => {
       const dying = run({}, write);
-      await vi.waitFor(() => expect(dying.log()).toContain('the process is dead'), patience);
+      await until(() => expect(dying.log()).toContain('the process is dead'));
       await dying.stop();
       run();
       const authority = await untilInStep();
@@ -255,7 +236,7 @@ describe('a controller that dies between two writes', () => {
     await put(servingName, servingData(await issueServing(old, [host], new Date(), year)));
 
     const dying = run({}, write);
-    await vi.waitFor(() => expect(dying.log()).toContain('the process is dead'), patience);
+    await until(() => expect(dying.log()).toContain('the process is dead'));
     await dying.stop();
     const between = await storedAuthority();
     expect(between.certificate === old.certificate).toBe(write === 1);
@@ -263,11 +244,11 @@ describe('a controller that dies between two writes', () => {
     expect(await greeting(await storedServing(), authorityData(between)['ca-bundle.crt'])).toBe('hello');
 
     run();
-    const after = await vi.waitFor(async () => {
+    const after = await until(async () => {
       const authority = await untilInStep();
       expect(authority.older).toEqual([old.certificate]);
       return authority;
-    }, patience);
+    });
     for (const ca of [old.certificate, after.certificate]) {
       expect(await greeting(await storedServing(), ca)).toBe('hello');
     }

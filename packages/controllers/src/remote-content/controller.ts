@@ -8,11 +8,9 @@ import {
   type Secret,
   secrets,
 } from '@slipway/api';
-import { needsRemoteContent } from '@slipway/fleet';
+import { needsRemoteContent, type PackedSnapshot, packSnapshot } from '@slipway/fleet';
 import type { Fetcher, HostPolicy, ResolveLimits } from '@slipway/ignition';
 import { again, type Context, type ControllerDef, done, type Key, type Next, type Stored } from '@slipway/kube';
-import { givenMachineConfigs } from '../sources.ts';
-import { createFetcher } from './fetch.ts';
 import {
   digestOf,
   indexName,
@@ -24,7 +22,9 @@ import {
   shortDigest,
   type SnapshotState,
   snapshotStateOf,
-} from './index-secret.ts';
+} from '../snapshots.ts';
+import { givenMachineConfigs } from '../sources.ts';
+import { createFetcher } from './fetch.ts';
 import { nextStep, retryDelayMs, type Step } from './next-step.ts';
 import { contentLimits, recoverSnapshot, resolveContent } from './resolve-content.ts';
 import {
@@ -37,7 +37,7 @@ import {
   indexesWith,
   remoteContentSecrets,
 } from './secrets-source.ts';
-import { deleteSecret, type PackedSnapshot, packSnapshot, storeChunks, writeIndex } from './snapshot-store.ts';
+import { deleteSecret, storeChunks, writeIndex } from './snapshot-store.ts';
 
 /** To be called in the turn of the digest: whoever writes its chunks writes the index that refers to them in the same turn. */
 async function collectChunks({ read, client, log }: Context, namespace: string, digest: string): Promise<void> {

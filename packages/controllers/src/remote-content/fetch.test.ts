@@ -1,32 +1,28 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, connect } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
 import { type Fetched, type FetchRequest, gzip, parse, resolve } from '@slipway/ignition';
+import { type Identity, makeAuthority } from '@slipway/testing/certificates';
+import { type Answer, startFakeServer } from '@slipway/testing/fake-http-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createFetcher, type NodeFetcherOptions } from './fetch.ts';
-import { makeTestTls } from './testing/test-certificates.ts';
 
 const LOCAL = { allowAddresses: ['127.0.0.0/8'] };
-const tls = makeTestTls(['files.example.test']);
-const open: Server[] = [];
+const authority = await makeAuthority();
+const tls = await authority.issue('Test Server', ['files.example.test', '127.0.0.1']);
+const open: AsyncDisposable[] = [];
 
-afterEach(() => {
-  for (const server of open.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
+afterEach(async () => {
+  for (const server of open.splice(0)) await server[Symbol.asyncDispose]();
 });
 
-async function listen(server: Server): Promise<number> {
+async function serve(answer: Answer, options?: { tls: Identity }): Promise<string> {
+  const server = await startFakeServer(answer, options);
   open.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
+  return server.url;
 }
 
-const serve = async (listener: RequestListener) => `http://127.0.0.1:${await listen(createServer(listener))}`;
-
-const serveTls = async (listener: RequestListener) =>
-  `https://127.0.0.1:${await listen(createTlsServer({ cert: tls.certificate, key: tls.key }, listener))}`;
+const serveTls = (answer: Answer): Promise<string> => serve(answer, { tls });
 
 function fetchFrom(url: string, changes: Partial<FetchRequest> = {}, options: NodeFetcherOptions = {}) {
   return createFetcher({ backoffMs: 1, ...options })({
@@ -44,7 +40,10 @@ function fetchFrom(url: string, changes: Partial<FetchRequest> = {}, options: No
 }
 
 const text = (fetched: Fetched) => (fetched.ok ? Buffer.from(fetched.bytes).toString() : `failed: ${fetched.problem}`);
-const answer = (body: string) => (_: IncomingMessage, response: ServerResponse) => response.end(body);
+const answer =
+  (body: string): Answer =>
+  (_, response) =>
+    response.end(body);
 const failed = (problem: RegExp) => ({ ok: false, problem: expect.stringMatching(problem) });
 
 describe('the fetcher', () => {
@@ -145,7 +144,7 @@ describe('the fetcher', () => {
     let asked = 0;
     const url = await serve((request, response) => {
       asked += 1;
-      const status = request.url === '/gone' ? 404 : asked < 3 ? 503 : 200;
+      const status = request.path === '/gone' ? 404 : asked < 3 ? 503 : 200;
       response.writeHead(status).end('at last');
     });
     expect(text(await fetchFrom(url))).toBe('at last');
@@ -165,8 +164,8 @@ describe('the fetcher', () => {
   it('trusts the authorities of the config, and no unknown one', async () => {
     const url = await serveTls(answer('over TLS'));
     expect(await fetchFrom(url)).toEqual(failed(/not signed by a trusted authority; add the authority/));
-    expect(text(await fetchFrom(url, { certificateAuthorities: [tls.authority] }))).toBe('over TLS');
-    const other = makeTestTls([]).authority;
+    expect(text(await fetchFrom(url, { certificateAuthorities: [authority.cert] }))).toBe('over TLS');
+    const other = (await makeAuthority('Another')).cert;
     expect(await fetchFrom(url, { certificateAuthorities: [other] })).toEqual(failed(/authority/));
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     expect(await fetchFrom(url, { certificateAuthorities: [broken] })).toEqual(failed(/not readable PEM/));
@@ -175,13 +174,13 @@ describe('the fetcher', () => {
   it('does not go down from https to http', async () => {
     const plain = await serve(answer('plain'));
     const url = await serveTls((_, response) => response.writeHead(302, { location: plain }).end());
-    expect(await fetchFrom(url, { certificateAuthorities: [tls.authority] })).toEqual(failed(/from https to http/));
+    expect(await fetchFrom(url, { certificateAuthorities: [authority.cert] })).toEqual(failed(/from https to http/));
   });
 
   it('refuses a certificate for another host', async () => {
     const url = (await serveTls(answer('x'))).replace('127.0.0.1', 'other.example.test');
     const lookup = async () => [{ address: '127.0.0.1', family: 4 }];
-    expect(await fetchFrom(url, { certificateAuthorities: [tls.authority] }, { lookup })).toEqual(
+    expect(await fetchFrom(url, { certificateAuthorities: [authority.cert] }, { lookup })).toEqual(
       failed(/another host/),
     );
   });
@@ -200,7 +199,14 @@ describe('a proxy of the config', () => {
       upstream.on('error', () => client.destroy());
       client.on('error', () => upstream.destroy());
     });
-    return `http://127.0.0.1:${await listen(proxy)}`;
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    open.push({
+      async [Symbol.asyncDispose]() {
+        proxy.close();
+        proxy.closeAllConnections();
+      },
+    });
+    return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   }
 
   it('is used for http and, as a tunnel, for https', async () => {
@@ -211,7 +217,7 @@ describe('a proxy of the config', () => {
     expect(text(await fetchFrom('http://files.example.test/a', { proxy }))).toBe(
       'asked the proxy for http://files.example.test/a',
     );
-    const certificateAuthorities = [tls.authority];
+    const certificateAuthorities = [authority.cert];
     const https = `https://files.example.test:${port}/`;
     expect(text(await fetchFrom(https, { proxy, certificateAuthorities }))).toBe('through the tunnel');
     expect(await fetchFrom(https, { proxy })).toEqual(failed(/not signed by a trusted authority/));
@@ -243,7 +249,7 @@ describe('resolve over the network', () => {
 
   it('puts contents fetched with the config’s own authority into the config', async () => {
     const url = await serveTls(answer('hello\n'));
-    const certificateAuthorities = [{ source: `data:,${encodeURIComponent(tls.authority)}` }];
+    const certificateAuthorities = [{ source: `data:,${encodeURIComponent(authority.cert)}` }];
     const { config, report } = await resolveFile({ source: url }, { security: { tls: { certificateAuthorities } } });
     expect(report).toEqual([]);
     expect(config?.storage?.files?.[0]?.contents?.source).toBe('data:,hello%0A');

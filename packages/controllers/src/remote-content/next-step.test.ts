@@ -1,6 +1,6 @@
 import { refreshAnnotation, remoteContentAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { type IndexOutcome, rememberedValue, requestOf } from './index-secret.ts';
+import { type IndexOutcome, rememberedValue, requestOf } from '../snapshots.ts';
 import { nextStep, retryDelayMs } from './next-step.ts';
 import { type Given, indexOf, machineConfigWith } from './testing/objects.ts';
 

@@ -7,7 +7,7 @@ import {
   type Snapshot,
   type SnapshotState,
   snapshotStateOf,
-} from './index-secret.ts';
+} from '../snapshots.ts';
 
 export type Step =
   | { do: 'nothing' }

@@ -1,8 +1,8 @@
 import type { MachineConfig } from '@slipway/api';
+import { snapshotDigest } from '@slipway/fleet';
 import { encodeDataUrl, gzip, parse, resolve } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
 import { contentLimits, recoverSnapshot, resolveContent } from './resolve-content.ts';
-import { snapshotDigest } from './snapshot-store.ts';
 import { filesFrom, machineConfigWith } from './testing/objects.ts';
 
 const source = { hosts: {}, limits: contentLimits };

@@ -1,6 +1,6 @@
 // The config of a MachineConfig with everything it names inside it, or every reason why that cannot be.
 import type { MachineConfig } from '@slipway/api';
-import { readMachineConfig } from '@slipway/fleet';
+import { type PackedSnapshot, packSnapshot, readMachineConfig, snapshotDigest } from '@slipway/fleet';
 import {
   type AnyConfig,
   decodeDataUrl,
@@ -13,8 +13,7 @@ import {
   resolve,
   type ResolveLimits,
 } from '@slipway/ignition';
-import type { SnapshotProblem } from './index-secret.ts';
-import { type PackedSnapshot, packSnapshot, snapshotDigest } from './snapshot-store.ts';
+import type { SnapshotProblem } from '../snapshots.ts';
 
 const mebibyte = 1024 * 1024;
 

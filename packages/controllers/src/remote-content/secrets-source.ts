@@ -9,7 +9,7 @@ import {
   remoteContentLabel,
   shortDigest,
   type Snapshot,
-} from './index-secret.ts';
+} from '../snapshots.ts';
 
 const byDigest = 'remote-content-digest';
 const byMachineConfig = 'remote-content-machine-config';

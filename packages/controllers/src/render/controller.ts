@@ -45,8 +45,8 @@ import {
 } from '@slipway/kube';
 import { listenToGates, usesStreams } from '../feature-gates.ts';
 import { poolOsOf, poolOsSources } from '../pool-os.ts';
-import { indexAnnotations, remoteContentLabel } from '../remote-content/index-secret.ts';
 import { createSettling } from '../settling.ts';
+import { indexAnnotations, remoteContentLabel } from '../snapshots.ts';
 import { fleetNodes, givenMachineConfigs, renderedMachineConfigs } from '../sources.ts';
 import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
 

@@ -18,7 +18,7 @@ import {
   selectMachineConfigs,
 } from '@slipway/fleet';
 import type { Client, Read, Stored } from '@slipway/kube';
-import { indexName, loadSnapshot, type Snapshot, snapshotStateOf } from '../remote-content/index-secret.ts';
+import { indexName, loadSnapshot, type Snapshot, snapshotStateOf } from '../snapshots.ts';
 
 interface Ready {
   digest: string;

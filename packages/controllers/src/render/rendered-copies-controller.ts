@@ -9,6 +9,7 @@ import {
   secrets,
 } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
+import { packSnapshot, unpackSnapshot } from '@slipway/fleet';
 import {
   type Client,
   type Context,
@@ -19,7 +20,6 @@ import {
   type Source,
   type Stored,
 } from '@slipway/kube';
-import { packSnapshot, unpackSnapshot } from '../remote-content/snapshot-store.ts';
 import { renderedMachineConfigs } from '../sources.ts';
 import { isReferenced, referringSources } from './controller.ts';
 

@@ -14,6 +14,7 @@ import {
   answerRequest,
   decidePool,
   isControlPlanePool,
+  pinSummaryOf,
   type NodeFacts,
   poolFactsOf,
   poolPinsOf,
@@ -34,10 +35,8 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { Gauge } from 'prom-client';
-import { osStreamsGate, usesStreams } from '../feature-gates.ts';
+import { osStreamsGate, pinnedImagesGate, pinsImages, usesStreams } from '../feature-gates.ts';
 import { createFleetViews, type FleetView } from '../fleet-index.ts';
-import { pinsImages, pinSummaryOf } from '../pinned-images/controllers.ts';
-import { pinnedImagesGate } from '../pinned-images/pool-sets-controller.ts';
 import { everyPool, fleetNodes, osImageStreamSource, poolStreamInput, renderedMachineConfigs } from '../sources.ts';
 import { type AnnotationPatch, decisionPatch, GIVE_AT_ONCE, giveTargets, requestPatch } from './assign-targets.ts';
 import { renderProblemOf, tellOfDecision, writeStatus } from './write-status.ts';

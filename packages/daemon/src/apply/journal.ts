@@ -1,7 +1,7 @@
 // The record of an update that is under way: what it is, written once before anything is touched, and a log of how far it
 // is. Both are on the disk when a promise of this file resolves.
 import { createHash, hash } from 'node:crypto';
-import { isRecord } from '@slipway/base/json';
+import { decode, type Decoder, number, object, string, withFallback } from '@slipway/base/codec';
 import type { Change, NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, ownOwners } from '../host/file-system.ts';
@@ -46,6 +46,8 @@ const FORMAT = 1;
 
 /** Two configs of at most 1.5 MB, as text in text, and the list of changes: far less. */
 const MAX_BYTES = 64 * 1024 * 1024;
+/** Of its first line: names of objects, and a digest. */
+const MAX_HEADER = 4096;
 
 export async function createJournal(files: FileSystem, journal: Journal, programVersion: string): Promise<OpenJournal> {
   const configs = encodeJournal(journal, programVersion);
@@ -138,16 +140,15 @@ export type DecodedJournal =
 
 export function decodeJournal(bytes: Uint8Array): DecodedJournal {
   const end = bytes.indexOf(NEWLINE);
-  const header = end < 0 ? null : parseHeader(textIn(bytes.subarray(0, end)));
-  if (header === null) return { ok: false, damaged: true, from: '', to: '', why: damaged('its first line') };
-  const { format, program, from, to } = header;
+  const header = decode(headerDecoder, textIn(bytes.subarray(0, Math.max(0, end))), { maxChars: MAX_HEADER });
+  if (!header.ok) return { ok: false, damaged: true, from: '', to: '', why: damaged('its first line') };
+  const { format, program, from, to, sha256 } = header.value;
   if (format !== FORMAT) {
     const why = `${CONFIGS} was written by version ${program} of the program in format ${format}; this one knows format ${FORMAT}. Let that version, or a newer one, end the update. ${LEFT_ALONE}`;
     return { ok: false, damaged: false, from, to, why };
   }
   const body = bytes.subarray(end + 1);
-  if (hash('sha256', body) !== header.sha256)
-    return { ok: false, damaged: true, from, to, why: damaged('its contents') };
+  if (hash('sha256', body) !== sha256) return { ok: false, damaged: true, from, to, why: damaged('its contents') };
   return { ok: true, program, journal: JSON.parse(textIn(body)) as Journal };
 }
 
@@ -158,28 +159,14 @@ const LEFT_ALONE = 'The machine is left as it is';
 const damaged = (part: string): string =>
   `${CONFIGS}: expected ${part} as the daemon wrote them, found other bytes (the checksum differs), so how the machine was before is not known. ${LEFT_ALONE}: install it anew`;
 
-function parseHeader(line: string): Header | null {
-  const header = parseJson(line);
-  if (!isRecord(header)) return null;
-  const { format, sha256 } = header;
-  if (typeof format !== 'number' || typeof sha256 !== 'string') return null;
-  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-  return {
-    format,
-    sha256,
-    program: textOf(header['program']),
-    from: textOf(header['from']),
-    to: textOf(header['to']),
-  };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
+const nameOrNone = withFallback(string(), '');
+const headerDecoder: Decoder<Header> = object({
+  format: number(),
+  sha256: string(),
+  program: nameOrNone,
+  from: nameOrNone,
+  to: nameOrNone,
+});
 
 export type LogRecord =
   /** All is staged; from here on the machine changes. The first try is 1. */

@@ -1,5 +1,6 @@
 // What an update comes to on this machine: looked at before anything is touched. Whatever is in the way is found here.
 import { posix } from 'node:path';
+import { truncate } from '@slipway/base/text';
 import { type Change, type PathChange, type PathState, UNIT_DIRECTORY } from '@slipway/fleet';
 import type { DesiredEntry, DesiredFile, DesiredMachine } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
@@ -102,7 +103,7 @@ async function removeForeignMask(site: Site, unit: string): Promise<void> {
 function nameOf(change: Change): string {
   switch (change.kind) {
     case 'path':
-      return `${change.after?.of ?? change.before?.of ?? 'path'} ${change.path.slice(0, 300)}`;
+      return `${change.after?.of ?? change.before?.of ?? 'path'} ${truncate(change.path, 300)}`;
     case 'unit':
       return `unit ${change.unit}`;
     case 'ssh keys':

@@ -1,5 +1,6 @@
 // Brings a machine from one config to another, or back, and goes on where it was cut off. Whatever happens, the machine ends
 // exactly old or exactly new, and the result says which.
+import { listNames } from '@slipway/base/text';
 import type { NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
@@ -257,11 +258,11 @@ const MAX_TOLD = 3;
 
 function mustBeNone(differences: readonly { readonly message: string }[]): void {
   if (differences.length === 0) return;
-  const told = differences.slice(0, MAX_TOLD).map(({ message }) => message);
-  if (differences.length > MAX_TOLD) told.push(`and ${differences.length - MAX_TOLD} more`);
+  const messages = differences.map(({ message }) => message);
+  const told = listNames(messages, { max: MAX_TOLD, separator: '; ' });
   throw new DaemonError(
     'SLW_DAEMON_VERIFY',
-    `the machine is not what the config says: ${told.join('; ')}. Something else on the machine writes there, or refused it: see its log`,
+    `the machine is not what the config says: ${told}. Something else on the machine writes there, or refused it: see its log`,
   );
 }
 

@@ -1,11 +1,11 @@
 // What was on the machine when it reached its config: only what comes after that is drift.
-import { isRecord } from '@slipway/base/json';
+import { array, object, stateFileCodec, string } from '@slipway/base/codec';
 import { UNIT_DIRECTORY } from '@slipway/fleet';
 import { CORE, type DesiredMachine, desiredMachineOf } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, type Found, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { STATE_DIRECTORY, writeStateFile } from '../node/state-file.ts';
+import { readStateFile, STATE_DIRECTORY, writeStateFile } from '../node/state-file.ts';
 import type { StoredConfig } from '../node/stored-config.ts';
 
 export interface Baseline {
@@ -18,11 +18,17 @@ export interface Baseline {
 }
 
 export const BASELINE = `${STATE_DIRECTORY}/baseline.json`;
-const FORMAT = 1;
 const MOST_BYTES = 1024 * 1024;
 
 /** Of each list, so that both fit however long the paths are and whatever has to be escaped in them. */
 const MOST_CHARACTERS = 64 * 1024;
+
+const paths = array(string({ pattern: /^\// }));
+const baselineFile = stateFileCodec<Baseline>({
+  format: 1,
+  maxChars: MOST_BYTES,
+  decoder: object({ config: string(), tolerated: paths, absent: paths }),
+});
 
 /** To be called when the machine has reached a config. `previous` is the one it had before; null: none. */
 export async function recordBaseline(host: Host, previous: StoredConfig | null, config: StoredConfig): Promise<void> {
@@ -36,14 +42,12 @@ export async function recordBaseline(host: Host, previous: StoredConfig | null, 
     tolerated: within(await findUnitExtras(host.files, desired)),
     absent: within(await absentAmong(host.files, gone)),
   };
-  await writeStateFile(host.files, BASELINE, `${JSON.stringify({ format: FORMAT, ...baseline })}\n`);
+  await writeStateFile(host.files, BASELINE, `${baselineFile.encode(baseline)}\n`);
 }
 
 /** Null: there is none that this program can read. */
 export async function readBaseline(files: FileSystem): Promise<Baseline | null> {
-  const found = await files.lookAt(BASELINE);
-  if (found?.kind !== 'file' || found.size > MOST_BYTES) return null;
-  return parse(new TextDecoder().decode(await files.read(BASELINE, MOST_BYTES)));
+  return readStateFile(files, BASELINE, baselineFile, MOST_BYTES);
 }
 
 /** All but directories: others put their things there too, and one that is made again harms nothing. */
@@ -66,26 +70,6 @@ async function absentAmong(files: FileSystem, paths: readonly string[]): Promise
 function within(paths: readonly string[]): string[] {
   let room = MOST_CHARACTERS;
   return paths.filter((path) => (room -= path.length + 3) >= 0);
-}
-
-function parse(text: string): Baseline | null {
-  const json = parseJson(text);
-  if (!isRecord(json)) return null;
-  const { format, config, tolerated, absent } = json;
-  if (format !== FORMAT || typeof config !== 'string' || !isPaths(tolerated) || !isPaths(absent)) return null;
-  return { config, tolerated, absent };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function isPaths(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string' && each.startsWith('/'));
 }
 
 /**

@@ -1,4 +1,5 @@
 // A machine against its config: paths, units, the running OS. What the host does not know is not compared.
+import { truncate } from '@slipway/base/text';
 import type { DesiredDirectory, DesiredEntry, DesiredFile, DesiredOS, DesiredUnit } from '../desired-machine.ts';
 import type { Found, Owners } from '../host/file-system.ts';
 import type { Deployment } from '../host/host.ts';
@@ -201,7 +202,6 @@ const MOST_CHARACTERS = 500;
 
 /** None of it changes without a boot, so none can be put back by writing. */
 function osDifference(kind: DriftKind, field: string, expected: string, found: string): Difference {
-  const show = (text: string) => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
-  const message = `spec.${field}: expected ${show(expected)}, the machine runs with ${show(found)}`;
+  const message = `spec.${field}: expected ${truncate(expected, MOST_CHARACTERS)}, the machine runs with ${truncate(found, MOST_CHARACTERS)}`;
   return { kind, name: field, message, canHeal: false };
 }

@@ -1,4 +1,5 @@
 // One thing on the machine that is not as its config says.
+import { truncate } from '@slipway/base/text';
 import { driftPolicyAnnotation } from '@slipway/api/names';
 
 export type DriftKind =
@@ -40,7 +41,7 @@ const MOST_SHOWN = 200;
 /** A path or a name as it may stand in a text for people: names on a disk may hold anything. */
 export function shown(name: string): string {
   const safe = name.replaceAll(/\p{Cc}/gu, '\uFFFD');
-  return safe.length > MOST_SHOWN ? `${safe.slice(0, MOST_SHOWN)}…` : safe;
+  return truncate(safe, MOST_SHOWN);
 }
 
 /** An event's message holds 1,024 bytes. */
@@ -67,7 +68,7 @@ function listWithin(room: number, messages: readonly string[]): string {
   for (const message of messages) {
     length += message.length + 2;
     if (length > room && told.length > 0) break;
-    told.push(message.length > room ? `${message.slice(0, room)}…` : message);
+    told.push(truncate(message, room));
   }
   const left = messages.length - told.length;
   return told.join('; ') + (left === 0 ? '' : `; and ${left} more`);

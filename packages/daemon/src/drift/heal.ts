@@ -1,5 +1,6 @@
 // Puts back what has drifted: each thing on its own is as it was or as the config has it, so no journal is needed.
 import { posix } from 'node:path';
+import { truncate } from '@slipway/base/text';
 import { type DiskEntry, type SshKeys, UNIT_DIRECTORY } from '@slipway/fleet';
 import { CORE, type DesiredEntry, type DesiredMachine, desiredMachineOf, type Right } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
@@ -24,7 +25,7 @@ export async function heal(host: Host, config: StoredConfig, drifts: readonly Dr
         await act(drift);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        problems.push({ drift, message: `${drift.message}; it cannot be put back: ${reason.slice(0, 500)}` });
+        problems.push({ drift, message: `${drift.message}; it cannot be put back: ${truncate(reason, 500)}` });
       }
     }
   };

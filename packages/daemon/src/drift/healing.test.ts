@@ -112,7 +112,7 @@ describe('a drift policy', () => {
     ['heal-after=59s', 'expected a time from 1m to 24h after heal-after=, found "heal-after=59s"'],
     ['heal-after=0m', 'expected a time from 1m to 24h'],
     ['heal-after=1441m', 'expected a time from 1m to 24h'],
-    ['x'.repeat(5000), `found "${'x'.repeat(80)}"`],
+    ['x'.repeat(5000), `found "${'x'.repeat(79)}…"`],
   ])('%.20j is none: drift is left as it is until it is corrected', (text, problem) => {
     const parsed = parseDriftPolicy(text);
     expect(parsed).toMatchObject({ ok: false, policy: { type: 'leave' }, problem: expect.stringContaining(problem) });

@@ -1,5 +1,6 @@
 // What is done about drift: the policy of the MachineConfiguration `cluster`, and which drifts are put back now, which later, and
 // which no more.
+import { quote } from '@slipway/base/text';
 import { driftPolicyAnnotation } from '@slipway/api/names';
 import { type Drift, itemOf } from './drift.ts';
 
@@ -39,7 +40,7 @@ function refuse(found: string, isNoPolicy: boolean): string {
   const expected = isNoPolicy ? 'leave, heal, or heal-after=10m' : 'a time from 1m to 24h after heal-after=';
   return (
     `MachineConfiguration cluster, annotation ${driftPolicyAnnotation}: expected ${expected}, ` +
-    `found ${JSON.stringify(found.slice(0, 80))}. Until it is corrected or removed, drift is told and left as it is`
+    `found ${quote(found, 80)}. Until it is corrected or removed, drift is told and left as it is`
   );
 }
 

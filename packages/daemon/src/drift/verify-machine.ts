@@ -1,4 +1,5 @@
 // The machine against a config: reads what the pure comparisons ask for.
+import { truncate } from '@slipway/base/text';
 import { isSecretFile, type Owner, UNIT_DIRECTORY } from '@slipway/fleet';
 import { type AnyConfig, diffConfigs, encodeDataUrl, formatDiff } from '@slipway/ignition';
 import {
@@ -192,7 +193,7 @@ function unreadable(entry: ComparedEntry, text: string): Difference {
   return {
     kind: entry.kind === 'hard link' ? 'link' : entry.kind,
     name: entry.path,
-    message: `${entry.kind} ${shown(entry.path)}: ${text.slice(0, 500)}`,
+    message: `${entry.kind} ${shown(entry.path)}: ${truncate(text, 500)}`,
     canHeal: false,
   };
 }

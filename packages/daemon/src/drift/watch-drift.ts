@@ -1,5 +1,6 @@
 // Keeps an eye on the machine: drift is told within two seconds, and put back where the policy says so.
 import { type Clock, systemClock } from '@slipway/base/clock';
+import { listNames, truncate } from '@slipway/base/text';
 import type { Log } from '@slipway/kube';
 import { CORE, desiredMachineOf } from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
@@ -264,7 +265,7 @@ function reportOf(parts: Omit<DriftReport, 'text'>): DriftReport {
     describeHealed(config, healed),
   ];
   const text = sentences.filter((sentence) => sentence !== '').join('. ');
-  return { ...parts, text: text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text };
+  return { ...parts, text: truncate(text, MOST_CHARACTERS) };
 }
 
 function describeGivenUp({ name }: Drift): string {
@@ -275,6 +276,5 @@ function describeGivenUp({ name }: Drift): string {
 function describeHealed(config: string, healed: readonly Drift[]): string {
   if (healed.length === 0) return '';
   const names = [...new Set(healed.map(({ name }) => shown(name)))];
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
-  return `Put back as ${config} says: ${names.slice(0, 5).join(', ')}${more}`;
+  return `Put back as ${config} says: ${listNames(names, { max: 5 })}`;
 }

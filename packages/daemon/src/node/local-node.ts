@@ -1,6 +1,17 @@
 // The machine itself, whatever the cluster says: the config on its disk, what it remembers, and the updates of it.
 import { posix } from 'node:path';
-import { isRecord } from '@slipway/base/json';
+import {
+  boolean,
+  type Decoder,
+  literal,
+  nullable,
+  object,
+  optionalReadable,
+  readableItems,
+  stateFileCodec,
+  string,
+  withFallback,
+} from '@slipway/base/codec';
 import type { Irreconcilable } from '@slipway/fleet';
 import { createUpdater, type UpdateRequest, type UpdateResult, type UpdateStep } from '../apply/updater.ts';
 import { readBaseline, recordBaseline } from '../drift/baseline.ts';
@@ -10,7 +21,7 @@ import type { FileSystem } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
 import type { UpdateScope } from '../report/snapshot.ts';
-import { FORCE_FILE, STATE_DIRECTORY, writeStateFile } from './state-file.ts';
+import { FORCE_FILE, readStateFile, STATE_DIRECTORY, writeStateFile } from './state-file.ts';
 import { readCurrentConfig, type StoredConfig, writeCurrentConfig } from './stored-config.ts';
 
 export interface LocalNodeOptions {
@@ -98,65 +109,39 @@ export interface NodeMemory {
 const PATH = `${STATE_DIRECTORY}/daemon.json`;
 const MAX_BYTES = 64 * 1024;
 
+const IRRECONCILABLE = 'SLW_UPDATE_IRRECONCILABLE' as const;
+const difference: Decoder<Irreconcilable> = object({
+  code: withFallback(literal(IRRECONCILABLE), IRRECONCILABLE),
+  field: string(),
+  before: nullable(string()),
+  after: nullable(string()),
+  message: string(),
+});
+
+const flag = withFallback(boolean, false);
+
+/** Field by field: what cannot be read of it is forgotten. */
+const memoryFile = stateFileCodec<NodeMemory>({
+  maxChars: MAX_BYTES,
+  decoder: object({
+    reported: optionalReadable(string()),
+    held: optionalReadable(string()),
+    failed: optionalReadable(object({ target: string(), problem: object({ code: string(), message: string() }) })),
+    update: optionalReadable(
+      object({ target: string(), postAction: string(), drain: flag, os: flag, image: flag, reboot: flag }),
+    ),
+    lacks: optionalReadable(readableItems(difference)),
+    willLack: optionalReadable(readableItems(difference)),
+  }),
+});
+
 /** What cannot be read is forgotten: the node then trusts its disk, and holds still where the cluster says otherwise. */
 export async function readMemory(files: FileSystem): Promise<NodeMemory> {
-  if ((await files.lookAt(PATH)) === null) return {};
-  try {
-    return parse(JSON.parse(new TextDecoder().decode(await files.read(PATH, MAX_BYTES))));
-  } catch {
-    return {};
-  }
+  return (await readStateFile(files, PATH, memoryFile, MAX_BYTES).catch(() => null)) ?? {};
 }
 
 export async function writeMemory(files: FileSystem, memory: NodeMemory): Promise<void> {
-  await writeStateFile(files, PATH, JSON.stringify(memory));
-}
-
-function parse(json: unknown): NodeMemory {
-  if (!isRecord(json)) return {};
-  const { reported, held, failed, update, lacks, willLack } = json;
-  return {
-    ...(typeof reported === 'string' && { reported }),
-    ...(typeof held === 'string' && { held }),
-    ...parseFailed(failed),
-    ...parseUpdate(update),
-    ...(Array.isArray(lacks) && { lacks: lacks.filter(isDifference) }),
-    ...(Array.isArray(willLack) && { willLack: willLack.filter(isDifference) }),
-  };
-}
-
-function parseFailed(failed: unknown): Pick<NodeMemory, 'failed'> {
-  if (!isRecord(failed) || typeof failed['target'] !== 'string' || !isRecord(failed['problem'])) return {};
-  const { code, message } = failed['problem'];
-  if (typeof code !== 'string' || typeof message !== 'string') return {};
-  return { failed: { target: failed['target'], problem: { code, message } } };
-}
-
-function parseUpdate(update: unknown): Pick<NodeMemory, 'update'> {
-  if (!isRecord(update)) return {};
-  const { target, drain, os, image, reboot, postAction } = update;
-  if (typeof target !== 'string' || typeof postAction !== 'string') return {};
-  const [drains, ofOs, hasImage, reboots] = [drain, os, image, reboot].map((flag) => flag === true);
-  return {
-    update: {
-      target,
-      postAction,
-      drain: drains ?? false,
-      os: ofOs ?? false,
-      image: hasImage ?? false,
-      reboot: reboots ?? false,
-    },
-  };
-}
-
-function isDifference(value: unknown): value is Irreconcilable {
-  if (!isRecord(value)) return false;
-  const isShown = (shown: unknown) => shown === null || typeof shown === 'string';
-  return (
-    typeof value['field'] === 'string' &&
-    typeof value['message'] === 'string' &&
-    [value['before'], value['after']].every(isShown)
-  );
+  await writeStateFile(files, PATH, memoryFile.encode(memory));
 }
 
 /**

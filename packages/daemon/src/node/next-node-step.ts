@@ -1,6 +1,7 @@
 // What a node does next: decided from what is observed of it and from what happened to it since the daemon started. Nothing
 // is read or written here; node-loop.ts carries one action out and asks again.
 import type { MachineConfiguration } from '@slipway/api';
+import { backoffMs } from '@slipway/base/backoff';
 import { addTolerated } from '@slipway/fleet';
 import { again, done, type Next } from '@slipway/kube';
 import type { UpdateRequest, UpdateResult } from '../apply/updater.ts';
@@ -257,8 +258,7 @@ export interface Retry {
 
 /** A disk that was full, or systemd that was on its way down. Everything else would fail the same way again. */
 const PASSING: ReadonlySet<string> = new Set(['SLW_DAEMON_DISK', 'SLW_DAEMON_SYSTEMD']);
-const FIRST_MS = 60_000;
-const LONGEST_MS = 30 * 60_000;
+const BACKOFF = { firstMs: 60_000, maxMs: 30 * 60_000 };
 
 export function canPass({ code }: Problem): boolean {
   return PASSING.has(code);
@@ -267,7 +267,7 @@ export function canPass({ code }: Problem): boolean {
 /** `before` is that of the last failure, perhaps of another target. */
 export function nextRetry(before: Retry | null, target: string, problem: Problem, now: number): Retry {
   const tries = before?.target === target ? before.tries + 1 : 1;
-  return { target, problem, tries, notBefore: now + Math.min(FIRST_MS * 2 ** (tries - 1), LONGEST_MS) };
+  return { target, problem, tries, notBefore: now + backoffMs(BACKOFF, tries) };
 }
 
 interface Question {

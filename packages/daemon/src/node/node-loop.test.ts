@@ -4,7 +4,7 @@ import { file, named, withFiles } from '../apply/testing/small-machine.ts';
 import type { UpdateResult } from '../apply/updater.ts';
 import { ownOwners } from '../host/file-system.ts';
 import { type Around, aroundCalls } from '../host/testing/calls.ts';
-import { FORCE_FILE, UPDATE_DIRECTORY } from './state-file.ts';
+import { FORCE_FILE, NODE_ANNOTATIONS, UPDATE_DIRECTORY, writeStateFile } from './state-file.ts';
 import { applyDrain, desire, type NodeInCluster, nodeInCluster } from './testing/node-in-cluster.ts';
 
 const a = named('a', withFiles());
@@ -316,6 +316,18 @@ describe('a machine whose disk does not say what it is at', () => {
     expect(await node.settle()).toEqual(done);
     expect(node.told).toEqual(['rendered-worker-a: idle']);
     expect(node.drift.calls).toEqual(['resume rendered-worker-a']);
+  });
+
+  it.each([
+    ['is what its first boot wrote down', { [nodeAnnotations.currentConfig]: a.name, more: 1 }, a.name],
+    ['knows nothing from a file that has no name of one', { [nodeAnnotations.currentConfig]: 1 }, undefined],
+    ['knows nothing from a file that is a list', [a.name], undefined],
+  ])('%s', async (_, written, expected) => {
+    const node = await nodeInCluster();
+    desire(node, a);
+    await writeStateFile(node.files, NODE_ANNOTATIONS, JSON.stringify(written));
+    await node.settle();
+    expect(node.local.current()?.name).toBe(expected);
   });
 
   it('and is something else says so, in an event too, and looks again after a minute', async () => {

@@ -1,6 +1,6 @@
 // The node's part in the cluster: carries out what next-node-step.ts decides, one action after the other.
 import { nodeAnnotations } from '@slipway/api/names';
-import { isRecord } from '@slipway/base/json';
+import { readableEntries, stateFileCodec, string } from '@slipway/base/codec';
 import type { Log, Next } from '@slipway/kube';
 import type { UpdateResult, UpdateStep } from '../apply/updater.ts';
 import { describeDrifts } from '../drift/drift.ts';
@@ -17,7 +17,7 @@ import { saidBy, type Seen } from './cluster-view.ts';
 import { isForced, type LocalNode, takeForceFile } from './local-node.ts';
 import { nextNodeStep, startState, type StepAction, type StepState, unknownScope } from './next-node-step.ts';
 import { type Prepared, prepareUpdate } from './prepare-update.ts';
-import { CURRENT_CONFIG, NODE_ANNOTATIONS } from './state-file.ts';
+import { CURRENT_CONFIG, NODE_ANNOTATIONS, readStateFile } from './state-file.ts';
 import type { ConfigReader } from './stored-config.ts';
 
 /** What the loop asks of the watch for drift. */
@@ -274,6 +274,8 @@ async function adoptFirstConfig(
 }
 
 const MAX_BYTES = 64 * 1024;
+/** What is no text is none of ours. */
+const annotationsFile = stateFileCodec({ maxChars: MAX_BYTES, decoder: readableEntries(string()) });
 
 /** Rejects with a DaemonError where nothing is written down. */
 async function firstConfigName(files: FileSystem): Promise<string> {
@@ -286,12 +288,6 @@ async function firstConfigName(files: FileSystem): Promise<string> {
 }
 
 async function writtenName(files: FileSystem): Promise<string | null> {
-  if ((await files.lookAt(NODE_ANNOTATIONS)) === null) return null;
-  try {
-    const json: unknown = JSON.parse(new TextDecoder().decode(await files.read(NODE_ANNOTATIONS, MAX_BYTES)));
-    const name = isRecord(json) ? json[nodeAnnotations.currentConfig] : undefined;
-    return typeof name === 'string' ? name : null;
-  } catch {
-    return null;
-  }
+  const annotations = await readStateFile(files, NODE_ANNOTATIONS, annotationsFile, MAX_BYTES).catch(() => null);
+  return annotations?.get(nodeAnnotations.currentConfig) ?? null;
 }

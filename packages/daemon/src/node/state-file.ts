@@ -1,4 +1,5 @@
 // Where things are on a node, and how the daemon writes small files of its own: private, and whole after any crash.
+import type { StateFileCodec } from '@slipway/base/codec';
 import { type FileSystem, ownOwners, replaceFile } from '../host/file-system.ts';
 
 export const STATE_DIRECTORY = '/etc/machine-config-daemon';
@@ -13,6 +14,19 @@ export const NO_ORIGINALS = `${STATE_DIRECTORY}/noorig`;
 
 /** All of an update that is under way; absent between updates. */
 export const UPDATE_DIRECTORY = `${STATE_DIRECTORY}/update`;
+
+/** Null where there is none, or none that this program can read. */
+export async function readStateFile<T>(
+  files: FileSystem,
+  path: string,
+  codec: StateFileCodec<T>,
+  maxBytes: number,
+): Promise<T | null> {
+  const found = await files.lookAt(path);
+  if (found?.kind !== 'file' || found.size > maxBytes) return null;
+  const decoded = codec.decode(await files.read(path, maxBytes));
+  return decoded.ok ? decoded.value : null;
+}
 
 export async function writeStateFile(files: FileSystem, path: string, text: string): Promise<void> {
   if ((await files.lookAt(STATE_DIRECTORY)) === null) {

@@ -3,7 +3,7 @@
 import type { MachineConfig } from '@slipway/api';
 import { poolLabel } from '@slipway/api/names';
 import { machineConfigs } from '@slipway/api/resources';
-import { isRecord } from '@slipway/base/json';
+import { describeKind, isRecord } from '@slipway/base/json';
 import { isRenderedAs } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
 import { DaemonError } from '../errors.ts';
@@ -60,7 +60,7 @@ export function parseStoredConfig(bytes: Uint8Array): StoredConfig {
   if (!isRecord(spec)) throw refusal('spec: expected what a machine is made from, found none');
   const field = wrongField(spec);
   if (field !== undefined)
-    throw refusal(`spec.${field.name}: expected ${field.expected}, found ${typeOf(spec[field.name])}`);
+    throw refusal(`spec.${field.name}: expected ${field.expected}, found ${describeKind(spec[field.name])}`);
   return { name, spec };
 }
 
@@ -94,11 +94,6 @@ const FIELDS: readonly Field[] = [
 
 function wrongField(spec: Record<string, unknown>): Field | undefined {
   return FIELDS.find(({ name, holds }) => spec[name] !== undefined && !holds(spec[name]));
-}
-
-/** Not the value: it may be secret. */
-function typeOf(value: unknown): string {
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
 }
 
 function refusal(why: string, cause?: unknown): DaemonError {

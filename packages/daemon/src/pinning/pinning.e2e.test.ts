@@ -27,7 +27,8 @@ import {
   silentLog,
 } from '@slipway/kube';
 import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { until } from '@slipway/testing/wait';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { DROP_IN } from '../host/cri/cri-o.ts';
 import { createDisk } from '../host/disk.ts';
@@ -41,7 +42,6 @@ const crds: Resource = {
   plural: 'customresourcedefinitions',
   namespaced: false,
 };
-const waiting = { timeout: 20_000, interval: 50 };
 
 let client: Client;
 let counted: Client;
@@ -60,8 +60,8 @@ beforeAll(async () => {
       if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
     });
   }
-  await vi.waitFor(() => client.list(machineConfigNodes).next(), waiting);
-  await vi.waitFor(() => client.list(pinnedImageSets).next(), waiting);
+  await until(() => client.list(machineConfigNodes).next());
+  await until(() => client.list(pinnedImageSets).next());
 });
 afterAll(() => client.transport.close());
 
@@ -122,11 +122,11 @@ async function assign(...names: string[]): Promise<void> {
 const status = async () => (await client.get(machineConfigNodes, { name })).status;
 const condition = async (type: string) => (await status())?.conditions?.find((each) => each.type === type);
 const isThrough = () =>
-  vi.waitFor(async () => {
+  until(async () => {
     const progressing = await condition('PinnedImageSetsProgressing');
     expect(progressing).toMatchObject({ status: 'False', reason: 'AsExpected' });
     expect(progressing?.message).not.toBe('');
-  }, waiting);
+  });
 const dropIn = () => readText(files, DROP_IN, 1_000_000);
 
 describe('the daemon of a node with pinned images', () => {
@@ -141,7 +141,7 @@ describe('the daemon of a node with pinned images', () => {
     expect(await metrics.registry.metrics()).toContain('slipway_pin_pulls_total{result="ok"} 3');
 
     await assign();
-    await vi.waitFor(async () => expect(await status()).not.toHaveProperty('pinnedImageSets'), waiting);
+    await until(async () => expect(await status()).not.toHaveProperty('pinnedImageSets'));
     expect(await dropIn()).toBeUndefined();
     await client.delete(pinnedImageSets, { name }, {});
   });
@@ -157,9 +157,9 @@ describe('the daemon of a node with pinned images', () => {
     await client.delete(pinnedImageSets, { name }, {});
     await makeSet(['d']);
     await assign(name);
-    await vi.waitFor(async () => {
+    await until(async () => {
       expect((await status())?.pinnedImageSets).toEqual([{ name, desiredGeneration: 1, currentGeneration: 1 }]);
-    }, waiting);
+    });
     expect(await dropIn()).toContain(imageOf('d'));
     await client.delete(pinnedImageSets, { name }, {});
   });

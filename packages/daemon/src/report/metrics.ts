@@ -1,4 +1,5 @@
 // What can be measured of a daemon, by the names and labels that dashboards and alerts for such fleets ask for.
+import { truncate } from '@slipway/base/text';
 import type { Metrics } from '@slipway/kube';
 import { Counter, Gauge } from 'prom-client';
 import { stateOf } from './node-annotations.ts';
@@ -65,7 +66,7 @@ export function createDaemonMetrics({ registry }: Pick<Metrics, 'registry'>): Da
     },
     runsOn({ name, version }) {
       hostOs.reset();
-      hostOs.set({ os: name.slice(0, maxLabel), version: version.slice(0, maxLabel) }, 1);
+      hostOs.set({ os: truncate(name, maxLabel, ''), version: truncate(version, maxLabel, '') }, 1);
     },
     osUpdateFailed: () => pivotErrors.inc(),
     rebootFailed: () => rebootErrors.inc(),

@@ -1,4 +1,5 @@
 // What a node says of itself in the annotations of its Node, and the events for what changes in them.
+import { truncateBytes } from '@slipway/base/text';
 import { nodeAnnotations } from '@slipway/api/names';
 import type { Happening } from '@slipway/kube';
 import type { NodeSnapshot, SnapshotProblem } from './snapshot.ts';
@@ -34,14 +35,7 @@ export function changedAnnotations(there: Annotations, wanted: Annotations): Ann
 
 function reasonOf({ code, message }: SnapshotProblem): string {
   const end = ` [${code}]`;
-  return cut(message, maxReasonBytes - Buffer.byteLength(end)) + end;
-}
-
-function cut(text: string, bytes: number): string {
-  if (Buffer.byteLength(text) <= bytes) return text;
-  const head = Buffer.from(text).subarray(0, bytes - 3);
-  // A character that was cut in two is a replacement character at the end.
-  return `${head.toString('utf8').replace(/\uFFFD$/, '')}…`;
+  return truncateBytes(message, maxReasonBytes - Buffer.byteLength(end)) + end;
 }
 
 const types = {

@@ -13,7 +13,8 @@ import {
   type Resource,
   silentLog,
 } from '@slipway/kube';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createDaemonMetrics } from './metrics.ts';
 import { createReporter, type Reporter } from './reporter.ts';
 import type { NodeSnapshot } from './snapshot.ts';
@@ -55,7 +56,7 @@ beforeAll(async () => {
   await client.create(crds, crdOf(machineConfigNodeKind)).catch((error: unknown) => {
     if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
   });
-  await vi.waitFor(() => client.list(machineConfigNodes).next(), { timeout: 20_000, interval: 50 });
+  await until(() => client.list(machineConfigNodes).next());
 });
 afterAll(() => client.transport.close());
 

@@ -1,7 +1,15 @@
 // Tells the cluster what a node does: annotations of its Node, status of its MachineConfigNode, events, metrics.
 import { isDeepStrictEqual } from 'node:util';
 import { machineConfigNodes, nodes } from '@slipway/api/resources';
-import { type Client, isKubeError, type KubeObject, type Log, type Recorder } from '@slipway/kube';
+import {
+  anyVersion,
+  type Client,
+  createWriter,
+  isKubeError,
+  type KubeObject,
+  type Log,
+  type Recorder,
+} from '@slipway/kube';
 import type { DaemonMetrics } from './metrics.ts';
 import { annotationsOf, changedAnnotations, eventsOf, type NodeEvent, nodeEvent } from './node-annotations.ts';
 import type { NodeSnapshot } from './snapshot.ts';
@@ -30,6 +38,7 @@ const attempts = 3;
 
 export function createReporter({ client, events, nodeName, log, metrics }: ReporterOptions): Reporter {
   const name = { name: nodeName };
+  const write = createWriter(client, { fieldManager });
   /** What events are about; with the UID once the Node has been seen. */
   let about: KubeObject = { metadata: name };
 
@@ -40,8 +49,7 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
     const annotations = changedAnnotations(there, annotationsOf(snapshot));
     if (Object.keys(annotations).length === 0) return;
     // No resource version: nobody else writes these, and kubelets change a Node all the time.
-    const { uid } = node.metadata;
-    await client.patch(nodes, name, { type: 'merge', body: { metadata: { annotations } } }, { uid }, { fieldManager });
+    await write.patch(nodes, anyVersion(node.metadata), { metadata: { annotations } });
     for (const happening of eventsOf(there, annotations)) events.record(nodes, about, happening);
   }
 
@@ -51,19 +59,11 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
       log.debug({ node: nodeName }, 'there is no MachineConfigNode yet: the controller makes it');
       return;
     }
-    const { uid, resourceVersion } = found.metadata;
     const status = statusOf(found, snapshot, new Date());
     const { observedGeneration, conditions, configVersion, irreconcilableChanges = null } = found.status ?? {};
     if (isDeepStrictEqual(status, { observedGeneration, conditions, configVersion, irreconcilableChanges })) return;
     // A merge patch puts a list whole in the place of the old one: so it has to be the one that was read.
-    const body = { status };
-    await client.patch(
-      machineConfigNodes,
-      name,
-      { type: 'merge', body },
-      { uid, resourceVersion },
-      { subresource: 'status', fieldManager },
-    );
+    await write.patchStatus(machineConfigNodes, found, status);
   }
 
   return {

@@ -1,4 +1,5 @@
 // The status of a MachineConfigNode: its conditions are the steps of an update as users know them, in their order.
+import { truncate } from '@slipway/base/text';
 import type { MachineConfigNode } from '@slipway/api';
 import { notYetSet } from '@slipway/api/names';
 import type { Irreconcilable } from '@slipway/fleet';
@@ -283,7 +284,7 @@ function irreconcilableChangesOf(found: readonly Irreconcilable[]): Irreconcilab
   return found.slice(0, maxChanges).map(({ field, before, after }) => {
     const fieldPath = freePath(pathOf(field), taken);
     taken.add(fieldPath);
-    return { fieldPath, diff: cut(`${field}: ${before ?? 'not there'} → ${after ?? 'not there'}`, maxDiff) };
+    return { fieldPath, diff: truncate(`${field}: ${before ?? 'not there'} → ${after ?? 'not there'}`, maxDiff) };
   });
 }
 
@@ -300,5 +301,3 @@ function freePath(path: string, taken: ReadonlySet<string>): string {
     free = path.slice(0, maxPath - end.length) + end;
   }
 }
-
-const cut = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);

@@ -1,7 +1,7 @@
 // What the machines of a pool run that nobody has written a stream down for: a cluster from before streams.
 import { knownStream, type KnownStream, knownStreams, type MachineConfigPool, type Node } from '@slipway/api';
 import { poolOf } from '../pool-of.ts';
-import { osMajorOf } from '../rollout/read-facts.ts';
+import { osMajorOf } from './os-major.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 import { isStreamName, type PoolStreamFacts, type Stream, type StreamImages, type Streams } from './available.ts';
 import { type Distribution, distributionOf, familyOf } from './default-stream.ts';

@@ -1,8 +1,9 @@
-import type { MachineConfigPool } from '@slipway/api';
+import { type MachineConfigPool, pinSummaryAnnotation } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import type { pinErrors } from '../errors.ts';
 import { formatProblem } from '../problems.ts';
-import { MOST_SETS, setsOf } from './assignment.ts';
+import { setsOf } from './assign-sets.ts';
+import { MOST_SETS } from './assignment.ts';
 import { holds, type PinNode, type PinPool } from './pin-facts.ts';
 import { maxPullingProblem } from './turns.ts';
 
@@ -214,4 +215,10 @@ function nodesText(nodes: readonly DegradedNode[], count: number): string {
   const shown = nodes.map(({ name, message }) => `Node ${name} is reporting: "${message}"`);
   const more = count - nodes.length;
   return [...shown, ...(more > 0 ? [`and ${more} more ${more === 1 ? 'node' : 'nodes'}`] : [])].join(', ');
+}
+
+/** What the controllers of pinned images leave on a pool for the writer of its status. */
+export function pinSummaryOf({ metadata }: MachineConfigPool): PinSummary | null {
+  const annotation = metadata.annotations?.[pinSummaryAnnotation];
+  return annotation === undefined ? null : decodeSummary(annotation);
 }

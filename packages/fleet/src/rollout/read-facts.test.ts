@@ -15,11 +15,11 @@ import {
   AFTER_FAILURE,
   highestMajor,
   nodeFactsOf,
-  osMajorOf,
   parseTargetReason,
   poolFactsOf,
   targetReason,
 } from './read-facts.ts';
+import { osMajorOf } from '../os-streams/os-major.ts';
 import { at, NEW, NOW, OLD, sampleNode, samplePool, sampleState } from './testing/sample.ts';
 
 type Conditions = NonNullable<NonNullable<Node['status']>['conditions']>;

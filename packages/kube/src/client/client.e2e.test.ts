@@ -1,9 +1,8 @@
-import { createPrivateKey, randomBytes, sign } from 'node:crypto';
+import { createPrivateKey, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
-import { borrowControlPlane, type ControlPlane } from '@slipway/tools/controlplane';
+import { makeSelfSigned, signToken } from '@slipway/testing/certificates';
+import { borrowControlPlane, type ControlPlane, pickFreePort } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeCertificate } from '../testing/certificate.ts';
 import { createInformer, type InformerOptions } from '../watch/informer.ts';
 import { type Client, createClient } from './client.ts';
 import { fixedCredentials } from './credentials.ts';
@@ -360,7 +359,7 @@ describe('who asks', () => {
     const key = createPrivateKey(await readFile(controlPlane.serviceAccountKeyPath));
     const { uid } = (await client.get(serviceAccounts, here('default'))).metadata;
     const ended = Math.floor(Date.now() / 1000) - 3600;
-    const token = jwt(key, {
+    const token = signToken(key, {
       iss: 'https://kubernetes.default.svc',
       aud: ['https://kubernetes.default.svc'],
       sub: `system:serviceaccount:${namespace}:default`,
@@ -394,7 +393,7 @@ describe('the server', () => {
   };
 
   it('whose certificate another CA has signed is not trusted', async () => {
-    expect(await failing({ ca: makeCertificate('another-ca').cert })).toMatchObject({
+    expect(await failing({ ca: (await makeSelfSigned('another-ca')).cert })).toMatchObject({
       code: 'SLW_KUBE_TLS',
       message: expect.stringMatching(
         /^get ConfigMap .*: the certificate of https:\/\/127.0.0.1:\d+ is not trusted \([A-Z_]+\)\. Put the CA/,
@@ -407,10 +406,7 @@ describe('the server', () => {
   });
 
   it('that nobody answers for is unreachable', async () => {
-    const closed = createServer();
-    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
-    const server = `https://127.0.0.1:${(closed.address() as AddressInfo).port}`;
-    await new Promise((resolve) => closed.close(resolve));
+    const server = `https://127.0.0.1:${await pickFreePort()}`;
     expect(await failing({ server })).toMatchObject({
       code: 'SLW_KUBE_UNREACHABLE',
       message: `get ConfigMap ${namespace}/x: no connection to ${server} (ECONNREFUSED). Check that the API server runs and that the address in the kubeconfig is right`,
@@ -430,11 +426,3 @@ describe('the server', () => {
     await expect(client.list(resource).next()).rejects.toMatchObject(expected);
   });
 });
-
-function jwt(key: ReturnType<typeof createPrivateKey>, claims: object): string {
-  const ec = key.asymmetricKeyType === 'ec';
-  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const text = `${part({ alg: ec ? 'ES256' : 'RS256', typ: 'JWT' })}.${part(claims)}`;
-  const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' });
-  return `${text}.${signature.toString('base64url')}`;
-}

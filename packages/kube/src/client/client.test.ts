@@ -1,5 +1,6 @@
+import { type Answer, respondJson } from '@slipway/testing/fake-http-server';
 import { describe, expect, it } from 'vitest';
-import { type Answer, answerJson, startStandInServer, statusBody } from '../testing/stand-in-server.ts';
+import { startStandInServer, statusBody } from '../testing/stand-in-server.ts';
 import { createClient, type WriteAttempt } from './client.ts';
 import { KubeError } from './errors.ts';
 import type { Resource } from './resource.ts';
@@ -8,15 +9,15 @@ import { createTransport } from './transport.ts';
 const pods: Resource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 const name = { namespace: 'n', name: 'a' };
 const good: Answer = (_, response) =>
-  answerJson(response, 200, { metadata: { ...name, uid: 'u', resourceVersion: '1' } });
+  respondJson(response, 200, { metadata: { ...name, uid: 'u', resourceVersion: '1' } });
 
 async function withClient(
   answer: Answer,
-  test: (client: ReturnType<typeof createClient>, seen: { body: string; path: string }[]) => Promise<void>,
+  test: (client: ReturnType<typeof createClient>, seen: readonly { body: string; path: string }[]) => Promise<void>,
 ) {
   await using server = await startStandInServer(answer);
   const transport = createTransport(server.access());
-  await test(createClient(transport), server.seen);
+  await test(createClient(transport), server.requests);
   await transport.close();
 }
 
@@ -66,7 +67,7 @@ describe('client', () => {
 
   it('an eviction that is refused for overload is not taken for one that a budget blocks, and not sent again', async () => {
     await withClient(
-      (_, response) => answerJson(response, 429, statusBody(429, 'TooManyRequests')),
+      (_, response) => respondJson(response, 429, statusBody(429, 'TooManyRequests')),
       async (client, seen) => {
         await expect(client.evict(name, {})).rejects.toMatchObject({ code: 'SLW_KUBE_THROTTLED' });
         expect(seen).toHaveLength(1);

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import { makeCertificate } from '../testing/certificate.ts';
+import { makeSelfSigned } from '@slipway/testing/certificates';
+import { until } from '@slipway/testing/wait';
+import { describe, expect, it } from 'vitest';
 import { makeScratch } from '../testing/scratch.ts';
 import {
   belongTogether,
@@ -70,7 +71,7 @@ describe('certificate files', () => {
   it('give the same object while nothing changes, and the new pair after both were replaced', async () => {
     await using scratch = await makeScratch();
     const [cert, key] = [join(scratch.path, 'cert'), join(scratch.path, 'key')];
-    const [old, next] = [makeCertificate('old'), makeCertificate('next')];
+    const [old, next] = [await makeSelfSigned('old'), await makeSelfSigned('next')];
     await replace(cert, old.cert);
     await replace(key, old.key);
     const credentials = certificateFileCredentials(cert, key, { lookEveryMs: 0 });
@@ -87,25 +88,25 @@ describe('certificate files', () => {
   it('that do not belong together are said before anything is sent', async () => {
     await using scratch = await makeScratch();
     const [cert, key] = [join(scratch.path, 'cert'), join(scratch.path, 'key')];
-    await writeFile(cert, makeCertificate('one').cert);
-    await writeFile(key, makeCertificate('other').key);
+    await writeFile(cert, (await makeSelfSigned('one')).cert);
+    await writeFile(key, (await makeSelfSigned('other')).key);
     await expect(certificateFileCredentials(cert, key).current()).rejects.toMatchObject({
       code: 'SLW_KUBE_CREDENTIALS',
       message: `${key}: expected the private key of the certificate in ${cert}, found another one or none`,
     });
   });
 
-  it('belong together only with the very key', () => {
-    const one = makeCertificate('one');
+  it('belong together only with the very key', async () => {
+    const one = await makeSelfSigned('one');
     expect(belongTogether(one)).toBe(true);
-    expect(belongTogether({ cert: one.cert, key: makeCertificate('other').key })).toBe(false);
+    expect(belongTogether({ cert: one.cert, key: (await makeSelfSigned('other')).key })).toBe(false);
     expect(belongTogether({ cert: one.cert, key: 'no key' })).toBe(false);
     expect(belongTogether({ cert: 'no certificate', key: one.key })).toBe(false);
   });
 });
 
 it('a token and a certificate are sent together', async () => {
-  const certificate = makeCertificate('one');
+  const certificate = await makeSelfSigned('one');
   const both = bothCredentials(fixedCredentials({ token: 't' }, 'a'), fixedCredentials({ certificate }, 'b'));
   expect(await both.current()).toEqual({ token: 't', certificate });
   expect(both.source).toBe('a and b');
@@ -212,7 +213,7 @@ describe('a credential plugin', () => {
     await expect(outcome).rejects.toThrow('did not answer within 0.4 s');
     expect(performance.now() - began).toBeLessThan(5000);
     const pid = Number(await readFile(pidFile, 'utf8'));
-    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 5000);
+    await until(() => expect(isRunning(pid)).toBe(false), 'process');
   });
 
   it('that never stops talking is ended at the size limit', async () => {

@@ -1,5 +1,6 @@
+import { respondJson } from '@slipway/testing/fake-http-server';
 import { describe, expect, it } from 'vitest';
-import { answerJson, startStandInServer } from '../testing/stand-in-server.ts';
+import { startStandInServer } from '../testing/stand-in-server.ts';
 import { createTransport, impersonating, type Request } from './transport.ts';
 
 const read: Request = { method: 'GET', path: '/api', retry: 'always', what: 'get Thing a' };
@@ -7,7 +8,7 @@ const node = { user: 'system:node:worker-1', groups: ['system:nodes', 'machines'
 
 describe('a transport in the name of somebody else', () => {
   it('says in every request who asks, and leaves the one it was made from as it was', async () => {
-    await using server = await startStandInServer((_, response) => answerJson(response, 200, { ok: true }));
+    await using server = await startStandInServer((_, response) => respondJson(response, 200, { ok: true }));
     const transport = createTransport(server.access());
     const theirs = impersonating(transport, node);
     await theirs.json(read);
@@ -15,7 +16,7 @@ describe('a transport in the name of somebody else', () => {
     await theirs.close();
     await transport.json(read);
     await transport.close();
-    const seen = server.seen.map(({ headers }) => [headers['impersonate-user'], headers['impersonate-group']]);
+    const seen = server.requests.map(({ headers }) => [headers['impersonate-user'], headers['impersonate-group']]);
     expect(seen).toEqual([
       [node.user, 'system:nodes, machines'],
       [node.user, 'system:nodes, machines'],

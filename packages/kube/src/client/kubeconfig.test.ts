@@ -1,14 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { makeSelfSigned } from '@slipway/testing/certificates';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { makeCertificate } from '../testing/certificate.ts';
 import { makeScratch } from '../testing/scratch.ts';
 import { KubeError } from './errors.ts';
 import { type ClusterAccess, findAccess } from './access.ts';
 import { accessFrom, loadKubeconfig } from './kubeconfig.ts';
 
-const pair = makeCertificate('somebody');
+const pair = await makeSelfSigned('somebody');
+const other = await makeSelfSigned('x');
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const caData = base64(pair.cert);
 
@@ -260,7 +261,7 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
     ],
     [
       'a key of another certificate',
-      user({ 'client-certificate-data': caData, 'client-key-data': base64(makeCertificate('x').key) }),
+      user({ 'client-certificate-data': caData, 'client-key-data': base64(other.key) }),
       `${u}.client-key-data: expected the private key of client-certificate-data, found another one or none`,
     ],
     ['a plugin without a command', user({ exec: {} }), `${u}.exec.command: expected a string, found nothing`],

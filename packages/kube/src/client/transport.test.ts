@@ -1,12 +1,12 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
-import { type Answer, answerJson, startStandInServer, statusBody } from '../testing/stand-in-server.ts';
+import { type Answer, respondJson } from '@slipway/testing/fake-http-server';
+import { until } from '@slipway/testing/wait';
+import { pickFreePort } from '@slipway/tools/controlplane';
+import { describe, expect, it } from 'vitest';
+import { startStandInServer, statusBody } from '../testing/stand-in-server.ts';
 import { type Credentials, fixedCredentials } from './credentials.ts';
 import { KubeError, type KubeErrorCode } from './errors.ts';
 import { createTransport, type Request, retryDelay, type TransportOptions } from './transport.ts';
-
-// A loaded machine takes its time; what works takes a moment.
-const patience = { timeout: 10_000, interval: 10 };
 
 const read: Request = { method: 'GET', path: '/api', retry: 'always', what: 'get Thing a' };
 const write: Request = { method: 'POST', path: '/api', body: { a: 1 }, retry: 'unsent', what: 'create Thing a' };
@@ -21,11 +21,11 @@ const inTurn = (...answers: Answer[]): Answer => {
     return answer?.(seen, response);
   };
 };
-const good: Answer = (_, response) => answerJson(response, 200, ok);
+const good: Answer = (_, response) => respondJson(response, 200, ok);
 const failing =
   (status: number, headers: object = {}): Answer =>
   (_, response) =>
-    answerJson(response, status, statusBody(status, 'Reason'), headers);
+    respondJson(response, status, statusBody(status, 'Reason'), headers);
 const reset: Answer = (_, response) => {
   response.socket?.resetAndDestroy();
 };
@@ -38,7 +38,11 @@ async function trying(answer: Answer, request: Request, options: TransportOption
     (error: unknown) => ({ value: undefined, error }),
   );
   await transport.close();
-  return { ...outcome, code: outcome.error instanceof KubeError ? outcome.error.code : undefined, seen: server.seen };
+  return {
+    ...outcome,
+    code: outcome.error instanceof KubeError ? outcome.error.code : undefined,
+    seen: server.requests,
+  };
 }
 
 describe('a write', () => {
@@ -94,7 +98,7 @@ describe('a write', () => {
   });
 
   it('is sent again when there was no connection: the server may just be starting', async () => {
-    const port = await freePort();
+    const port = await pickFreePort();
     const access = { ...(await accessToNobody()), server: `http://127.0.0.1:${port}` };
     const retries: KubeErrorCode[] = [];
     const server = createServer((socket) => {
@@ -324,7 +328,7 @@ describe('the last check before a write', () => {
     };
     await expect(transport.json(refusing)).rejects.toMatchObject({ code: 'SLW_KUBE_NOT_LEADER' });
     expect(await transport.json(write)).toEqual(ok);
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
     await transport.close();
   });
 });
@@ -344,7 +348,7 @@ describe('an overloaded server', () => {
     const transport = createTransport(server.access(), { maximumInFlight: 8 });
     const eight = (): Promise<unknown> => Promise.all(Array.from({ length: 8 }, () => transport.json(read)));
     const first = eight();
-    await vi.waitFor(() => expect(server.seen.length).toBeGreaterThanOrEqual(8), patience);
+    await until(() => expect(server.requests.length).toBeGreaterThanOrEqual(8), 'process');
     expect(most).toBe(8);
     overloaded = false;
     most = 0;
@@ -368,7 +372,7 @@ describe('a long answer', () => {
       break;
     }
     expect(received).toEqual(['one']);
-    await vi.waitFor(() => expect(server.openSockets).toBe(0), patience);
+    await until(() => expect(server.openSockets).toBe(0), 'process');
     await transport.close();
   });
 
@@ -376,7 +380,7 @@ describe('a long answer', () => {
     await using server = await startStandInServer((_, response) => void response.writeHead(200).write('one'));
     const transport = createTransport(server.access());
     (await transport.open(read)).destroy();
-    await vi.waitFor(() => expect(server.openSockets).toBe(0), patience);
+    await until(() => expect(server.openSockets).toBe(0), 'process');
     await transport.close();
   });
 
@@ -405,7 +409,7 @@ describe('a long answer', () => {
     await using server = await startStandInServer(inTurn(failing(503), reset, good));
     const transport = createTransport(server.access());
     (await transport.open(read)).destroy();
-    expect(server.seen).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
     await transport.close();
   });
 
@@ -465,7 +469,7 @@ it('the path, the query and the headers are as asked, below the path of the serv
   const access = server.access();
   const transport = createTransport({ ...access, server: `${access.server}/k8s/clusters/c1` }, { userAgent: 'me/1' });
   await transport.json({ ...write, query: { fieldManager: 'a b' }, contentType: 'application/x' });
-  const [seen] = server.seen;
+  const [seen] = server.requests;
   expect(seen).toMatchObject({ method: 'POST', path: '/k8s/clusters/c1/api' });
   expect(seen?.query.get('fieldManager')).toBe('a b');
   expect(seen?.headers).toMatchObject({
@@ -480,12 +484,4 @@ it('the path, the query and the headers are as asked, below the path of the serv
 async function accessToNobody() {
   await using server = await startStandInServer(good);
   return server.access();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Client, createClient } from './client.ts';
-import { loadKubeconfig } from './kubeconfig.ts';
+import { connectToShared } from '@slipway/testing/control-plane';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Client } from './client.ts';
 import type { KubeObject, Name, Resource, Stored } from './resource.ts';
-import { createTransport } from './transport.ts';
 import { anyVersion, createWriter, type Writer } from './writer.ts';
 
 interface ConfigMap extends KubeObject {
@@ -26,7 +25,7 @@ let client: Client;
 let write: Writer;
 
 beforeAll(async () => {
-  client = createClient(createTransport(await loadKubeconfig([inject('kubeconfig')])));
+  client = await connectToShared();
   write = createWriter(client, { fieldManager: 'the-writer' });
   await write.create(namespaces, { metadata: { name: namespace } });
 });

@@ -1,24 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { type Client, createClient } from '../client/client.ts';
-import { loadKubeconfig } from '../client/kubeconfig.ts';
-import type { KubeObject, Resource } from '../client/resource.ts';
-import { createTransport } from '../client/transport.ts';
+import { connectToShared } from '@slipway/testing/control-plane';
+import { listEvents } from '@slipway/testing/resources';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Client } from '../client/client.ts';
+import type { Resource } from '../client/resource.ts';
 import { createRecorder } from './events.ts';
 import { silentLog } from './log.ts';
 
-interface Event extends KubeObject {
-  reason: string;
-  message: string;
-  count: number;
-}
-const events: Resource<Event> = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
 const nodes: Resource = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false };
 const configMaps: Resource = { ...nodes, kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 
 let client: Client;
 beforeAll(async () => {
-  client = createClient(createTransport(await loadKubeconfig([inject('kubeconfig')])));
+  client = await connectToShared();
 });
 afterAll(() => client.transport.close());
 
@@ -38,9 +32,7 @@ it.each([
       recorder.record(resource, object, happening);
       await recorder.flush();
     }
-    const seen: Event[] = [];
-    const fieldSelector = `involvedObject.name=${name},involvedObject.uid=${object.metadata.uid}`;
-    for await (const event of client.list(events, { namespace: home, fieldSelector })) seen.push(event);
+    const seen = await listEvents(client, { namespace: home, name, uid: object.metadata.uid });
     expect(seen.map(({ reason, count }) => ({ reason, count }))).toEqual([{ reason: 'DrainBlocked', count: 3 }]);
   },
 );

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
-import { type Client, createClient } from '../client/client.ts';
-import { loadKubeconfig } from '../client/kubeconfig.ts';
-import { createTransport } from '../client/transport.ts';
+import { connectToShared } from '@slipway/testing/control-plane';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Client } from '../client/client.ts';
 import { createElection, type Election } from './leader.ts';
 import { silentLog } from './log.ts';
 
 let client: Client;
 beforeAll(async () => {
-  client = createClient(createTransport(await loadKubeconfig([inject('kubeconfig')])));
+  client = await connectToShared();
 });
 afterAll(() => client.transport.close());
 
@@ -26,12 +26,12 @@ it('a leader that stops gives its lease back, and the next one need not wait for
     });
   const [first, second] = [candidate('first'), candidate('second')];
   first.start();
-  await vi.waitFor(() => expect(first.held).toBe(true), 10_000);
+  await until(() => expect(first.held).toBe(true));
   second.start();
   const { term } = first;
   expect(second.held).toBe(false);
   await first.stop();
-  await vi.waitFor(() => expect(second.held).toBe(true), 10_000);
+  await until(() => expect(second.held).toBe(true));
   expect(second.term).toBe(term + 1);
   await second.stop();
 });

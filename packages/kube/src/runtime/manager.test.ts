@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import { until } from '@slipway/testing/wait';
+import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/client.ts';
 import { KubeError } from '../client/errors.ts';
 import type { Resource, Stored } from '../client/resource.ts';
@@ -10,9 +11,6 @@ import { mergeIndexes, shareKey } from './informer-pool.ts';
 import { silentLog } from './log.ts';
 import { createManager, type Manager, type ManagerOptions } from './manager.ts';
 import { createMetrics } from './metrics.ts';
-
-// A loaded machine takes its time; what works takes a moment.
-const patience = { timeout: 10_000, interval: 10 };
 
 const pools: Resource = { group: 'example.io', version: 'v1', kind: 'Pool', plural: 'pools', namespaced: false };
 const nodes: Resource = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false };
@@ -120,12 +118,12 @@ describe('a manager', () => {
       remembering('other', [{ resource: pools }, { resource: nodes, keysOf: () => [] }]),
     ];
     await withManager({ ...server, controllers: [one.def, other.def] }, async (manager) => {
-      await vi.waitFor(() => expect([one.keys, other.keys]).toEqual([['worker'], ['worker']]), patience);
+      await until(() => expect([one.keys, other.keys]).toEqual([['worker'], ['worker']]), 'process');
       expect(Object.fromEntries(server.open)).toEqual({ '/apis/example.io/v1/pools': 1, '/api/v1/nodes': 1 });
       expect(manager.ready()).toEqual({ ok: true, problems: [] });
       expect(manager.live()).toEqual({ ok: true, problems: [] });
     });
-    await vi.waitFor(() => expect([...server.open.values()]).toEqual([0, 0]), patience);
+    await until(() => expect([...server.open.values()]).toEqual([0, 0]), 'process');
   });
 
   it('runs nothing before everything watched has been read, and says so', async () => {
@@ -133,7 +131,7 @@ describe('a manager', () => {
     server.server.silent = true;
     const one = remembering('one', [{ resource: pools }]);
     await withManager({ ...server, controllers: [one.def] }, async (manager) => {
-      await vi.waitFor(() => expect(server.open.size).toBe(1), patience);
+      await until(() => expect(server.open.size).toBe(1), 'process');
       expect(manager.ready()).toEqual({ ok: false, problems: ['controller one has not read all it watches'] });
       expect(one.keys).toEqual([]);
     });
@@ -147,22 +145,22 @@ describe('a manager', () => {
       remembering('gated', [{ resource: pools }, { resource: nodes, keysOf: () => [] }], { gate: 'OSStreams' }),
     ];
     await withManager({ ...server, controllers: [always.def, gated.def], gates }, async (manager, metricsText) => {
-      await vi.waitFor(() => expect(always.keys).toEqual(['worker']), patience);
+      await until(() => expect(always.keys).toEqual(['worker']), 'process');
       expect(gated.keys).toEqual([]);
       expect(manager.ready().ok).toBe(true);
       expect(await metricsText()).toContain('{subcontroller="gated",state="off",object=""} 1');
 
       gates.set('OSStreams', true);
-      await vi.waitFor(() => expect(gated.keys).toEqual(['worker']), patience);
+      await until(() => expect(gated.keys).toEqual(['worker']), 'process');
       expect(server.open.get('/api/v1/nodes')).toBe(1);
       expect(await metricsText()).toContain('{subcontroller="gated",state="running",object=""} 1');
 
       gates.set('OSStreams', false);
-      await vi.waitFor(() => expect(server.open.get('/api/v1/nodes')).toBe(0), patience);
+      await until(() => expect(server.open.get('/api/v1/nodes')).toBe(0), 'process');
       expect(server.open.get('/apis/example.io/v1/pools')).toBe(1);
 
       gates.set('OSStreams', true);
-      await vi.waitFor(() => expect(gated.keys).toEqual(['worker', 'worker']), patience);
+      await until(() => expect(gated.keys).toEqual(['worker', 'worker']), 'process');
     });
   });
 
@@ -186,7 +184,7 @@ describe('a manager', () => {
       remembering('slow', [{ resource: pools }], { reconcile }).def,
       remembering('quick', [{ resource: pools }], { reconcile: quick }).def,
     ];
-    await withManager({ ...server, controllers }, () => vi.waitFor(() => expect(started).toBe(2), patience));
+    await withManager({ ...server, controllers }, () => until(() => expect(started).toBe(2), 'process'));
     expect(ends).toEqual(['by itself', 'asked']);
   });
 });
@@ -207,7 +205,7 @@ describe('a gate that is off', () => {
     const { def, keys } = gated(() => Promise.resolve(void (cleaned += 1)));
     const gates = gatesByHand(new Set());
     await withManager({ ...server, controllers: [def], gates }, async (manager, metricsText) => {
-      await vi.waitFor(() => expect(cleaned).toBe(1), patience);
+      await until(() => expect(cleaned).toBe(1), 'process');
       gates.set('Another', true);
       gates.set('Another', false);
       await new Promise((resolve) => void setTimeout(resolve, 50));
@@ -231,15 +229,15 @@ describe('a gate that is off', () => {
       },
     });
     await withManager({ ...server, controllers: [def], gates }, async () => {
-      await vi.waitFor(() => expect(log).toEqual(['run']), patience);
+      await until(() => expect(log).toEqual(['run']), 'process');
       gates.set('Pins', false);
       await new Promise((resolve) => void setTimeout(resolve, 20));
       runEnds.resolve();
-      await vi.waitFor(() => expect(log).toEqual(['run', 'end of the run', 'cleaned up']), patience);
+      await until(() => expect(log).toEqual(['run', 'end of the run', 'cleaned up']), 'process');
       gates.set('Pins', true);
-      await vi.waitFor(() => expect(log.slice(3)).toEqual(['run', 'end of the run']), patience);
+      await until(() => expect(log.slice(3)).toEqual(['run', 'end of the run']), 'process');
       gates.set('Pins', false);
-      await vi.waitFor(() => expect(log.slice(5)).toEqual(['cleaned up']), patience);
+      await until(() => expect(log.slice(5)).toEqual(['cleaned up']), 'process');
     });
   });
 
@@ -263,7 +261,7 @@ describe('a gate that is off', () => {
     });
     const gates = gatesByHand(new Set());
     await withManager({ transport, controllers: [def], gates }, async () => {
-      await vi.waitFor(() => expect(log.length).toBe(3), patience);
+      await until(() => expect(log.length).toBe(3), 'process');
       expect(log.slice(0, 2)).toEqual(['try', 'try']);
       expect(String(log[2])).toContain('nodes is not in its owns');
       expect(requests.map(({ method, query }) => [method, query?.['fieldManager']])).toEqual([
@@ -280,7 +278,7 @@ describe('a gate that is off', () => {
     let cleaned = 0;
     const { def } = gated(() => Promise.resolve(void (cleaned += 1)));
     await withManager({ ...streamServer(), controllers: [def], ...setting }, async (manager) => {
-      await vi.waitFor(() => expect(manager.ready().ok).toBe(true), patience);
+      await until(() => expect(manager.ready().ok).toBe(true), 'process');
       await new Promise((resolve) => void setTimeout(resolve, 50));
       expect(cleaned).toBe(0);
     });
@@ -338,14 +336,14 @@ describe('leadership', () => {
     };
     const { def } = remembering('one', [{ resource: pools }], { reconcile, owns: [{ resource: pools }] });
     await withManager({ ...streamServer(), controllers: [def], election }, async ({ leadership }) => {
-      await vi.waitFor(() => expect(log).toEqual(['run']), patience);
+      await until(() => expect(log).toEqual(['run']), 'process');
       server.down = true;
-      await vi.waitFor(() => expect(log).toEqual(['run', 'asked to end']), patience);
+      await until(() => expect(log).toEqual(['run', 'asked to end']), 'process');
       expect(leadership?.held).toBe(false);
       server.down = false;
-      await vi.waitFor(() => expect(leadership?.held).toBe(true), patience);
+      await until(() => expect(leadership?.held).toBe(true), 'process');
       runEnds.resolve();
-      await vi.waitFor(() => expect(log).toEqual(['run', 'asked to end', 'SLW_KUBE_NOT_LEADER', 'run']), patience);
+      await until(() => expect(log).toEqual(['run', 'asked to end', 'SLW_KUBE_NOT_LEADER', 'run']), 'process');
     });
     expect(server.holder()).toBe('');
   });
@@ -367,15 +365,15 @@ describe('leadership', () => {
     };
     const { def } = remembering('one', [{ resource: pools }], { reconcile, owns: [{ resource: pools }] });
     await withManager({ transport, controllers: [def], election }, async ({ leadership }) => {
-      await vi.waitFor(() => expect(runs).toBe(1), patience);
+      await until(() => expect(runs).toBe(1), 'process');
       server.down = true;
-      await vi.waitFor(() => expect(leadership?.held).toBe(false), patience);
+      await until(() => expect(leadership?.held).toBe(false), 'process');
       server.down = false;
-      await vi.waitFor(() => expect(leadership?.held).toBe(true), patience);
+      await until(() => expect(leadership?.held).toBe(true), 'process');
       await new Promise((resolve) => void setTimeout(resolve, 50));
       expect(runs).toBe(1);
       streams.send({ type: 'MODIFIED', object: { metadata: { name: 'worker', uid: 'u', resourceVersion: '5' } } });
-      await vi.waitFor(() => expect(runs).toBe(2), patience);
+      await until(() => expect(runs).toBe(2), 'process');
     });
   });
 });

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
-import { type Client, createClient } from '../client/client.ts';
-import { loadKubeconfig } from '../client/kubeconfig.ts';
+import { connectToShared } from '@slipway/testing/control-plane';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Client } from '../client/client.ts';
 import type { KubeObject, Resource, Stored } from '../client/resource.ts';
-import { createTransport } from '../client/transport.ts';
 import { type ControllerDef, done } from './controller-def.ts';
 import { createRecorder } from './events.ts';
 import { createLog } from './log.ts';
@@ -20,11 +20,10 @@ const namespaces: Resource = { ...core, kind: 'Namespace', plural: 'namespaces',
 
 const namespace = `own-writes-${randomBytes(4).toString('hex')}`;
 const WRITES = 100;
-const patience = { timeout: 30_000, interval: 20 };
 let client: Client;
 
 beforeAll(async () => {
-  client = createClient(createTransport(await loadKubeconfig([inject('kubeconfig')])));
+  client = await connectToShared();
   await client.create(namespaces, { metadata: { name: namespace } });
 });
 afterAll(async () => {
@@ -91,7 +90,7 @@ it('a run never decides on less than what runs before it have written', async ()
     },
     { project: keepCount },
     async (lines) => {
-      await vi.waitFor(() => expect(counts.at(-1)).toBe(WRITES), patience);
+      await until(() => expect(counts.at(-1)).toBe(WRITES));
       expect(counts.filter((count) => count < WRITES)).toEqual(Array.from({ length: WRITES }, (_, count) => count));
       expect(lines.filter((line) => !line.includes('controller started'))).toEqual([]);
     },
@@ -108,7 +107,7 @@ it('a controller is not held up by what it writes outside of what it watches', a
     },
     { labelSelector: 'watched' },
     async () => {
-      await vi.waitFor(() => expect(runs).toBeGreaterThanOrEqual(20), patience);
+      await until(() => expect(runs).toBeGreaterThanOrEqual(20));
     },
   );
 });

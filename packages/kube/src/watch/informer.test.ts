@@ -1,16 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it, vi } from 'vitest';
+import { type Answer, respondJson, type SeenRequest } from '@slipway/testing/fake-http-server';
+import { until } from '@slipway/testing/wait';
+import { describe, expect, it } from 'vitest';
 import { isKubeError, type KubeErrorCode } from '../client/errors.ts';
 import type { KubeObject, Resource, Stored } from '../client/resource.ts';
 import { createTransport } from '../client/transport.ts';
-import {
-  type Answer,
-  answerJson,
-  type Seen,
-  type StandInServer,
-  startStandInServer,
-  statusBody,
-} from '../testing/stand-in-server.ts';
+import { type StandInServer, startStandInServer, statusBody } from '../testing/stand-in-server.ts';
 import { createInformer, type Informer, type InformerOptions } from './informer.ts';
 
 interface Thing extends KubeObject {
@@ -53,14 +48,14 @@ const breaking =
 const list =
   (resourceVersion: string, ...items: Stored<Thing>[]): Answer =>
   (_, response) =>
-    answerJson(response, 200, { kind: 'ThingList', apiVersion: 'v1', metadata: { resourceVersion }, items });
+    respondJson(response, 200, { kind: 'ThingList', apiVersion: 'v1', metadata: { resourceVersion }, items });
 const failing =
   (status: number, message = 'no', headers: object = {}): Answer =>
   (_, response) =>
-    answerJson(response, status, statusBody(status, 'Reason', message), headers);
+    respondJson(response, status, statusBody(status, 'Reason', message), headers);
 
 /** What a request asks for, in short: `list`, `all` (a WatchList) or the version watched from. */
-function askOf({ query }: Seen): string {
+function askOf({ query }: SeenRequest): string {
   if (query.get('watch') !== 'true') return 'list';
   return query.get('sendInitialEvents') === 'true' ? 'all' : `from ${query.get('resourceVersion')}`;
 }
@@ -104,7 +99,7 @@ async function following(
       informer,
       heard,
       problems,
-      asks: () => server.seen.map(askOf),
+      asks: () => server.requests.map(askOf),
       codes: () => problems.map((problem) => (isKubeError(problem) ? problem.code : 'other')),
       abort,
     });
@@ -121,8 +116,6 @@ const silence: Answer = (_, response) => {
 
 const namesIn = (informer: Informer<Thing>): string[] =>
   [...informer.store.values()].map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).sort();
-
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 8000, interval: 5 });
 
 describe('an informer', () => {
   it('streams everything, then follows changes, from one request', async () => {
@@ -250,7 +243,7 @@ describe('an informer', () => {
       const hangUp = ending();
       await following([ending(initialEnd('5')), ...Array(20).fill(hangUp)], async ({ server, asks }) => {
         await until(() => expect(asks().length).toBeGreaterThanOrEqual(6));
-        const times = server.seen.map(({ at }) => at);
+        const times = server.requests.map(({ at }) => at);
         // 50, 100, 200, 400, 800 ms at least.
         expect((times[5] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1500);
         expect(new Set(asks().slice(1))).toEqual(new Set(['from 5']));
@@ -261,7 +254,7 @@ describe('an informer', () => {
       const never = breaking(added('a', '1'), added('b', '2'));
       await following(Array(20).fill(never), async ({ server, asks }) => {
         await until(() => expect(asks().length).toBeGreaterThanOrEqual(5));
-        const times = server.seen.map(({ at }) => at);
+        const times = server.requests.map(({ at }) => at);
         expect((times[4] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(700);
       });
     });
@@ -302,7 +295,7 @@ describe('an informer', () => {
         answers,
         async ({ server, asks, heard }) => {
           await until(() => expect(asks().length).toBeGreaterThanOrEqual(9));
-          const times = server.seen.map(({ at }) => at);
+          const times = server.requests.map(({ at }) => at);
           expect((times[8] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(700);
           expect(heard).toEqual(['added a 1']);
         },
@@ -340,7 +333,7 @@ describe('an informer', () => {
     const answers = [failing(429, 'later', { 'retry-after': '1' }), stream(initialEnd('5'))];
     await following(answers, async ({ informer, server, codes }) => {
       await informer.synced;
-      const [first, second] = server.seen.map(({ at }) => at);
+      const [first, second] = server.requests.map(({ at }) => at);
       expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(995);
       expect(codes()).toEqual(['SLW_KUBE_THROTTLED']);
     });
@@ -365,7 +358,7 @@ describe('an informer', () => {
   });
 
   it('takes something that is no list for no list, and keeps what it has', async () => {
-    const page: Answer = (_, response) => answerJson(response, 200, { message: 'please log in' });
+    const page: Answer = (_, response) => respondJson(response, 200, { message: 'please log in' });
     const answers = [list('5', thing('a', '1')), failing(410), page, list('9', thing('a', '1')), silence];
     await following(
       answers,
@@ -464,7 +457,7 @@ describe('an informer', () => {
     ['while it waits to try again', failing(429, 'later', { 'retry-after': '60', connection: 'close' })],
   ])('stops at once when asked to, and closes its connection: %s', async (_, answer) => {
     await following([answer], async ({ server, abort, codes }) => {
-      await until(() => expect(server.seen).toHaveLength(1));
+      await until(() => expect(server.requests).toHaveLength(1));
       const began = performance.now();
       abort.abort();
       await until(() => expect(server.openSockets).toBe(0));
@@ -496,7 +489,7 @@ describe('how far the store is', () => {
           const there = informer.store.get('n/a')?.metadata.resourceVersion;
           seen.push(`${key} ${there} of ${informer.version}`);
         });
-        await vi.waitFor(() => expect(seen.length).toBe(5));
+        await until(() => expect(seen.length).toBe(5));
         expect(seen).toEqual([
           'n/a 5 of undefined',
           'undefined 5 of 7',
@@ -517,7 +510,7 @@ describe('how far the store is', () => {
       async ({ informer, asks }) => {
         await informer.synced;
         expect(informer.version).toBe('7');
-        await vi.waitFor(() => expect(asks()).toEqual(['list', 'from 7', 'list']));
+        await until(() => expect(asks()).toEqual(['list', 'from 7', 'list']));
         expect(informer.version).toBeUndefined();
       },
       { expect: 'many' },
@@ -533,7 +526,7 @@ describe('how far the store is', () => {
       });
       informer.onProgress(() => (heard += 1));
       informer.onProgress(() => (heard += 100))();
-      await vi.waitFor(() => expect(heard).toBe(2));
+      await until(() => expect(heard).toBe(2));
       expect(problems.length).toBe(2);
     });
   });

@@ -1,10 +1,10 @@
 import { createLog, createMetrics, type Metrics } from '@slipway/kube';
+import { makeSelfSigned } from '@slipway/testing/certificates';
 import { createGate, type GateLimits } from '../admission-queue.ts';
 import { createHandler, type SendLimits } from '../handler.ts';
 import { createListener } from '../listener.ts';
 import { createServerMetrics } from '../metrics.ts';
 import { defaultLimits } from '../server.ts';
-import { makeCertificate } from './certificate.ts';
 
 /** More than the buffers of a connection on this machine hold, and no config that could be rendered. */
 const large = Buffer.alloc(24_000_000, 'x');
@@ -43,7 +43,7 @@ export async function serveLargeAnswers(limits: {
   });
   const listener = createListener(defaultLimits.listen, metrics, log, handler);
   metrics.observe(gate, () => listener.connections());
-  listener.setCertificate(await makeCertificate('large'));
+  listener.setCertificate(await makeSelfSigned('large'));
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
   return { port, metrics: registry, lines, [Symbol.asyncDispose]: () => listener.close() };
 }

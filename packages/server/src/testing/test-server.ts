@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
-import { createLog, createMetrics } from '@slipway/kube';
 import type { MachineConfig } from '@slipway/api';
 import type { ProvisioningToken } from '@slipway/fleet';
+import { createLog, createMetrics } from '@slipway/kube';
 import type { Metrics } from '@slipway/kube';
+import { makeSelfSigned } from '@slipway/testing/certificates';
 import { defaultLimits, startServer } from '../server.ts';
 import type { MachineConfigServer, ServerLimits } from '../server.ts';
 import type { Inputs, Source } from '../source.ts';
-import { makeCertificate } from './certificate.ts';
 
 /** The inputs as a test says, and a server on them, listening on this machine. */
 export interface TestServer extends AsyncDisposable {
@@ -55,7 +55,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     pools: new Map([['worker', rendered('a')]]),
     tokens: new Map([['worker', [tokenOf('t')]]]),
     node: { kubeconfig: 'kind: Config\n', caBundle: 'CA\n' },
-    certificate: await makeCertificate('first'),
+    certificate: await makeSelfSigned('first'),
     problems: [],
     ...options.inputs,
   };

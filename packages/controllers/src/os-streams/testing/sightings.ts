@@ -1,5 +1,5 @@
-import { type Client, createInformer, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { isDeepStrictEqual } from 'node:util';
+import { type Client, createInformer, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { onTestFinished } from 'vitest';
 
 /** What a watch of a kind sees of its objects, until the test ends. */

@@ -1,72 +1,34 @@
 // A cluster with pools and a registry with payloads, both real, and the controllers that bring OS images from one to the other.
 import {
-  clusterOperatorKind,
   clusterOperators,
-  clusterVersionKind,
   clusterVersions,
   configMaps,
-  crdOf,
-  type Kind,
-  machineConfigKind,
   type MachineConfigPool,
-  machineConfigPoolKind,
   machineConfigPools,
   machineConfigs,
-  machineConfigurationKind,
   namespaces,
-  nodeAnnotations,
   nodes,
   type OSImageStream,
-  osImageStreamKind,
   osImageStreams,
   secrets,
 } from '@slipway/api';
-import {
-  type Client,
-  type ControllerDef,
-  createClient,
-  createLog,
-  createManager,
-  createMetrics,
-  createRecorder,
-  createTransport,
-  type Gates,
-  type KubeObject,
-  loadKubeconfig,
-  type Resource,
-  type Stored,
-  type WriteAttempt,
-} from '@slipway/kube';
-import { borrowControlPlane } from '@slipway/tools/controlplane';
+import type { Client, ControllerDef, Gates, Stored } from '@slipway/kube';
+import { machineConfig, machineConfigPool, node } from '@slipway/testing/builders';
+import { startTestCluster } from '@slipway/testing/control-plane';
+import { createFakeGates, type FakeGates } from '@slipway/testing/gates';
+import { events, listEvents, removeAll, removeIfThere } from '@slipway/testing/resources';
+import { runControllers, type RunningControllers, type RunOptions } from '@slipway/testing/run-controllers';
+import { addReadyNode, obeyDesiredConfig } from '@slipway/testing/stand-in-kubelet';
 import { type RunningRegistry, startRegistry } from '@slipway/tools/registry';
-import { vi } from 'vitest';
 import { builtInController } from '../../built-in-controller.ts';
 import { renderController } from '../../render/controller.ts';
 import { rolloutController } from '../../rollout/controller.ts';
 import { osStreamsControllers } from '../controllers.ts';
-import type { RetryTimes } from '../pool-streams-controller.ts';
+import type { RetryTimes } from '../options.ts';
 import { registryWith } from '../read-sources.ts';
 
 const namespace = 'openshift-machine-config-operator';
 const controllerVersion = '0.0.0';
-const patience = { timeout: 20_000, interval: 50 };
-export const until = <T>(ask: () => Promise<T> | T): Promise<T> => vi.waitFor(ask, patience);
-
-interface SeenEvent extends KubeObject {
-  reason: string;
-  message: string;
-}
-const events: Resource<SeenEvent> = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
-interface Crd extends KubeObject {
-  status?: { conditions?: { type: string; status: string }[] };
-}
-const crds: Resource<Crd> = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 
 /** How the controllers come to the registry; as they are, straight and with a short patience. */
 export interface WayToRegistry {
@@ -78,19 +40,11 @@ export interface WayToRegistry {
   readonly retry?: RetryTimes;
 }
 
-export interface RunWish {
-  /** None of their writes leaves from the first one on that this describes, as if the process had been killed. */
-  dieBefore?: string;
+export interface RunWish extends Pick<RunOptions, 'killAtWrite'> {
   gate?: boolean;
 }
 
-export interface Running {
-  /** What they wrote so far: `patch OSImageStream cluster`. */
-  writes: readonly string[];
-  log(this: void): string;
-  turn(this: void, on: boolean): void;
-  stop(): Promise<void>;
-}
+export interface Running extends RunningControllers, Pick<FakeGates, 'turn'> {}
 
 export interface StreamsCluster {
   readonly client: Client;
@@ -118,33 +72,11 @@ export interface StreamsCluster {
   stop(): Promise<void>;
 }
 
-const ours = [machineConfigKind, machineConfigPoolKind, machineConfigurationKind, osImageStreamKind];
-const platform = [clusterOperatorKind, clusterVersionKind];
-
-async function installCrd(client: Client, kind: Kind): Promise<void> {
-  const crd = await client.create(crds, crdOf(kind), { fieldManager: 'slipway-install' });
-  await until(async () => {
-    const { status } = await client.get(crds, crd.metadata);
-    if (status?.conditions?.some((each) => each.type === 'Established' && each.status === 'True') !== true)
-      throw new Error(`${crd.metadata.name} is not served`);
-  });
-}
-
-async function all<T>(list: AsyncGenerator<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const each of list) found.push(each);
-  return found;
-}
-
-const roleLabel = 'machineconfiguration.openshift.io/role';
-
 export async function startStreamsCluster(way: WayToRegistry = {}): Promise<StreamsCluster> {
-  const [controlPlane, real] = await Promise.all([borrowControlPlane(), startRegistry()]);
+  const [{ operator: client, stop }, real] = await Promise.all([startTestCluster(), startRegistry()]);
   const before = await way.through?.(real);
   const registry = before === undefined ? real : { ...real, host: before.host };
-  const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
-  await Promise.all([...ours, ...platform].map((kind) => installCrd(client, kind)));
-  for (const name of [namespace, 'openshift-config']) await client.create(namespaces, { metadata: { name } });
+  await client.create(namespaces, { metadata: { name: 'openshift-config' } });
   const pullSecret = { namespace: 'openshift-config', name: 'pull-secret' };
   const loginWith = (password: string) => {
     const auth = btoa(`${registry.username}:${password}`);
@@ -177,26 +109,15 @@ export async function startStreamsCluster(way: WayToRegistry = {}): Promise<Stre
     },
     async setConfigMap(data) {
       const name = { namespace, name: 'machine-config-osimageurl' };
-      const found = await client.find(configMaps, name);
-      if (found !== undefined) await client.delete(configMaps, name, {});
+      await removeIfThere(client, configMaps, name);
       if (data !== null) await client.create(configMaps, { metadata: name, data });
     },
     streams: () => client.find(osImageStreams, { name: 'cluster' }),
     async addPool(name, spec = {}, annotations = {}) {
-      await client.create(machineConfigPools, {
-        metadata: { name, annotations },
-        spec: {
-          machineConfigSelector: { matchLabels: { [roleLabel]: name } },
-          nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } },
-          ...spec,
-        },
-      });
+      await client.create(machineConfigPools, machineConfigPool(name, spec, annotations));
       if (name === 'worker' || name === 'master') return;
       const config = { ignition: { version: '3.5.0' } };
-      await client.create(machineConfigs, {
-        metadata: { name: `50-${name}`, labels: { [roleLabel]: name } },
-        spec: { config },
-      });
+      await client.create(machineConfigs, machineConfig(`50-${name}`, name, { config }));
     },
     pool: (name) => client.get(machineConfigPools, { name }),
     async askFor(pool, stream) {
@@ -210,33 +131,12 @@ export async function startStreamsCluster(way: WayToRegistry = {}): Promise<Stre
       return { image: spec?.osImageURL, stream: metadata.annotations?.['slipway.dev/os-image-stream'] };
     },
     async addNode(name, role, osImage) {
-      const config = (await cluster.pool(role)).spec.configuration?.name ?? '';
-      const { currentConfig, desiredConfig, state } = nodeAnnotations;
-      const annotations = config === '' ? {} : { [currentConfig]: config, [desiredConfig]: config, [state]: 'Done' };
-      const labels = { [`node-role.kubernetes.io/${role}`]: '' };
-      await client.create(nodes, { metadata: { name, labels, annotations } });
-      const nodeInfo = {
-        osImage,
-        architecture: 'amd64',
-        bootID: '',
-        containerRuntimeVersion: '',
-        kernelVersion: '',
-        kubeProxyVersion: '',
-        kubeletVersion: '',
-        machineID: '',
-        operatingSystem: 'linux',
-        systemUUID: '',
-      };
-      const status = { conditions: [{ type: 'Ready', status: 'True' }], nodeInfo };
-      await client.patch(nodes, { name }, { type: 'merge', body: { status } }, {}, { subresource: 'status' });
+      const config = (await cluster.pool(role)).spec.configuration?.name;
+      const labelled = node(name, { pools: [role], ...(config !== undefined && { config }) });
+      await addReadyNode(client, labelled, { osImage });
     },
     async update(names) {
-      for (const name of names) {
-        const { metadata } = await client.get(nodes, { name });
-        const config = metadata.annotations?.[nodeAnnotations.desiredConfig] ?? '';
-        const annotations = { [nodeAnnotations.currentConfig]: config, [nodeAnnotations.state]: 'Done' };
-        await client.patch(nodes, { name }, { type: 'merge', body: { metadata: { annotations } } }, {});
-      }
+      for (const name of names) await obeyDesiredConfig(client, name);
     },
     async condition(of, type) {
       const object =
@@ -245,32 +145,24 @@ export async function startStreamsCluster(way: WayToRegistry = {}): Promise<Stre
           : await client.find(clusterVersions, { name: 'version' });
       return object?.status?.conditions?.find((each) => each.type === type);
     },
-    async eventsOf(name) {
-      const found = await all(
-        client.list(events, { namespace: 'default', fieldSelector: `involvedObject.name=${name}` }),
-      );
-      return found.map(({ reason, message }) => `${reason}: ${message}`);
-    },
+    eventsOf: async (name) =>
+      (await listEvents(client, { name })).map(({ reason, message }) => `${reason}: ${message}`),
     async clear() {
       await cluster.setConfigMap(null);
-      for (const resource of [
+      await removeAll(
+        client,
         machineConfigPools,
         machineConfigs,
         osImageStreams,
         clusterVersions,
         clusterOperators,
         nodes,
-      ])
-        for (const { metadata } of await all(client.list<KubeObject>(resource)))
-          await client.delete(resource, metadata, {});
-      for (const { metadata } of await all(client.list(events, { namespace: 'default' })))
-        await client.delete(events, metadata, {});
+        events,
+      );
     },
     async stop() {
-      await client.transport.close();
       await before?.stop();
-      await registry.stop();
-      await controlPlane.stop();
+      await Promise.all([registry.stop(), stop()]);
     },
   };
   return cluster;
@@ -279,49 +171,10 @@ export async function startStreamsCluster(way: WayToRegistry = {}): Promise<Stre
 function run(
   client: Client,
   controllersWith: (gates: Gates) => ControllerDef[],
-  { dieBefore, gate = true }: RunWish = {},
+  { killAtWrite, gate = true }: RunWish = {},
 ): Running {
-  const lines: string[] = [];
-  const writes: string[] = [];
-  const allowed = new Set<WriteAttempt>();
-  const listeners = new Set<() => void>();
-  let isOn = gate;
-  let isDead = false;
-  const gates: Gates = {
-    isOn: () => isOn,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
-  const log = createLog({ level: 'debug', pretty: false, write: (line) => lines.push(line) });
-  const manager = createManager({
-    client: client.guarded((attempt) => {
-      if (allowed.has(attempt)) return;
-      const part = attempt.subresource === undefined ? '' : `/${attempt.subresource}`;
-      const write = `${attempt.verb} ${attempt.resource.kind}${part} ${attempt.name.name}`;
-      isDead ||= write === dieBefore;
-      if (isDead) throw new Error('the process is dead');
-      allowed.add(attempt);
-      writes.push(write);
-    }),
-    controllers: controllersWith(gates),
-    events: createRecorder(client, { component: 'slipway-test', log }),
-    log,
-    metrics: createMetrics(),
-    gates,
-    stopBoundMs: 0,
-  });
-  manager.start();
-  return {
-    writes,
-    log: () => lines.join(''),
-    turn(on) {
-      isOn = on;
-      for (const listener of listeners) listener();
-    },
-    stop: () => manager.stop(),
-  };
+  const gates = createFakeGates(gate);
+  return { ...runControllers(client, controllersWith(gates), { gates, killAtWrite }), turn: gates.turn };
 }
 
 const controllers = (

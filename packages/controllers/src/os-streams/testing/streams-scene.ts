@@ -1,4 +1,5 @@
 // What the tests of OS image streams begin with: a cluster, two releases of its platform, and words to say what becomes of them.
+import { until } from '@slipway/testing/wait';
 import { type Payload, pushPayload, type StreamSpec } from '@slipway/tools/registry';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import {
@@ -6,7 +7,6 @@ import {
   type RunWish,
   startStreamsCluster,
   type StreamsCluster,
-  until,
   type WayToRegistry,
 } from './streams-cluster.ts';
 

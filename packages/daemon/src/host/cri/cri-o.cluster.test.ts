@@ -1,7 +1,8 @@
 // The client on CRI-O itself, with a registry behind a door that can be held shut.
+import { until } from '@slipway/testing/wait';
 import { type RunningCrio, startCrio } from '@slipway/tools/crio';
 import { type Door, openDoor, pushImage, type RunningRegistry, startRegistry } from '@slipway/tools/registry';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createDisk } from '../disk.ts';
 import { createCrio, type Crio } from './cri-o.ts';
 
@@ -149,7 +150,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     }
     door.shutAfter(null);
     await machine.start();
-    await vi.waitFor(async () => expect(await names()).toContain(image), 10_000);
+    await until(async () => expect(await names()).toContain(image));
     expect(await names()).not.toContain(cut);
     await crio.pull(cut, null, signal);
     expect(await names()).toContain(cut);

@@ -1,8 +1,9 @@
 import type { Ironic, IronicOptions } from '@slipway/fleet/hosts';
+import { type Fault } from '@slipway/testing/fake-http-server';
 import { expect } from 'vitest';
 import { createIronic } from '../client.ts';
 import { IronicError } from '../ironic-error.ts';
-import { type Fault, type MisbehavingIronic, startMisbehavingIronic } from './misbehaving-ironic.ts';
+import { type MisbehavingIronic, startMisbehavingIronic } from './misbehaving-ironic.ts';
 
 export interface TestClient extends Ironic, AsyncDisposable {
   /** How long it has waited, without waiting. */

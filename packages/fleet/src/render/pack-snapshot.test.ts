@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { gzip } from '@slipway/ignition';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { chunkBytes, packSnapshot, snapshotDigest, unpackSnapshot } from './pack-snapshot.ts';
+
+describe('a packed snapshot', () => {
+  it('unpacks to the same config, whatever is in it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (value) => {
+        const config: unknown = JSON.parse(JSON.stringify({ value }));
+        const { digest, chunks } = await packSnapshot(config);
+        expect(await unpackSnapshot(digest, chunks)).toEqual({ ok: true, config });
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('has one digest for one content, in whatever order its fields stand', async () => {
+    const one = await packSnapshot({ ignition: { version: '3.5.0' }, storage: { files: [] } });
+    const other = await packSnapshot({ storage: { files: [] }, ignition: { version: '3.5.0' } });
+    expect(one.digest).toBe(other.digest);
+    expect(one.digest).toBe(await snapshotDigest({ storage: { files: [] }, ignition: { version: '3.5.0' } }));
+    expect(one.digest).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('is cut into chunks that fit into Secrets, and is whole only with all of them in order', async () => {
+    const config = { blob: randomBytes(1_500_000).toString('base64') };
+    const { digest, chunks } = await packSnapshot(config);
+    expect(chunks.length).toBeGreaterThan(2);
+    expect(Math.max(...chunks.map((chunk) => chunk.byteLength))).toBe(chunkBytes);
+    expect(await unpackSnapshot(digest, chunks)).toEqual({ ok: true, config });
+    expect(await unpackSnapshot(digest, chunks.slice(0, -1))).toMatchObject({ ok: false });
+    expect(await unpackSnapshot(digest, chunks.toReversed())).toMatchObject({ ok: false });
+  });
+
+  it('may be as compressible as it likes', async () => {
+    const config = { zeros: '0'.repeat(20_000_000) };
+    const { digest, chunks } = await packSnapshot(config);
+    expect(await unpackSnapshot(digest, chunks)).toEqual({ ok: true, config });
+  });
+
+  it('is refused when its contents are not those of the digest', async () => {
+    const { digest } = await packSnapshot({ a: 1 });
+    const other = await gzip(new TextEncoder().encode('{"a":2}'));
+    expect(await unpackSnapshot(digest, [other])).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining(digest),
+    });
+  });
+});

@@ -1,0 +1,45 @@
+// A resolved config as it is kept: its canonical JSON, named by its digest, gzip in pieces that fit into Secrets.
+import { gunzip, gzip } from '@slipway/ignition';
+import { canonicalJson } from './rendered-name.ts';
+
+/** Base64 makes 933 kB of it, which one object of the API may have; etcd takes 1.5 MiB in a request. */
+export const chunkBytes = 700_000;
+
+/** Far above what a fetch may bring; what says to be more was not written by us. */
+export const maxChunks = 200;
+const maxUnpackedBytes = 256 * 1024 * 1024;
+/** Above gzip's own bound: the digest says whether it is ours, and 10 MB of zeros are a fine file. */
+const anyRatio = 2000;
+
+export interface PackedSnapshot {
+  /** SHA-256 of the canonical JSON, in hex. Not of the gzip bytes: those are the engine's own. */
+  digest: string;
+  chunks: Uint8Array[];
+}
+
+export async function packSnapshot(config: unknown): Promise<PackedSnapshot> {
+  const text = textOf(config);
+  const packed = await gzip(text);
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; at < packed.byteLength; at += chunkBytes) chunks.push(packed.subarray(at, at + chunkBytes));
+  return { digest: await digestOf(text), chunks };
+}
+
+export const snapshotDigest = (config: unknown): Promise<string> => digestOf(textOf(config));
+
+export type Unpacked = { ok: true; config: unknown } | { ok: false; problem: string };
+
+/** The config that was packed under this digest; anything else is refused. */
+export async function unpackSnapshot(digest: string, chunks: readonly Uint8Array[]): Promise<Unpacked> {
+  const text = await gunzip(Buffer.concat(chunks), { maxBytes: maxUnpackedBytes, maxRatio: anyRatio });
+  if (!text.ok) return { ok: false, problem: text.problem };
+  const found = await digestOf(text.bytes);
+  if (found !== digest) return { ok: false, problem: `its contents have the digest ${found}, expected ${digest}` };
+  return { ok: true, config: JSON.parse(new TextDecoder().decode(text.bytes)) };
+}
+
+const textOf = (config: unknown): Uint8Array => new TextEncoder().encode(canonicalJson(config));
+
+async function digestOf(text: Uint8Array): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(text))).toHex();
+}
