@@ -192,7 +192,7 @@ export type StoredTemplate = Stored<InfrastructureTemplate>;
 export const allTemplates: readonly Resource[] = templateKinds.map(({ kind }) => templatesOf(kind, 'v1beta1'));
 
 /** Undefined where there is none, or nobody serves the kind. */
-export async function findTemplate(
+async function findTemplate(
   client: Client,
   resource: Resource<InfrastructureTemplate>,
   name: { namespace: string; name: string },
