@@ -1,4 +1,5 @@
-// Infrastructure templates of Cluster API: of kinds that others bring, asked for by name, cloned, never changed.
+// Keeps the boot images and the user data of what makes machines in Cluster API. A template cannot be changed: another image is
+// another template, and one patch lets the resource refer to it.
 import { machineSets } from '@slipway/api';
 import {
   annotationSteps,
@@ -36,40 +37,16 @@ import {
   type Resource,
   type Stored,
 } from '@slipway/kube';
-import { type Found, machinesController } from './machine-set-controller.ts';
-import { carryOut, type Shared, type Work } from './reconcile.ts';
+import { carryOut, type Found, machinesController, type Shared, type Work } from './reconcile.ts';
 import {
   type BootImagesOptions,
   clusterApiMachineSetSource,
   clusterIn,
-  fieldManager,
   machineDeploymentSource,
   type Placed,
   providerCrds,
   twinSource,
 } from './sources.ts';
-
-export type StoredTemplate = Stored<InfrastructureTemplate>;
-
-/** For what a controller may write: the version does not matter there. */
-export const allTemplates: readonly Resource[] = templateKinds.map(({ kind }) => templatesOf(kind, 'v1beta1'));
-
-/** Undefined where there is none, or nobody serves the kind. */
-async function findTemplate(
-  client: Client,
-  resource: Resource<InfrastructureTemplate>,
-  name: { namespace: string; name: string },
-): Promise<StoredTemplate | undefined> {
-  try {
-    return await client.find(resource, name);
-  } catch (error) {
-    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return undefined;
-    throw error;
-  }
-}
-
-// Keeps the boot images and the user data of what makes machines in Cluster API. A template cannot be changed: another image is
-// another template, and one patch lets the resource refer to it.
 
 /** Templates are not watched: one that is missing may come. */
 const TEMPLATE_AGAIN_MS = 30_000;
@@ -188,7 +165,7 @@ async function point<T extends ClusterApiMachines>(
   found: FoundTemplate | null,
   { spec, userData }: Change,
   annotations: Readonly<Record<string, string>>,
-): Promise<Stored<T>> {
+): Promise<void> {
   const clone =
     spec === null || found === null ? null : cloneTemplate(machineTemplate(found.template, found.resource), spec);
   if (clone !== null && found !== null)
@@ -204,7 +181,26 @@ async function point<T extends ClusterApiMachines>(
     ...(userData === null ? [] : [{ op: 'add', path: `${base}/bootstrap/dataSecretName`, value: userData } as const]),
     ...annotationSteps(machines.metadata.annotations, annotations),
   ];
-  const { uid, resourceVersion } = machines.metadata;
-  const patch = { type: 'json', body: steps } as const;
-  return context.client.patch(resource, machines.metadata, patch, { uid, resourceVersion }, { fieldManager });
+  await context.write.jsonPatch(resource, machines, steps);
+}
+
+// Infrastructure templates are of kinds that others bring: asked for by name, cloned, never changed.
+
+export type StoredTemplate = Stored<InfrastructureTemplate>;
+
+/** For what a controller may write: the version does not matter there. */
+export const allTemplates: readonly Resource[] = templateKinds.map(({ kind }) => templatesOf(kind, 'v1beta1'));
+
+/** Undefined where there is none, or nobody serves the kind. */
+async function findTemplate(
+  client: Client,
+  resource: Resource<InfrastructureTemplate>,
+  name: { namespace: string; name: string },
+): Promise<StoredTemplate | undefined> {
+  try {
+    return await client.find(resource, name);
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return undefined;
+    throw error;
+  }
 }

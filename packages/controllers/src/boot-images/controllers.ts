@@ -17,6 +17,6 @@ export function bootImagesControllers(options: BootImagesOptions): ControllerDef
     ...clusterApiControllers(options, shared),
     collectTemplatesController(options),
     ...collectCopiesControllers(options),
-    reportController(options, shared),
+    reportController(options, board),
   ];
 }

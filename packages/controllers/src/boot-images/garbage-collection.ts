@@ -1,6 +1,5 @@
-// Copies of customised stubs that we made and that nothing refers to any more go. Not at once: a machine that is being made may
-// still ask for one. How long nobody has referred to it is not written down: after a restart it only takes longer.
-import { clusterApiMachineSets, machineDeployments, machineSets, type Secret, secrets } from '@slipway/api';
+// What we made and what nothing refers to any more goes: copies of customised stubs, and clones of templates.
+import { clusterApiMachineSets, machineDeployments, machineSets, secrets } from '@slipway/api';
 import { managedByLabel } from '@slipway/fleet';
 import {
   type ClusterApiMachines,
@@ -39,6 +38,9 @@ import {
   type Placed,
   stubSource,
 } from './sources.ts';
+
+// Copies of customised stubs that we made and that nothing refers to any more go. Not at once: a machine that is being made may
+// still ask for one. How long nobody has referred to it is not written down: after a restart it only takes longer.
 
 export const UNUSED_MS = 60 * 60_000;
 const byUserData = 'user-data';
@@ -88,7 +90,10 @@ function copiesController(name: string, namespace: string, kinds: readonly Refer
       unusedSince.set(key, since);
       const wait = since + UNUSED_MS - now().getTime();
       if (wait > 0) return again(wait);
-      if (!(await isReferredToNow(secret.metadata.name, namespace, context))) await removeCopy(secret, context);
+      const { name } = secret.metadata;
+      if (await isReferredToNow(name, namespace, context)) return done();
+      await context.write.remove(secrets, secret);
+      context.log.info({ secret: name }, 'removed the copy of a customised stub that nobody refers to');
       return done();
     },
   };
@@ -112,14 +117,6 @@ async function isReferredToNow(secret: string, namespace: string, { client, sign
   return names.includes(secret);
 }
 
-async function removeCopy({ metadata }: Stored<Secret>, { client, log }: Context): Promise<void> {
-  const { uid, resourceVersion } = metadata;
-  await client.delete(secrets, metadata, { uid, resourceVersion }).catch((error: unknown) => {
-    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
-  });
-  log.info({ secret: metadata.name }, 'removed the copy of a customised stub that nobody refers to');
-}
-
 // Templates that we made and that nobody refers to any more go. Those of an installer or of people stay, whatever becomes of them.
 
 /** Every change of a resource wakes us, and a template stays for longer than this anyway. */
@@ -127,7 +124,6 @@ const BETWEEN_RUNS_MS = 60_000;
 
 /** Keys are kinds of templates with the version to ask for. */
 export function collectTemplatesController({ clusterApiNamespace: namespace }: BootImagesOptions): ControllerDef {
-  const lastRuns = new Map<string, number>();
   const keysOf = (machines: Stored<ClusterApiMachines>): string[] => keyOfTemplates(namespace, machines);
   return {
     name: 'boot-images-templates',
@@ -137,11 +133,8 @@ export function collectTemplatesController({ clusterApiNamespace: namespace }: B
       { ...machineDeploymentSource(namespace), keysOf },
     ],
     owns: allTemplates.map((resource) => ({ resource })),
+    minIntervalMs: BETWEEN_RUNS_MS,
     async reconcile(key, context) {
-      const now = context.now().getTime();
-      const wait = (lastRuns.get(key) ?? 0) + BETWEEN_RUNS_MS - now;
-      if (wait > 0 && wait <= BETWEEN_RUNS_MS) return again(wait);
-      lastRuns.set(key, now);
       const [kind = '', version = ''] = key.split('/');
       if (!isTemplateKind(kind)) return done();
       return (await collect(templatesOf(kind, version), namespace, context)) > 0 ? again(GRACE_MS) : done();
@@ -168,7 +161,11 @@ async function collect(resource: Templates, namespace: string, context: Context)
     references,
     context.now().getTime(),
   );
-  for (const { template } of gone) await removeTemplate(template, resource, context);
+  for (const { template } of gone) {
+    await context.write.remove(resource, template);
+    const about = { kind: resource.kind, template: template.metadata.name };
+    context.log.info(about, 'removed a template that we made and nobody refers to');
+  }
   const inUse = new Set(references.map(({ name }) => name));
   return ours.filter(({ metadata }) => !inUse.has(metadata.name)).length - gone.length;
 }
@@ -202,16 +199,4 @@ async function referencesNow(namespace: string, { client, signal }: Context): Pr
     const read = referenceOf({ namespace }, machines);
     return read.ok ? [read.reference] : [];
   });
-}
-
-async function removeTemplate(
-  { metadata }: StoredTemplate,
-  resource: Templates,
-  { client, log }: Context,
-): Promise<void> {
-  const { uid, resourceVersion } = metadata;
-  await client.delete(resource, metadata, { uid, resourceVersion }).catch((error: unknown) => {
-    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
-  });
-  log.info({ kind: resource.kind, template: metadata.name }, 'removed a template that we made and nobody refers to');
 }

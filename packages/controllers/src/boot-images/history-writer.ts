@@ -11,7 +11,6 @@ import {
   type Decision,
   decodeKeptImages,
   encodeKeptImages,
-  type HistoryDetail,
   historyName,
   historySpec,
   type JsonObject,
@@ -22,9 +21,7 @@ import {
   patchSteps,
   withKeptImage,
 } from '@slipway/fleet/boot-images';
-import { type Context, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
-import { createFreshness } from '../freshness.ts';
-import { fieldManager } from './sources.ts';
+import type { Context, KubeObject, Stored } from '@slipway/kube';
 
 /** On a resource: the image that it had before the last change, and what sets it again, as JSON. Written with the image. */
 export const imageBeforeAnnotation = 'slipway.dev/boot-image-before';
@@ -36,7 +33,7 @@ export const imageBefore = (image: string, before: JsonObject, after: JsonObject
   encodeKeptImages([{ version: '', image, at: new Date(now).toISOString(), set: patchSteps(after, before, '') }]);
 
 /** What has an image now, and how it came to it. */
-export interface Entry {
+interface Entry {
   readonly decision: Decision;
   readonly owner: Stored<KubeObject>;
   /** What its machines are made from now. */
@@ -45,34 +42,16 @@ export interface Entry {
   readonly generation: number;
 }
 
-export interface HistoryWriter {
-  /** Enters the image that we gave the resource. Nothing is written where that is done. False: our cache is behind. */
-  enter(entry: Entry, context: Context): Promise<boolean>;
-}
-
-export function createHistoryWriter(): HistoryWriter {
-  const fresh = createFreshness();
-  const { kind } = bootImageHistories;
-  const wrote = (history: History): History => {
-    fresh.wrote(kind, history);
-    return history;
-  };
-  return {
-    async enter(entry, context) {
-      if (!isOurImage(entry)) return true;
-      const { resource } = entry.decision.verdict;
-      const store = context.read(bootImageHistories);
-      const key = `${resource.namespace}/${historyName(resource)}`;
-      if (fresh.isBehind(kind, store, key)) return false;
-      const history = store.get(key);
-      // The same version of a later ConfigMap is no other image.
-      if (history?.status?.details?.at(-1)?.bootImageVersion === entry.decision.version) return true;
-      const kept = wrote(await keepImages(history, entry, context));
-      const details = detailsWith(kept, entry, context.now().getTime());
-      if (details !== null) wrote(await patchDetails(kept, details, context));
-      return true;
-    },
-  };
+/** Enters the image that we gave the resource. Nothing is written where that is done. */
+export async function enterImage(entry: Entry, context: Context): Promise<void> {
+  if (!isOurImage(entry)) return;
+  const { resource } = entry.decision.verdict;
+  const history = context.read(bootImageHistories).get(`${resource.namespace}/${historyName(resource)}`);
+  // The same version of a later ConfigMap is no other image.
+  if (history?.status?.details?.at(-1)?.bootImageVersion === entry.decision.version) return;
+  const kept = await keepImages(history, entry, context);
+  const details = detailsWith(kept, entry, context.now().getTime());
+  if (details !== null) await context.write.patchStatus(bootImageHistories, kept, { details });
 }
 
 /** Whether it has the image that we gave it. */
@@ -87,7 +66,9 @@ async function keepImages(history: History | undefined, entry: Entry, context: C
   const kept = decodeKeptImages(history?.metadata.annotations?.[bootImagesOfHistoryAnnotation]);
   const next = keptWith(kept, entry, context.now().getTime());
   if (history === undefined) return create(entry, encodeKeptImages(next), context);
-  return next === kept ? history : patchAnnotation(history, encodeKeptImages(next), context);
+  if (next === kept) return history;
+  const wanted = { [bootImagesOfHistoryAnnotation]: encodeKeptImages(next) };
+  return context.write.jsonPatch(bootImageHistories, history, annotationSteps(history.metadata.annotations, wanted));
 }
 
 /** Where nobody knows any more what it had before, only what it has now is kept. */
@@ -101,32 +82,14 @@ function keptWith(kept: readonly KeptImage[], { decision, owner, spec }: Entry, 
   });
 }
 
-async function create({ decision, owner }: Entry, images: string, { client }: Context): Promise<History> {
+async function create({ decision, owner }: Entry, images: string, { client, write }: Context): Promise<History> {
   const { resource } = decision.verdict;
   const { api, kind, namespace } = resource;
   const { name, uid } = owner.metadata;
   const ownerReferences = [{ apiVersion: `${api}/v1beta1`, kind, name, uid }];
   const annotations = { [bootImagesOfHistoryAnnotation]: images };
   const metadata = { name: historyName(resource), namespace, annotations, ownerReferences };
-  try {
-    return await client.create(bootImageHistories, { metadata, spec: historySpec(resource) }, { fieldManager });
-  } catch (error) {
-    // Our cache is behind, or a set of that name was made anew and the old history is not collected yet.
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-    return client.get(bootImageHistories, metadata);
-  }
-}
-
-function patchAnnotation({ metadata }: History, images: string, { client }: Context): Promise<History> {
-  const { uid, resourceVersion, annotations } = metadata;
-  const steps = annotationSteps(annotations, { [bootImagesOfHistoryAnnotation]: images });
-  const patch = { type: 'json', body: steps } as const;
-  return client.patch(bootImageHistories, metadata, patch, { uid, resourceVersion }, { fieldManager });
-}
-
-function patchDetails({ metadata }: History, details: readonly HistoryDetail[], { client }: Context): Promise<History> {
-  const { uid, resourceVersion } = metadata;
-  const patch = { type: 'merge', body: { status: { details } } } as const;
-  const options = { fieldManager, subresource: 'status' } as const;
-  return client.patch(bootImageHistories, metadata, patch, { uid, resourceVersion }, options);
+  const made = await write.createIfAbsent(bootImageHistories, { metadata, spec: historySpec(resource) });
+  // Our cache is behind, or a set of that name was made anew and the old history is not collected yet.
+  return made ?? client.get(bootImageHistories, metadata);
 }

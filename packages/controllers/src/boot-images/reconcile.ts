@@ -1,5 +1,6 @@
-// What is done about one resource that makes machines, of whichever API: the decision is taken, told, carried out and entered.
-import { bootImageAnnotation, type ConfigMap } from '@slipway/api';
+// What the controllers of all kinds that make machines have in common: whom a change concerns, and what is done about one of them,
+// of whichever API. The decision is taken, told, carried out and entered.
+import { bootImageAnnotation, bootImageHistories, type ConfigMap, secrets } from '@slipway/api';
 import { formatProblem } from '@slipway/fleet';
 import {
   type Change,
@@ -10,6 +11,8 @@ import {
   type Decision,
   failedDecision,
   type Golden,
+  type MachineKind,
+  type MachineResource,
   type ResourceFacts,
   type StubReading,
   type UserData,
@@ -17,19 +20,32 @@ import {
 import {
   again,
   type Context,
+  type ControllerDef,
   done,
   isKubeError,
+  keyOf,
   type KubeObject,
+  nameOf,
   type Next,
+  type Owned,
+  type Read,
   type Resource,
+  type Source,
   type Stored,
 } from '@slipway/kube';
-import type { Freshness } from '../freshness.ts';
 import type { CanaryAnswer } from './canary.ts';
-import { type HistoryWriter, imageBefore, imageBeforeAnnotation } from './history-writer.ts';
+import { enterImage, imageBefore, imageBeforeAnnotation } from './history-writer.ts';
 import type { VerdictBoard } from './report-controller.ts';
-import { clusterIn } from './sources.ts';
-import { keepCopy, type UserDataReader } from './user-data.ts';
+import {
+  bootImagesGate,
+  clusterIn,
+  clusterSources,
+  fieldManager,
+  historySource,
+  type Placed,
+  stubSource,
+} from './sources.ts';
+import { concernedBy, createUserDataReader, isManagedStub, keepCopy, type UserDataReader } from './user-data.ts';
 
 /** What the controllers of both APIs have in common. */
 export interface Shared {
@@ -41,8 +57,105 @@ export interface Shared {
 
 export interface Parts extends Shared {
   readonly userData: UserDataReader;
-  readonly history: HistoryWriter;
-  readonly fresh: Freshness;
+}
+
+/** A kind that makes machines. */
+export interface Makers<T extends KubeObject> extends MachineKind {
+  /** Of the controller. */
+  readonly name: string;
+  readonly source: Placed<T>;
+  /** What else is read and written. */
+  readonly reads: readonly Source[];
+  readonly owns: readonly Owned[];
+  /** The Secret with user data that one names; '' where it names none. */
+  userDataOf(this: void, object: T): string;
+  /** The name of the one through which it is looked at; undefined: it is one by itself. */
+  ownerOf?(this: void, object: T): string | undefined;
+  look(this: void, found: Found<T>): Promise<Next>;
+}
+
+export interface Found<T extends KubeObject> {
+  readonly object: Stored<T>;
+  readonly about: MachineResource;
+  readonly parts: Parts;
+  readonly context: Context;
+}
+
+/** A thousand of them change at once when a release comes. */
+const WORKERS = 32;
+const bySecret = 'secret';
+/** The key under which a controller tells, once it has read them, which ones there are. */
+const BEGIN = '*';
+
+export function machinesController<T extends KubeObject>(makers: Makers<T>, shared: Shared): ControllerDef {
+  const { source, api, kind, ownerOf = () => undefined } = makers;
+  const { resource, namespace } = source;
+  const parts: Parts = {
+    ...shared,
+    userData: createUserDataReader(),
+  };
+  const aboutOf = (name: string): MachineResource => ({ api, kind, namespace, name });
+  const all = (read: Read): Stored<T>[] =>
+    [...read(resource).values()].filter((object) => ownerOf(object) === undefined);
+  const every = (_: unknown, read: Read): string[] => all(read).map(keyOf);
+  const own: Source<T> = {
+    ...source,
+    indexes: { [bySecret]: (object) => concernedBy(makers.userDataOf(object)) },
+    keysOf: (object) => [`${namespace}/${ownerOf(object) ?? object.metadata.name}`],
+  };
+  return {
+    name: makers.name,
+    gate: bootImagesGate,
+    fieldManager,
+    workers: WORKERS,
+    startsWith: [BEGIN],
+    reads: [
+      own,
+      ...clusterSources(shared.namespace, every),
+      {
+        ...stubSource(namespace),
+        keysOf: (secret, read) =>
+          isManagedStub(secret.metadata.name)
+            ? every(secret, read)
+            : read(resource).byIndex(bySecret, secret.metadata.name).map(keyOf),
+      },
+      { ...historySource(namespace), keysOf: () => [] },
+      ...makers.reads,
+    ],
+    owns: [
+      { resource },
+      { resource: secrets },
+      { resource: bootImageHistories },
+      { resource: bootImageHistories, subresource: 'status' },
+      ...makers.owns,
+    ],
+    async reconcile(key, context) {
+      const { read } = context;
+      if (key === BEGIN) {
+        shared.board.begin(
+          { api, kind },
+          all(read).map(({ metadata }) => aboutOf(metadata.name)),
+        );
+        return done();
+      }
+      const object = await objectNow(resource, key, context);
+      const about = aboutOf(nameOf(key).name);
+      if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
+        shared.board.remove(about);
+        return done();
+      }
+      if (ownerOf(object) !== undefined) return done();
+      return makers.look({ object, about, parts, context });
+    },
+  };
+}
+
+async function objectNow<T extends KubeObject>(
+  resource: Resource<T>,
+  key: string,
+  { read, client, unsure }: Context,
+): Promise<Stored<T> | undefined> {
+  return unsure ? client.find(resource, nameOf(key)) : read(resource).get(key);
 }
 
 /** The resource, and how it is changed. */
@@ -59,13 +172,10 @@ export interface Work {
   /** Whether it may be changed now. */
   mayChange(change: Change): Promise<CanaryAnswer>;
   /** In one patch of the object, with these annotations. */
-  change(change: Change, annotations: Readonly<Record<string, string>>): Promise<Stored<KubeObject>>;
+  change(change: Change, annotations: Readonly<Record<string, string>>): Promise<unknown>;
   /** Nothing is to be changed: what an earlier change has left can go. */
   tidy(): Promise<void>;
 }
-
-/** Until a cache has seen what we wrote. */
-const BEHIND_MS = 1000;
 
 export async function carryOut(work: Work, parts: Parts, context: Context): Promise<Next> {
   const now = context.now().getTime();
@@ -114,14 +224,14 @@ const wordsOf = (error: { readonly message: string; readonly code: string }): st
     ? `somebody else changes it at the same time: it is tried again [${error.code}]`
     : formatProblem(error);
 
-interface Found {
+interface Findings {
   readonly decision: Decision;
   readonly copy: UserData['copy'];
   readonly cluster: ClusterFacts;
   readonly golden: Golden;
 }
 
-async function act(work: Work, found: Found, parts: Parts, context: Context): Promise<Next> {
+async function act(work: Work, found: Findings, parts: Parts, context: Context): Promise<Next> {
   const { decision, copy, golden } = found;
   const { change, verdict } = decision;
   const { namespace } = verdict.resource;
@@ -132,8 +242,8 @@ async function act(work: Work, found: Found, parts: Parts, context: Context): Pr
   await work.tidy();
   const spec = work.facts.machine.ok ? work.facts.machine.spec : {};
   const entry = { decision, owner: work.object, spec, generation: generationOf(golden) };
-  const isEntered = await parts.history.enter(entry, context);
-  return isEntered ? nextLook(decision, golden) : again(BEHIND_MS);
+  await enterImage(entry, context);
+  return nextLook(decision, golden);
 }
 
 /** A stamp that does not come is late after a time, though nothing changes. */
@@ -142,14 +252,14 @@ function nextLook({ gate }: Decision, { stamp }: Golden): Next {
   return wait === null ? done() : again(wait);
 }
 
-async function makeChange(work: Work, change: Change, found: Found, parts: Parts, context: Context): Promise<Next> {
+async function makeChange(work: Work, change: Change, found: Findings, parts: Parts, context: Context): Promise<Next> {
   const may = await work.mayChange(change);
   if (may.type === 'wait') return again(may.ms);
   if (may.type === 'failed') {
     parts.board.put(failedDecision(found.decision, 'SLW_BOOT_IMAGES_CANARY', may.why));
     return done();
   }
-  parts.fresh.wrote(work.resource.kind, await work.change(change, annotationsOf(work, change, found)));
+  await work.change(change, annotationsOf(work, change, found));
   tell(work, change, found.decision, context);
   // What we wrote brings it back here, behind all that still wait for their image: then it is entered.
   return done();
@@ -159,7 +269,7 @@ async function makeChange(work: Work, change: Change, found: Found, parts: Parts
 function annotationsOf(
   { facts }: Work,
   { spec, memory }: Change,
-  { decision, cluster }: Found,
+  { decision, cluster }: Findings,
 ): Record<string, string> {
   const before = facts.machine.ok && spec !== null ? facts.machine.spec : null;
   return {

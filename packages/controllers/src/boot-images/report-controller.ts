@@ -1,6 +1,8 @@
-// What can be measured of boot images: the resources that do not get theirs, each by name, until it does.
+// Tells of all resources together, on MachineConfiguration `cluster` and in metrics. While a thousand of them change, that is
+// once a second.
 import {
   bootImageFailuresAnnotation,
+  bootImagesConfigMap,
   bootImageSkewAnnotation,
   clusterApiMachineSets,
   clusterVersions,
@@ -10,6 +12,7 @@ import {
   machineConfigurations,
   machineDeployments,
   machineSets,
+  singletonName,
 } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import {
@@ -55,100 +58,124 @@ import {
   type Writer,
 } from '@slipway/kube';
 import { Gauge } from 'prom-client';
-import type { Shared } from './reconcile.ts';
-import {
-  BOOT_IMAGES,
-  bootImagesGate,
-  type BootImagesOptions,
-  CLUSTER,
-  fieldManager,
-  goldenSource,
-  releaseSource,
-} from './sources.ts';
+import { bootImagesGate, type BootImagesOptions, fieldManager, goldenSource, releaseSource } from './sources.ts';
 
-export interface BootImageMetrics {
-  /** All that fail now: who is not among them is well again. */
-  failing(verdicts: readonly Pick<ResourceVerdict, 'resource' | 'code'>[]): void;
+const once = (): string[] => [singletonName];
+const BETWEEN_REPORTS_MS = 1000;
+
+export function reportController(options: BootImagesOptions, board: VerdictBoard): ControllerDef {
+  const { namespace } = options;
+  const measured = options.metrics === undefined ? undefined : createBootImageMetrics(options.metrics);
+  return {
+    name: 'boot-images-report',
+    gate: { name: bootImagesGate, whenOff: withdraw },
+    fieldManager,
+    minIntervalMs: BETWEEN_REPORTS_MS,
+    reads: [
+      { ...configurationSource, keysOf: once },
+      { ...goldenSource(namespace), keysOf: once },
+      { ...releaseSource, keysOf: once },
+    ],
+    owns: [{ resource: machineConfigurations }, { resource: machineConfigurations, subresource: 'status' }],
+    startsWith: [singletonName],
+    listen(wake) {
+      const stopListening = board.onChange(() => wake(singletonName));
+      return () => {
+        stopListening();
+        // Another process leads, and measures.
+        measured?.failing([]);
+      };
+    },
+    async reconcile(_, context) {
+      // The board tells when more of them have been looked at.
+      if (!(await isComplete(board, options, context))) return done();
+      const decisions = [...board.values()];
+      measured?.failing(decisions.filter(isFailing).map(({ verdict }) => verdict));
+      const configuration = context.read(machineConfigurations).get(singletonName);
+      // Without it nothing is opted in, and there is no place to say anything.
+      return configuration === undefined ? done() : tell(configuration, decisions, context);
+    },
+  };
 }
 
-export function createBootImageMetrics({ registry }: Pick<Metrics, 'registry'>): BootImageMetrics {
-  const gauge = new Gauge({
-    name: 'slipway_boot_image_failed',
-    help: '1 for a MachineSet or MachineDeployment whose boot image cannot be kept current, by what is wrong.',
-    labelNames: ['namespace', 'name', 'api', 'code'],
-    registers: [registry],
+/** Conditions that no controller would clear any more go, and what would hold an upgrade for ever. The images stay as they are. */
+const withdraw: Gate['whenOff'] = async ({ client, write, log }) => {
+  const configuration = await client.find(machineConfigurations, { name: singletonName });
+  if (configuration !== undefined && (await withdrawReport(configuration, write)))
+    log.info(`the feature gate ${bootImagesGate} is off: took back what was said of boot images`);
+};
+
+const configurationSource = {
+  resource: machineConfigurations,
+  fieldSelector: `metadata.name=${singletonName}`,
+} as const;
+
+const isFailing = (decision: Decision): boolean => decision.verdict.verdict === 'failed' && isEnrolled(decision);
+
+async function tell(
+  configuration: Stored<MachineConfiguration>,
+  decisions: readonly Decision[],
+  { read, write, log, now }: Context,
+): Promise<Next> {
+  const time = now().getTime();
+  const verdicts = decisions.filter(isEnrolled).map(({ verdict }) => verdict);
+  const before = decodeFailures(configuration.metadata.annotations?.[bootImageFailuresAnnotation]);
+  const failures = nextFailures(before, verdicts, time);
+  const optIn = optInOf(configuration);
+  const skew = skewOf({
+    enforcement: configuration.spec.bootImageSkewEnforcement,
+    optIn,
+    findings: decisions,
+    releaseVersion: configMapIn(read)?.data?.['releaseVersion']?.trim() ?? '',
+    installVersion: installVersionOf({ clusterVersion: read(clusterVersions).get('version') }),
+    before: configuration.status?.bootImageSkewEnforcementStatus,
   });
-  return {
-    failing(verdicts) {
-      gauge.reset();
-      for (const { resource, code } of verdicts) {
-        const { namespace, name, api } = resource;
-        gauge.set({ namespace, name, api, code: code ?? '' }, 1);
-      }
-    },
-  };
+  const conditions = bootImageConditions({ decisions, failures, notes: enrolmentNotes(optIn), now: time });
+  const report = { conditions, managers: managersInForce(optIn), failures, skew };
+  const written = await writeReport(configuration, report, write, now());
+  if (written !== null) log.debug({ decisions: decisions.length, failures: failures.size }, 'told of boot images');
+  const wait = untilNextFailure(failures, time);
+  return wait === null ? done() : again(wait);
 }
 
-// What was last found of every resource, for who reports on all of them. It is no truth: after a start every resource is looked
-// at again, and until then nothing is reported.
+const configMapIn = (read: Read): ConfigMap | undefined =>
+  [...read(configMaps).values()].find(({ metadata }) => metadata.name === bootImagesConfigMap);
 
-export interface VerdictBoard {
-  /** Tells which ones of a kind there are: until each has been looked at once, counts would say what is not so. */
-  begin(kind: MachineKind, resources: readonly MachineResource[]): void;
-  /** Whether all that there were of a kind in the beginning have been looked at. */
-  isComplete(kind: MachineKind): boolean;
-  /** Without what is to be written: once it is, there is another one. */
-  put(decision: Decision): void;
-  remove(resource: MachineResource): void;
-  values(): IterableIterator<Decision>;
-  /** Tells when something is other than before. Returns the way to stop that. */
-  onChange(listener: () => void): () => void;
+/** Whether all that make machines have been looked at. Of a kind that nobody serves there are none. */
+async function isComplete(
+  board: VerdictBoard,
+  { machineApiNamespace, clusterApiNamespace }: BootImagesOptions,
+  context: Context,
+): Promise<boolean> {
+  const kinds = [
+    { api: 'machine.openshift.io', kind: 'MachineSet', resource: machineSets, namespace: machineApiNamespace },
+    { api: 'cluster.x-k8s.io', kind: 'MachineSet', resource: clusterApiMachineSets, namespace: clusterApiNamespace },
+    {
+      api: 'cluster.x-k8s.io',
+      kind: 'MachineDeployment',
+      resource: machineDeployments,
+      namespace: clusterApiNamespace,
+    },
+  ] as const;
+  for (const { resource, namespace, ...kind } of kinds)
+    if (!board.isComplete(kind) && (await isServed(resource, namespace, context))) return false;
+  return true;
 }
 
-export function createVerdictBoard(): VerdictBoard {
-  const findings = new Map<string, Decision>();
-  const unseen = new Map<string, Set<string>>();
-  const listeners = new Set<() => void>();
-  const tell = (): void => {
-    for (const listener of listeners) listener();
-  };
-  return {
-    begin(kind, resources) {
-      const keys = new Set(resources.map(keyOfMachines));
-      // What is gone went while somebody else led.
-      for (const [key, { verdict }] of findings)
-        if (wordOf(verdict.resource) === wordOf(kind) && !keys.has(key)) findings.delete(key);
-      unseen.set(wordOf(kind), new Set([...keys].filter((key) => !findings.has(key))));
-      tell();
-    },
-    isComplete: (kind) => unseen.get(wordOf(kind))?.size === 0,
-    put(decision) {
-      const { resource } = decision.verdict;
-      const key = keyOfMachines(resource);
-      unseen.get(wordOf(resource))?.delete(key);
-      const finding = { ...decision, change: null };
-      if (isEqual(findings.get(key), finding)) return;
-      findings.set(key, finding);
-      tell();
-    },
-    remove(resource) {
-      const isUnseen = unseen.get(wordOf(resource))?.delete(keyOfMachines(resource)) === true;
-      if (findings.delete(keyOfMachines(resource)) || isUnseen) tell();
-    },
-    values: () => findings.values(),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
+async function isServed(resource: Resource, namespace: string, { client, signal }: Context): Promise<boolean> {
+  try {
+    await client.list(resource, { namespace, pageSize: 1, signal }).next();
+    return true;
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
+    return false;
+  }
 }
-
-const wordOf = ({ api, kind }: MachineKind): string => `${kind}.${api}`;
 
 // What MachineConfiguration `cluster` says of boot images: conditions, what is acted on, what fails since when, and how old the
 // oldest one is. Never written where nothing is other than before.
 
-export interface Report {
+interface Report {
   readonly conditions: readonly BootImageCondition[];
   /** What is acted on. */
   readonly managers: readonly MachineManager[];
@@ -243,114 +270,83 @@ async function patch(
   return steps.length === 0 ? null : writer.jsonPatch(machineConfigurations, configuration, steps, part);
 }
 
-// Tells of all resources together, on MachineConfiguration `cluster` and in metrics. While a thousand of them change, that is
-// once a second.
+// What was last found of every resource, for who reports on all of them. It is no truth: after a start every resource is looked
+// at again, and until then nothing is reported.
 
-const once = (): string[] => [CLUSTER];
-const BETWEEN_REPORTS_MS = 1000;
+export interface VerdictBoard {
+  /** Tells which ones of a kind there are: until each has been looked at once, counts would say what is not so. */
+  begin(kind: MachineKind, resources: readonly MachineResource[]): void;
+  /** Whether all that there were of a kind in the beginning have been looked at. */
+  isComplete(kind: MachineKind): boolean;
+  /** Without what is to be written: once it is, there is another one. */
+  put(decision: Decision): void;
+  remove(resource: MachineResource): void;
+  values(): IterableIterator<Decision>;
+  /** Tells when something is other than before. Returns the way to stop that. */
+  onChange(listener: () => void): () => void;
+}
 
-export function reportController(options: BootImagesOptions, { board }: Pick<Shared, 'board'>): ControllerDef {
-  const { namespace } = options;
-  const measured = options.metrics === undefined ? undefined : createBootImageMetrics(options.metrics);
+export function createVerdictBoard(): VerdictBoard {
+  const findings = new Map<string, Decision>();
+  const unseen = new Map<string, Set<string>>();
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
   return {
-    name: 'boot-images-report',
-    gate: { name: bootImagesGate, whenOff: withdraw },
-    fieldManager,
-    minIntervalMs: BETWEEN_REPORTS_MS,
-    reads: [
-      { ...configurationSource, keysOf: once },
-      { ...goldenSource(namespace), keysOf: once },
-      { ...releaseSource, keysOf: once },
-    ],
-    owns: [{ resource: machineConfigurations }, { resource: machineConfigurations, subresource: 'status' }],
-    startsWith: [CLUSTER],
-    listen(wake) {
-      const stopListening = board.onChange(() => wake(CLUSTER));
-      return () => {
-        stopListening();
-        // Another process leads, and measures.
-        measured?.failing([]);
-      };
+    begin(kind, resources) {
+      const keys = new Set(resources.map(keyOfMachines));
+      // What is gone went while somebody else led.
+      for (const [key, { verdict }] of findings)
+        if (wordOf(verdict.resource) === wordOf(kind) && !keys.has(key)) findings.delete(key);
+      unseen.set(wordOf(kind), new Set([...keys].filter((key) => !findings.has(key))));
+      tell();
     },
-    async reconcile(_, context) {
-      // The board tells when more of them have been looked at.
-      if (!(await isComplete(board, options, context))) return done();
-      const decisions = [...board.values()];
-      measured?.failing(decisions.filter(isFailing).map(({ verdict }) => verdict));
-      const configuration = context.read(machineConfigurations).get(CLUSTER);
-      // Without it nothing is opted in, and there is no place to say anything.
-      return configuration === undefined ? done() : tell(configuration, decisions, context);
+    isComplete: (kind) => unseen.get(wordOf(kind))?.size === 0,
+    put(decision) {
+      const { resource } = decision.verdict;
+      const key = keyOfMachines(resource);
+      unseen.get(wordOf(resource))?.delete(key);
+      const finding = { ...decision, change: null };
+      if (isEqual(findings.get(key), finding)) return;
+      findings.set(key, finding);
+      tell();
+    },
+    remove(resource) {
+      const isUnseen = unseen.get(wordOf(resource))?.delete(keyOfMachines(resource)) === true;
+      if (findings.delete(keyOfMachines(resource)) || isUnseen) tell();
+    },
+    values: () => findings.values(),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
   };
 }
 
-/** Conditions that no controller would clear any more go, and what would hold an upgrade for ever. The images stay as they are. */
-const withdraw: Gate['whenOff'] = async ({ client, write, log }) => {
-  const configuration = await client.find(machineConfigurations, { name: CLUSTER });
-  if (configuration !== undefined && (await withdrawReport(configuration, write)))
-    log.info(`the feature gate ${bootImagesGate} is off: took back what was said of boot images`);
-};
+const wordOf = ({ api, kind }: MachineKind): string => `${kind}.${api}`;
 
-const configurationSource = { resource: machineConfigurations, fieldSelector: `metadata.name=${CLUSTER}` } as const;
+// What can be measured of boot images: the resources that do not get theirs, each by name, until it does.
 
-const isFailing = (decision: Decision): boolean => decision.verdict.verdict === 'failed' && isEnrolled(decision);
+export interface BootImageMetrics {
+  /** All that fail now: who is not among them is well again. */
+  failing(verdicts: readonly Pick<ResourceVerdict, 'resource' | 'code'>[]): void;
+}
 
-async function tell(
-  configuration: Stored<MachineConfiguration>,
-  decisions: readonly Decision[],
-  { read, write, log, now }: Context,
-): Promise<Next> {
-  const time = now().getTime();
-  const verdicts = decisions.filter(isEnrolled).map(({ verdict }) => verdict);
-  const before = decodeFailures(configuration.metadata.annotations?.[bootImageFailuresAnnotation]);
-  const failures = nextFailures(before, verdicts, time);
-  const optIn = optInOf(configuration);
-  const skew = skewOf({
-    enforcement: configuration.spec.bootImageSkewEnforcement,
-    optIn,
-    findings: decisions,
-    releaseVersion: configMapIn(read)?.data?.['releaseVersion']?.trim() ?? '',
-    installVersion: installVersionOf({ clusterVersion: read(clusterVersions).get('version') }),
-    before: configuration.status?.bootImageSkewEnforcementStatus,
+export function createBootImageMetrics({ registry }: Pick<Metrics, 'registry'>): BootImageMetrics {
+  const gauge = new Gauge({
+    name: 'slipway_boot_image_failed',
+    help: '1 for a MachineSet or MachineDeployment whose boot image cannot be kept current, by what is wrong.',
+    labelNames: ['namespace', 'name', 'api', 'code'],
+    registers: [registry],
   });
-  const conditions = bootImageConditions({ decisions, failures, notes: enrolmentNotes(optIn), now: time });
-  const report = { conditions, managers: managersInForce(optIn), failures, skew };
-  const written = await writeReport(configuration, report, write, now());
-  if (written !== null) log.debug({ decisions: decisions.length, failures: failures.size }, 'told of boot images');
-  const wait = untilNextFailure(failures, time);
-  return wait === null ? done() : again(wait);
-}
-
-const configMapIn = (read: Read): ConfigMap | undefined =>
-  [...read(configMaps).values()].find(({ metadata }) => metadata.name === BOOT_IMAGES);
-
-/** Whether all that make machines have been looked at. Of a kind that nobody serves there are none. */
-async function isComplete(
-  board: VerdictBoard,
-  { machineApiNamespace, clusterApiNamespace }: BootImagesOptions,
-  context: Context,
-): Promise<boolean> {
-  const kinds = [
-    { api: 'machine.openshift.io', kind: 'MachineSet', resource: machineSets, namespace: machineApiNamespace },
-    { api: 'cluster.x-k8s.io', kind: 'MachineSet', resource: clusterApiMachineSets, namespace: clusterApiNamespace },
-    {
-      api: 'cluster.x-k8s.io',
-      kind: 'MachineDeployment',
-      resource: machineDeployments,
-      namespace: clusterApiNamespace,
+  return {
+    failing(verdicts) {
+      gauge.reset();
+      for (const { resource, code } of verdicts) {
+        const { namespace, name, api } = resource;
+        gauge.set({ namespace, name, api, code: code ?? '' }, 1);
+      }
     },
-  ] as const;
-  for (const { resource, namespace, ...kind } of kinds)
-    if (!board.isComplete(kind) && (await isServed(resource, namespace, context))) return false;
-  return true;
-}
-
-async function isServed(resource: Resource, namespace: string, { client, signal }: Context): Promise<boolean> {
-  try {
-    await client.list(resource, { namespace, pageSize: 1, signal }).next();
-    return true;
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
-    return false;
-  }
+  };
 }

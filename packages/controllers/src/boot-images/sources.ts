@@ -1,13 +1,17 @@
+// What the controllers of boot images watch. There can be a thousand MachineSets, and a change of what is the same for all wakes
+// every one of them: of each object is kept what decides, so that nothing else wakes anybody.
 import {
   bootImageCanaryLabel,
   bootImageHistories,
   type BootImageHistory,
+  bootImagesConfigMap,
   type ClusterApiMachineSet,
   clusterApiMachineSets,
   type ClusterVersion,
   clusterVersions,
   type ConfigMap,
   configMaps,
+  customResourceDefinitions,
   type Infrastructure,
   infrastructures,
   type MachineConfigPool,
@@ -21,6 +25,7 @@ import {
   osStreamAnnotation,
   type Secret,
   secrets,
+  singletonName,
 } from '@slipway/api';
 import type { ClusterObjects } from '@slipway/fleet/boot-images';
 import type { Gates, KubeObject, Metrics, Read, Source, Stored } from '@slipway/kube';
@@ -45,13 +50,6 @@ export interface BootImagesOptions extends PoolOsOptions {
 
 export const bootImagesGate = 'ManagedBootImages';
 export const fieldManager = 'slipway-boot-images';
-
-// What the controllers of boot images watch. There can be a thousand MachineSets, and a change of what is the same for all wakes
-// every one of them: of each object is kept what decides, so that nothing else wakes anybody.
-
-/** The key of what happens once a cluster, and the name of its objects. */
-export const CLUSTER = 'cluster';
-export const BOOT_IMAGES = 'coreos-bootimages';
 
 /** Of one namespace. */
 export type Placed<T extends KubeObject> = Source<T> & { readonly namespace: string };
@@ -138,13 +136,7 @@ export const machineDeploymentSource = (namespace: string): Placed<MachineDeploy
 
 /** CRDs of providers: their labels say in which versions templates are to be read. */
 export const providerCrds: Source = {
-  resource: {
-    group: 'apiextensions.k8s.io',
-    version: 'v1',
-    kind: 'CustomResourceDefinition',
-    plural: 'customresourcedefinitions',
-    namespaced: false,
-  },
+  resource: customResourceDefinitions,
   as: 'metadata',
   labelSelector: 'cluster.x-k8s.io/provider',
 };
@@ -152,7 +144,7 @@ export const providerCrds: Source = {
 export const goldenSource = (namespace: string): Source<ConfigMap> => ({
   resource: configMaps,
   namespace,
-  fieldSelector: `metadata.name=${BOOT_IMAGES}`,
+  fieldSelector: `metadata.name=${bootImagesConfigMap}`,
 });
 
 /** We write to its status ourselves. The generation tells when somebody has said something new. */
@@ -167,7 +159,7 @@ const keepOptIn = ({ metadata, spec }: Stored<MachineConfiguration>): Stored<Mac
 
 const optInSource: Source<MachineConfiguration> = {
   resource: machineConfigurations,
-  fieldSelector: `metadata.name=${CLUSTER}`,
+  fieldSelector: `metadata.name=${singletonName}`,
   project: keepOptIn,
 };
 
@@ -179,7 +171,7 @@ const keepInfrastructure = ({ metadata, status }: Stored<Infrastructure>): Store
 
 const infrastructureSource: Source<Infrastructure> = {
   resource: infrastructures,
-  fieldSelector: `metadata.name=${CLUSTER}`,
+  fieldSelector: `metadata.name=${singletonName}`,
   project: keepInfrastructure,
 };
 
@@ -249,9 +241,9 @@ export interface ReadCluster extends ClusterObjects {
 
 /** Out of `clusterSources`. */
 export const clusterIn = (read: Read, namespace: string): ReadCluster => ({
-  configMap: read(configMaps).get(`${namespace}/${BOOT_IMAGES}`),
-  machineConfiguration: read(machineConfigurations).get(CLUSTER),
-  infrastructure: read(infrastructures).get(CLUSTER),
+  configMap: read(configMaps).get(`${namespace}/${bootImagesConfigMap}`),
+  machineConfiguration: read(machineConfigurations).get(singletonName),
+  infrastructure: read(infrastructures).get(singletonName),
   clusterVersion: read(clusterVersions).get('version'),
   worker: read(machineConfigPools).get(WORKER),
 });
