@@ -30,7 +30,11 @@ describe('imports between folders', () => {
     house(
       {
         'packages/controllers/src/sources.ts': '',
-        'packages/controllers/src/drain/controller.ts': importing('../render/render.ts', '../sources.ts', './evict.ts'),
+        'packages/controllers/src/drain/controller.ts': importing(
+          '../render/controller.ts',
+          '../sources.ts',
+          './evict.ts',
+        ),
         'packages/controllers/src/drain/evict.ts': importing(
           '@slipway/controllers/render',
           '@slipway/fleet',

@@ -35,20 +35,10 @@ export { renderedCopiesController } from './render/rendered-copies-controller.ts
 export { machineConfigNodesController } from './machine-config-nodes-controller.ts';
 export { drainController, type DrainOptions } from './drain/controller.ts';
 export { osStreamsControllers } from './os-streams/controllers.ts';
-export type { OsStreamsOptions } from './os-streams/streams-controller.ts';
+export type { OsStreamsOptions } from './os-streams/options.ts';
 export { type MakeRegistry, readSources, registryWith } from './os-streams/read-sources.ts';
-export { readStubFacts, stubSecretOf, userDataOf } from './boot-images/user-data.ts';
-export { createBootImageMetrics } from './boot-images/boot-image-metrics.ts';
-export { canaryLabel } from './boot-images/boot-image-reads.ts';
+export { createBootImageMetrics } from './boot-images/report-controller.ts';
 export { bootImagesControllers } from './boot-images/controllers.ts';
-export {
-  findTemplate,
-  type InfrastructureTemplate,
-  machineTemplate,
-  makeClone,
-  type StoredTemplate,
-  templatesOf,
-} from './boot-images/infrastructure-templates.ts';
 export { pinnedImagesControllers, type PinnedImagesOptions } from './pinned-images/controllers.ts';
 export { dataImagesController, type DataImagesOptions } from './data-images/controller.ts';
 export { createIronic } from './data-images/ironic/client.ts';

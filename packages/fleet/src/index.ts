@@ -35,15 +35,9 @@ export {
 } from './errors.ts';
 export { canonicalJson, isRenderedAs, renderedName } from './render/rendered-name.ts';
 export { RENDERED_VERSION, type RenderedIgnition } from './render/ignition.ts';
-export {
-  needsRemoteContent,
-  type ObjectReference,
-  readMachineConfig,
-  type RemoteReference,
-  remoteReferences,
-  type RenderInput,
-  type RenderProblem,
-} from './render/input.ts';
+export { type RenderProblem } from './render/problem.ts';
+export { needsRemoteContent, type RemoteReference, remoteReferences } from './render/remote.ts';
+export { type ObjectReference, readMachineConfig, type RenderInput } from './render/input.ts';
 export { type LabelSelector, matchesSelector, selectMachineConfigs } from './render/select.ts';
 export type { OSImages, OSStream, RenderImages } from './render/machine-settings.ts';
 export { diffRendered, type RenderProvenance, type SettingOrigin } from './render/diff.ts';
@@ -128,7 +122,8 @@ export {
   poolStatusOf,
   type PoolStreamInput,
 } from './rollout/pool-status.ts';
-export { findStream, isStreamName, lifecycleOf, listStreams, streamsOf, successorsOf } from './os-streams/available.ts';
+export { streamsOf } from './os-streams/lifecycle.ts';
+export { findStream, isStreamName, lifecycleOf, listStreams, successorsOf } from './os-streams/available.ts';
 export {
   type DefaultStream,
   defaultStreamOf,
@@ -144,12 +139,9 @@ export {
   encodeLifecycle,
   lifecycleAnnotations,
   lifecycleOfTag,
-  poolDeprecation,
-  type PoolOnStream,
   type ReadLifecycle,
-  type StreamCondition,
-  upgradeableOf,
-} from './os-streams/deprecation.ts';
+} from './os-streams/lifecycle.ts';
+export { poolDeprecation, type PoolOnStream, type StreamCondition, upgradeableOf } from './os-streams/deprecation.ts';
 export type * from './os-streams/available.ts';
 export {
   streamOfPool,
@@ -166,10 +158,10 @@ export {
   streamClassLabel,
   streamOfLabels,
 } from './os-streams/runs.ts';
+export { assignSets } from './pinned-images/assign-sets.ts';
 export {
   addedSetsOf,
   type AssignedSet,
-  assignSets,
   decodeAssignment,
   encodeAddedSets,
   encodeAssignment,

@@ -1,9 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
-import { daemonCommand } from './daemon-command.ts';
-import type { OpenSimulatedHost } from './daemon.ts';
-import { runProgram } from './run-program.ts';
-import { version } from './version.ts';
+import { runProgram, version } from './cli/program.ts';
+import { daemonCommand } from './processes/daemon-command.ts';
+import type { OpenSimulatedHost } from './processes/daemon.ts';
 
 /** The part of the slipway command that is shipped to machines: `slipway daemon`, and nothing that it does not need. */
 export async function runDaemonProgram(openSimulated?: OpenSimulatedHost): Promise<void> {

@@ -1,24 +1,20 @@
 import { Command } from 'commander';
 import { bootImagesCommand } from './bootimages/command.ts';
 import { bootstrapCommand } from './bootstrap/command.ts';
-import { controllerCommand } from './controller-command.ts';
-import { daemonCommand } from './daemon-command.ts';
+import { runProgram, version } from './cli/program.ts';
 import { dataImageCommand } from './dataimage/command.ts';
 import { diffCommand } from './diff/command.ts';
 import { explainCommand } from './explain/command.ts';
 import { historyCommand } from './history/command.ts';
 import { ignitionCommand } from './ignition/command.ts';
-import { installCommand } from './install-command.ts';
 import { pinCommand } from './pin/command.ts';
 import { planCommand } from './plan/command.ts';
+import { controllerCommand, installCommand, serverCommand, startCommand } from './processes/command.ts';
+import { daemonCommand } from './processes/daemon-command.ts';
 import { renderCommand } from './render/command.ts';
 import { cancelCommand, pauseCommand, resumeCommand, rollbackCommand } from './rollout/command.ts';
-import { runProgram } from './run-program.ts';
-import { serverCommand } from './server-command.ts';
-import { startCommand } from './start-command.ts';
-import { streamsCommand } from './streams/command.ts';
 import { statusCommand } from './status/command.ts';
-import { version } from './version.ts';
+import { streamsCommand } from './streams/command.ts';
 import { whyCommand } from './why/command.ts';
 
 const program = new Command('slipway')

@@ -120,6 +120,8 @@ export const bootImagesChangedAnnotation = ours('boot-images-changed');
 export const bootImageAnnotation = ours('boot-image');
 /** On the same, by a person: its boot image is left as it is; the value says at which version. */
 export const bootImageHoldAnnotation = ours('boot-image-hold');
+/** On a MachineSet that we made to try an image: its owner is the one that shall get it. */
+export const bootImageCanaryLabel = ours('boot-image-canary');
 /** On a BootImageHistory: the images themselves of its last entries, as JSON. */
 export const bootImagesOfHistoryAnnotation = ours('boot-images');
 /** On the MachineConfiguration `cluster`: why boot images are too old for an upgrade. Written by the boot images controller. */

@@ -8,7 +8,7 @@ import {
   machineSets,
   secrets,
 } from '@slipway/api';
-import { GRACE_MS, type JsonObject } from '@slipway/fleet/boot-images';
+import { GRACE_MS, type JsonObject, templatesOf } from '@slipway/fleet/boot-images';
 import {
   additions,
   bootImagesData,
@@ -21,9 +21,8 @@ import {
 } from '@slipway/fleet/boot-images/testing';
 import { until } from '@slipway/testing/wait';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CANARY_MS } from './canary/next-canary-step.ts';
-import { UNUSED_MS } from './collect-copies.ts';
-import { templatesOf } from './infrastructure-templates.ts';
+import { CANARY_MS } from './canary.ts';
+import { UNUSED_MS } from './garbage-collection.ts';
 import { places, type Running } from './testing/boot-images-cluster.ts';
 import {
   addMachineSet,
@@ -253,8 +252,11 @@ describe('what takes time', () => {
     const second = await run({ lease: null });
     await until(async () => expect(await second.looks('boot-images-templates')).toBeGreaterThan(0));
     expect(await namesNow()).toHaveLength(3);
+    // Not by the same process: it looks at a kind of templates once a minute at most.
+    await second.stop();
     later(2 * GRACE_MS);
     await cluster.client.delete(clusterApiMachineSets, { namespace: places.clusterApi, name: 'revision' }, {});
+    await run({ lease: null });
     await until(async () => expect(await namesNow()).not.toContain(clone));
     const now = (await clusterApiSet('a')).spec?.template?.spec?.infrastructureRef.name ?? '';
     expect(new Set(await namesNow())).toEqual(new Set(['installed', now]));

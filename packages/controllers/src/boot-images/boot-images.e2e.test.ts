@@ -9,7 +9,7 @@ import {
   osStreamAnnotation,
   osStreamImagesAnnotation,
 } from '@slipway/api';
-import type { BootImageCode, JsonObject } from '@slipway/fleet/boot-images';
+import { type BootImageCode, type JsonObject, templatesOf } from '@slipway/fleet/boot-images';
 import {
   additions,
   awsSpec,
@@ -23,7 +23,6 @@ import {
 import type { KubeObject, Resource } from '@slipway/kube';
 import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
-import { templatesOf } from './infrastructure-templates.ts';
 import { places, type Running } from './testing/boot-images-cluster.ts';
 import {
   addMachineSet,

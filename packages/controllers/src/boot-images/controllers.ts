@@ -1,13 +1,11 @@
 import { createGoldenReader } from '@slipway/fleet/boot-images';
 import type { ControllerDef } from '@slipway/kube';
-import { clusterApiControllers } from './cluster-api.ts';
-import { collectCopiesControllers } from './collect-copies.ts';
-import { collectTemplatesController } from './collect-templates.ts';
-import { goldenConfigController } from './golden-config.ts';
-import { machineSetsController } from './machine-sets.ts';
-import type { BootImagesOptions } from './options.ts';
-import { reportController } from './report.ts';
-import { createVerdictBoard } from './verdict-board.ts';
+import { goldenConfigController } from './boot-image-config-controller.ts';
+import { clusterApiControllers } from './cluster-api-controller.ts';
+import { collectCopiesControllers, collectTemplatesController } from './garbage-collection.ts';
+import { machineSetsController } from './machine-set-controller.ts';
+import { createVerdictBoard, reportController } from './report-controller.ts';
+import type { BootImagesOptions } from './sources.ts';
 
 /** All that has to do with boot images and no more than that. The managed stubs that machines are started with are kept elsewhere. */
 export function bootImagesControllers(options: BootImagesOptions): ControllerDef[] {
@@ -19,6 +17,6 @@ export function bootImagesControllers(options: BootImagesOptions): ControllerDef
     ...clusterApiControllers(options, shared),
     collectTemplatesController(options),
     ...collectCopiesControllers(options),
-    reportController(options, shared),
+    reportController(options, board),
   ];
 }

@@ -1,29 +1,22 @@
 // The Secrets with user data that machines are started with: read when they have changed, and our copies of customised ones kept.
-import { type Secret, secrets } from '@slipway/api';
+import { secrets } from '@slipway/api';
 import {
   type MachineResource,
   managedStubName,
-  nextStubStep,
-  type StubFacts,
+  readStubFacts,
   stubNames,
-  type StubReading,
-  stubReading,
-  stubRole,
   type StubSecret,
+  stubSecretOf,
+  type UserData,
+  userDataOf,
   type WantedCopy,
 } from '@slipway/fleet/boot-images';
 import { type Client, type Context, isKubeError, keyOf, type Read } from '@slipway/kube';
-import { putSecret, textIn } from '../managed-secret.ts';
-import { fieldManager } from './options.ts';
+import { putSecret } from '../managed-secret.ts';
+import { fieldManager } from './sources.ts';
 
 /** Ends of the names of Secrets whose change concerns whoever has user data of that role. */
 const MANAGED = managedStubName('');
-
-export interface UserData {
-  readonly reading: StubReading;
-  /** Our copy as it shall be; null where there is none, or it is so already. */
-  readonly copy: WantedCopy | null;
-}
 
 export interface UserDataReader {
   /** `reference`: the Secret that the resource names; '' where it names none. */
@@ -78,29 +71,6 @@ export function createUserDataReader(): UserDataReader {
   };
 }
 
-/** All that decides about user data, by whoever can load Secrets; '' is the name of none. `names`: those that were looked at. */
-export async function readStubFacts(
-  { api, namespace }: Place,
-  reference: string,
-  load: (name: string) => Promise<StubSecret | null>,
-): Promise<{ readonly facts: StubFacts; readonly names: readonly string[] }> {
-  const names = stubNames(reference, await load(reference));
-  const original = await load(names.original);
-  const copy = await load(names.copy);
-  const role = stubRole(original ?? copy, api);
-  const managedName = role === null ? '' : managedStubName(role);
-  const managed = await load(managedName);
-  return {
-    facts: { api, namespace, reference, names, original, copy, managed },
-    names: [reference, names.original, names.copy, managedName],
-  };
-}
-
-export function userDataOf(facts: StubFacts): UserData {
-  const step = nextStubStep(facts);
-  return { reading: stubReading(facts.reference, step), copy: step.type === 'copy' ? step.copy : null };
-}
-
 /** Makes or renews our copy. The Secrets that it is made of may be others by now: their change brings the resource back. */
 export async function keepCopy(copy: WantedCopy, namespace: string, { client, log }: Context): Promise<void> {
   const { name, type, data, labels, annotations } = copy;
@@ -123,10 +93,3 @@ async function fetch(client: Client, name: { namespace: string; name: string }):
   const secret = await client.find(secrets, name);
   return secret === undefined ? null : stubSecretOf(secret);
 }
-
-export const stubSecretOf = (secret: Secret): StubSecret => ({
-  labels: secret.metadata.labels ?? {},
-  annotations: secret.metadata.annotations ?? {},
-  type: secret.type ?? 'Opaque',
-  data: Object.fromEntries(Object.keys(secret.data ?? {}).map((key) => [key, textIn(secret, key) ?? ''])),
-});

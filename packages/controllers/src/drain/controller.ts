@@ -10,32 +10,10 @@ import {
   type Next,
   type Stored,
 } from '@slipway/kube';
-import { Gauge } from 'prom-client';
 import { fleetNodes } from '../sources.ts';
 import { type Cordoned, createLooks, type DrainMemory, emptyNode } from './empty-node.ts';
+import { createDrainMetrics } from './metrics.ts';
 import { answerChange, cordonChange, createNodeWriter, disownChange, uncordonChange } from './patch-node.ts';
-
-export interface DrainMetrics {
-  /** A drain that takes long, or does no more. */
-  overdue(node: string, isOverdue: boolean): void;
-  reset(): void;
-}
-
-function createDrainMetrics({ registry }: Pick<Metrics, 'registry'>): DrainMetrics {
-  const gauge = new Gauge({
-    name: 'mcc_drain_err',
-    help: '1 for a node whose drain takes longer than an hour.',
-    labelNames: ['node'],
-    registers: [registry],
-  });
-  return {
-    overdue(node, isOverdue) {
-      if (isOverdue) gauge.set({ node }, 1);
-      else gauge.remove({ node });
-    },
-    reset: () => gauge.reset(),
-  };
-}
 
 // Empties a node that asks for it, as far as the budgets of its pods allow, and lets pods come back when it asks for them.
 

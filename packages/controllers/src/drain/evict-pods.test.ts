@@ -1,6 +1,7 @@
 import type { PodFacts } from '@slipway/fleet/drain';
 import { describe, expect, it } from 'vitest';
-import { isTimeToWarn, lookAfter, lookOf, retryAfter, type Seen } from './empty-node.ts';
+import { isTimeToWarn, lookAfter, retryAfter } from './pace.ts';
+import { lookOf, type Seen } from './empty-node.ts';
 import { type Refusal, type SortedPods, sortPods } from './evict-pods.ts';
 
 const minute = 60_000;

@@ -1,7 +1,7 @@
 // Asks the API server to evict pods; which of them may go, it decides by their budgets.
 import type { PodFacts } from '@slipway/fleet/drain';
 import { type Client, isKubeError, type KubeObject, type Resource } from '@slipway/kube';
-import { retryAfter, STUCK_AFTER } from './empty-node.ts';
+import { retryAfter, STUCK_AFTER } from './pace.ts';
 
 export interface RefusedPod {
   readonly pod: PodFacts;

@@ -14,7 +14,8 @@ import { listenToGates, usesStreams } from '../feature-gates.ts';
 import { CLUSTER, osImageStreamSource, streamObjectIn } from '../sources.ts';
 import { poolStreamsController } from './pool-streams-controller.ts';
 import { keepRegistry } from './read-sources.ts';
-import { osStreamsController, type OsStreamsOptions } from './streams-controller.ts';
+import { type OsStreamsOptions } from './options.ts';
+import { osStreamsController } from './streams-controller.ts';
 import {
   degradedBy,
   degradedReason,

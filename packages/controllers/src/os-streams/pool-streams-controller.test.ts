@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRetryPace } from './pool-streams-controller.ts';
+import { createRetryPace } from './options.ts';
 
 it('what fails is tried again after twice as long each time, up to a bound', () => {
   const pace = createRetryPace({ firstMs: 5, mostMs: 30 });

@@ -52,8 +52,8 @@ import {
   sourcesIn,
   streamObjectIn,
 } from '../sources.ts';
+import { createRetryPace, type OsStreamsOptions, type RetryPace, usualPullSecret } from './options.ts';
 import type { KeptRegistry } from './read-sources.ts';
-import { type OsStreamsOptions, usualPullSecret } from './streams-controller.ts';
 
 export interface EvidenceSources {
   readonly read: Read;
@@ -108,41 +108,6 @@ function nodeOsImages({ metadata }: MachineConfigPool, read: Read): string[] {
 function platformVersion(read: Read, namespace: string): string | null {
   const desired = read(clusterVersions).get('version')?.status?.desired.version;
   return desired ?? configMapPair(read(configMaps).get(`${namespace}/${osImagesConfigMap}`)?.data)?.version ?? null;
-}
-
-// How soon something that failed is tried again. Only a delay, so that it may be forgotten in a restart.
-
-export interface RetryTimes {
-  readonly firstMs: number;
-  readonly mostMs: number;
-}
-
-const usualTimes: RetryTimes = { firstMs: 5000, mostMs: 5 * 60_000 };
-
-export interface RetryPace {
-  /** Milliseconds until it may be tried; 0: now. Another `what` than the one that failed may be tried at once. */
-  waitFor(what: string, now: number): number;
-  /** Milliseconds until it is to be tried again: twice as long each time. */
-  failed(what: string, now: number): number;
-  /** How often it has failed in a row. */
-  failures(what: string): number;
-  succeeded(): void;
-}
-
-export function createRetryPace({ firstMs, mostMs }: RetryTimes = usualTimes): RetryPace {
-  let last: { readonly what: string; readonly count: number; readonly notBefore: number } | undefined;
-  const failures = (what: string): number => (last?.what === what ? last.count : 0);
-  return {
-    waitFor: (what, now) => (last?.what === what ? Math.max(0, last.notBefore - now) : 0),
-    failed(what, now) {
-      const count = failures(what) + 1;
-      const wait = Math.min(mostMs, firstMs * 2 ** Math.min(count - 1, 20));
-      last = { what, count, notBefore: now + wait };
-      return wait;
-    },
-    failures,
-    succeeded: () => (last = undefined),
-  };
 }
 
 // Writes down on each pool which OS image stream it is on, and with which images: render follows that and nothing else, so that

@@ -17,7 +17,6 @@ import {
   type Context,
   type ControllerDef,
   done,
-  type Gates,
   isKubeError,
   type Next,
   type Read,
@@ -31,26 +30,13 @@ import {
   osImagesSource,
   osImageStreamSource,
   pullSecretSource,
-  type SourceOptions,
   sourcesIn,
   streamObjectIn,
 } from '../sources.ts';
-import { createRetryPace, type RetryPace, type RetryTimes } from './pool-streams-controller.ts';
-import { digestOfPullSecret, type KeptRegistry, type MakeRegistry, readSources } from './read-sources.ts';
+import { type OsStreamsOptions, usualPullSecret } from './options.ts';
+import { createRetryPace, type RetryPace } from './options.ts';
+import { digestOfPullSecret, type KeptRegistry, readSources } from './read-sources.ts';
 import { degradedBy, OPERATOR, operatorSource, sayOnOperator } from './upgradeable-controller.ts';
-
-export interface OsStreamsOptions extends SourceOptions {
-  readonly controllerVersion: string;
-  /** How registries are spoken to; `registryWith` makes it. */
-  readonly registry: MakeRegistry;
-  /** The Secret with the cluster's pull secret, in its key .dockerconfigjson. */
-  readonly pullSecret?: { readonly namespace: string; readonly name: string } | undefined;
-  /** The same as the manager has: what streams have left behind goes when their gate is turned off. */
-  readonly gates: Gates;
-  readonly retry?: RetryTimes | undefined;
-}
-
-export const usualPullSecret = { namespace: 'openshift-config', name: 'pull-secret' } as const;
 
 // OSImageStream `cluster`, in as many writes as it takes, in an order that a kill between two of them does not harm.
 

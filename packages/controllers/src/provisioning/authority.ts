@@ -9,7 +9,7 @@ import {
   sign,
   validFor,
   type Validity,
-} from './x509.ts';
+} from './signature.ts';
 
 /** The CA of the machine config server, with all that machines started under earlier ones need. Everything is PEM. */
 export interface Authority {

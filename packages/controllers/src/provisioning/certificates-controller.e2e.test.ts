@@ -13,7 +13,7 @@ import { certificatesController } from './certificates-controller.ts';
 import type { FirstBootSettings } from './options.ts';
 import { isIssuedBy, issueServing, readServing, servingData } from './serving-certificate.ts';
 import { greetingOf, startTlsServer } from './testing/tls-greeting.ts';
-import { certificatesIn } from './x509.ts';
+import { certificatesIn } from './signature.ts';
 
 const second = 1000;
 const year = 365 * 24 * 3600 * second;

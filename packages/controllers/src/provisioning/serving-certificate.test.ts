@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type KeptServing, nextServing, type ServingStep } from './serving-certificate.ts';
-import { backdatedMs } from './x509.ts';
+import { backdatedMs } from './signature.ts';
 
 const now = 1_000_000_000_000;
 const policy = { validity: 1000, refresh: 600 };

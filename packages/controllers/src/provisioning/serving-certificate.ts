@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { type Authority, keyPem, type Lifetime, pemOf, readKey, refreshAt } from './authority.ts';
 import * as x509 from './x509.ts';
-import { certificatesIn, exportKey, generateKeys, sign, validFor, type Validity } from './x509.ts';
+import { certificatesIn, exportKey, generateKeys, sign, validFor, type Validity } from './signature.ts';
 
 /** What the server shows to machines. Everything is PEM. */
 export interface ServingCertificate {

@@ -5,9 +5,10 @@ import {
   type ClusterApiMachineSet,
   type Infrastructure,
   type MachineDeployment,
+  type Resource,
 } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
-import { MANAGED_BY_SLIPWAY, managedByLabel } from '../kube-object.ts';
+import { type KubeObject, MANAGED_BY_SLIPWAY, managedByLabel } from '../kube-object.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import { architectureOf, type SaysArchitecture } from './architecture.ts';
 import type { MachineContext, MachineReading } from './facts.ts';
@@ -210,6 +211,41 @@ export interface MachineTemplate {
   readonly spec: JsonObject;
 }
 
+/** A template as an object of the API, of a kind that others bring. */
+export interface InfrastructureTemplate extends KubeObject {
+  spec?: unknown;
+}
+
+type TemplateResource = Omit<Resource<InfrastructureTemplate>, 'kind'> & { readonly kind: TemplateKindName };
+
+export const templatesOf = (kind: TemplateKindName, version: string): TemplateResource => ({
+  group: infrastructureGroup,
+  version,
+  kind,
+  plural: templateKind(kind).plural,
+  namespaced: true,
+});
+
+/** As whoever clones it sees it. */
+export function machineTemplate(
+  { metadata, spec }: InfrastructureTemplate,
+  { group, version, kind }: Pick<Resource<unknown>, 'group' | 'version' | 'kind'>,
+): MachineTemplate {
+  const { name, namespace = '', labels, annotations, ownerReferences } = metadata;
+  return {
+    apiVersion: `${group}/${version}`,
+    kind,
+    metadata: {
+      name,
+      namespace,
+      ...(labels !== undefined && { labels }),
+      ...(annotations !== undefined && { annotations }),
+      ...(ownerReferences !== undefined && { ownerReferences }),
+    },
+    spec: isJsonObject(spec) ? spec : {},
+  };
+}
+
 /** On a template that we made: a digest of what we put into it; a server may add defaults to that. */
 export const templateDigestAnnotation = 'slipway.dev/template-digest';
 
@@ -282,6 +318,44 @@ function holds(all: Json | undefined, some: Json): boolean {
     isJsonObject(all) &&
     Object.entries(some).every(([key, value]) => holds(Object.hasOwn(all, key) ? all[key] : undefined, value))
   );
+}
+
+/** Who can write templates of one kind. */
+export interface TemplateWriter {
+  /** False: there is one of that name. */
+  create(this: void, template: InfrastructureTemplate): Promise<boolean>;
+  get(this: void, name: { namespace: string; name: string }): Promise<InfrastructureTemplate>;
+}
+
+/** There is something else under the name of a clone. */
+export class CloneTakenError extends Error {
+  override readonly name = 'CloneTakenError';
+  readonly code = 'SLW_BOOT_IMAGES_TEMPLATE';
+
+  constructor({ kind, metadata }: MachineTemplate) {
+    super(
+      `${kind} ${metadata.namespace}/${metadata.name}: expected our clone of a template with the new image, found something else of that name. Delete it, or give it another name`,
+    );
+  }
+}
+
+/** Makes it; one that is there is from a run that was killed before it was referred to. */
+export async function makeClone(clone: MachineTemplate, { create, get }: TemplateWriter): Promise<void> {
+  const { name, namespace, labels = {}, annotations = {}, ownerReferences = [] } = clone.metadata;
+  const metadata = {
+    name,
+    namespace,
+    labels: { ...labels },
+    annotations: { ...annotations },
+    ownerReferences: [...ownerReferences],
+  };
+  if (await create({ metadata, spec: clone.spec })) return;
+  const existing = await get({ namespace, name });
+  const [group = '', version = ''] = clone.apiVersion.split('/');
+  const isIt =
+    existing.metadata.deletionTimestamp === undefined &&
+    isSameClone(machineTemplate(existing, { group, version, kind: clone.kind }), clone);
+  if (!isIt) throw new CloneTakenError(clone);
 }
 
 export interface KeptTemplate extends Pick<MachineTemplate, 'kind'> {

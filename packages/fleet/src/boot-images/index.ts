@@ -7,14 +7,18 @@ export {
   consequenceOf,
   GRACE_MS,
   infrastructureGroup,
-  isSameClone,
-  type MachineTemplate,
+  type InfrastructureTemplate,
+  CloneTakenError,
+  machineTemplate,
+  makeClone,
   type NamedTemplate,
   readTemplate,
   referenceOf,
   regionOf,
   replacementNote,
   templateQuestion,
+  templatesOf,
+  type TemplateWriter,
 } from './cluster-api.ts';
 export { platforms, isTemplateKind, templateKind, type TemplateKindName, templateKinds } from './platforms/index.ts';
 export {
@@ -55,7 +59,7 @@ export {
   type GoldenReading,
 } from './boot-image-config.ts';
 export { enrolmentNotes, enrolmentOf, managersInForce } from './preconditions.ts';
-export { isCollectableCopy, managedStubName, stubNames, type StubSecret } from './stub/stub-secret.ts';
+export { isCollectableCopy, managedStubName, stubNames, type StubSecret, stubSecretOf } from './stub/stub-secret.ts';
 export {
   nextStamp,
   type PoolOsProgress,
@@ -78,7 +82,7 @@ export {
   untilNextFailure,
 } from './conditions.ts';
 export { type Skew, skewOf } from './skew.ts';
-export { nextStubStep, type StubFacts, stubReading, stubRole, type WantedCopy } from './stub/next-stub-step.ts';
+export { readStubFacts, type UserData, userDataOf, type WantedCopy } from './stub/next-stub-step.ts';
 export {
   decodeKeptImages,
   encodeKeptImages,

@@ -10,7 +10,7 @@ import type {
   RebootRequest,
   StepOptions,
 } from './host-step.ts';
-import { backoffMs } from './outcome.ts';
+import { backoffMs } from './backoff.ts';
 
 const LONGEST_MESSAGE = 1024;
 

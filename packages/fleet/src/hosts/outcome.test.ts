@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type HostStep, usualOptions } from './host-step.ts';
 import { attachBegins, detachBegins } from './memory.ts';
-import { afterCall, backoffMs, type CallOutcome } from './outcome.ts';
+import { backoffMs } from './backoff.ts';
+import { afterCall, type CallOutcome } from './outcome.ts';
 import { aNode, asked, attachedA, drive, isoA, now } from './testing/facts.ts';
 
 const attach: HostStep = { type: 'attach', url: isoA, remember: attachBegins(drive(), aNode(), now - 1000) };

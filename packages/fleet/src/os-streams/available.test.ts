@@ -1,6 +1,6 @@
 import { streamLifecycleAnnotation } from '@slipway/api/names';
 import { describe, expect, it } from 'vitest';
-import { streamsOf } from './available.ts';
+import { streamsOf } from './lifecycle.ts';
 import { streamNamed } from './testing/sample.ts';
 
 const status = { availableStreams: [streamNamed('rhel-9'), streamNamed('rhel-10')], defaultStream: 'rhel-9' };

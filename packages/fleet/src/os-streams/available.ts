@@ -1,8 +1,6 @@
 // What the OS of a pool is decided on, and what comes of it: plain data.
-import { isSameStream, knownStream, type OSImageStream, streamStep } from '@slipway/api';
-import { streamLifecycleAnnotation } from '@slipway/api/names';
+import { isSameStream, knownStream, streamStep } from '@slipway/api';
 import type { CodedProblem } from '../problems.ts';
-import { decodeLifecycle } from './deprecation.ts';
 
 export interface StreamImages {
   readonly osImage: string;
@@ -110,15 +108,3 @@ export function successorsOf(name: string, streams: Streams): string[] {
 const canGo = (from: string, to: string): boolean => ['forward', 'unknown'].includes(streamStep(from, to));
 
 const byMajor = (a: string, b: string): number => (knownStream(a)?.major ?? 0) - (knownStream(b)?.major ?? 0);
-
-// The OSImageStream, as decisions about pools read it.
-
-/** Null: nobody has filled it in yet. */
-export function streamsOf({ metadata, status }: Pick<OSImageStream, 'metadata' | 'status'>): Streams | null {
-  if (status === undefined) return null;
-  return {
-    available: status.availableStreams,
-    defaultStream: status.defaultStream,
-    lifecycle: decodeLifecycle(metadata.annotations?.[streamLifecycleAnnotation]),
-  };
-}

@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamLifecycle } from './available.ts';
-import {
-  decodeLifecycle,
-  encodeLifecycle,
-  lifecycleOfTag,
-  poolDeprecation,
-  type PoolOnStream,
-  upgradeableOf,
-} from './deprecation.ts';
+import { decodeLifecycle, encodeLifecycle, lifecycleOfTag } from './lifecycle.ts';
+import { poolDeprecation, type PoolOnStream, upgradeableOf } from './deprecation.ts';
 import { imagesOf, sampleStreams, tracked } from './testing/sample.ts';
 
 const on = (name: string, more: Partial<PoolOnStream> = {}): PoolOnStream => ({

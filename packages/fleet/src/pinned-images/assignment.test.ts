@@ -2,17 +2,16 @@ import type { MachineConfigPool } from '@slipway/api';
 import { addedImageSetsAnnotation } from '@slipway/api/names';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { assignSets, setsOf } from './assign-sets.ts';
 import {
   addedSetsOf,
   type AssignedSet,
-  assignSets,
   decodeAssignment,
   encodeAddedSets,
   encodeAssignment,
   MOST_SETS,
   nextPoolSets,
   type PinAssignment,
-  setsOf,
   takesSet,
   tooManySets,
 } from './assignment.ts';

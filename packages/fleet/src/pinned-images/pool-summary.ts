@@ -2,7 +2,8 @@ import { type MachineConfigPool, pinSummaryAnnotation } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import type { pinErrors } from '../errors.ts';
 import { formatProblem } from '../problems.ts';
-import { MOST_SETS, setsOf } from './assignment.ts';
+import { setsOf } from './assign-sets.ts';
+import { MOST_SETS } from './assignment.ts';
 import { holds, type PinNode, type PinPool } from './pin-facts.ts';
 import { maxPullingProblem } from './turns.ts';
 

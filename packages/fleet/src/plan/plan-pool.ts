@@ -2,7 +2,7 @@
 import { HIDDEN } from '../masking.ts';
 import { diffRendered } from '../render/diff.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
-import type { NodeVerdict } from '../rollout/choose-nodes.ts';
+import type { NodeVerdict } from '../rollout/facts.ts';
 import { type PoolInFleet, rolloutRequestOf } from '../rollout/decide-fleet.ts';
 import { poolFactsOf } from '../rollout/read-facts.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';

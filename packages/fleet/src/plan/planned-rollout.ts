@@ -2,7 +2,8 @@
 import type { MachineConfiguration } from '@slipway/api';
 import { FleetError } from '../errors.ts';
 import { formatProblem } from '../problems.ts';
-import { chooseNodes, type RolloutDecision } from '../rollout/choose-nodes.ts';
+import { type RolloutDecision } from '../rollout/facts.ts';
+import { chooseNodes } from '../rollout/choose-nodes.ts';
 import type { NodeFacts, RolloutRecord, RolloutRequest } from '../rollout/facts.ts';
 import { isStuck, standOf } from '../rollout/node-state.ts';
 import { estimateSeconds } from '../rollout/waves.ts';

@@ -2,14 +2,8 @@
 import { isRecord } from '@slipway/base/json';
 import { type Provenance, validate } from '@slipway/ignition';
 import type { RenderedIgnition } from './ignition.ts';
-import {
-  fieldOfConfig,
-  firstProblems,
-  nameOfMachineConfig,
-  problemAt,
-  type RenderInput,
-  type RenderProblem,
-} from './input.ts';
+import { fieldOfConfig, firstProblems, nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
+import { type RenderInput } from './input.ts';
 import { storedSizeOf } from './size.ts';
 
 /** One entry of a list of the config, such as a file: its list, its place there, and its path in the config. */

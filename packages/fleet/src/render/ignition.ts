@@ -1,6 +1,7 @@
 import { isRecord } from '@slipway/base/json';
 import { type AnyConfig, type ConfigOf, isOfVersion, maskUrl, parse, translate, validate } from '@slipway/ignition';
-import { fieldOfConfig, firstProblems, problemAt, problemsIn, remoteReferences, type RenderProblem } from './input.ts';
+import { fieldOfConfig, firstProblems, problemAt, problemsIn, type RenderProblem } from './problem.ts';
+import { remoteReferences } from './remote.ts';
 
 // Modes of files: permission bits only. Setuid, setgid and sticky bits are not set by spec 3.5, and a mode that has them
 // is nearly always an octal number written where JSON wants a decimal one.

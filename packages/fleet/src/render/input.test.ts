@@ -1,6 +1,7 @@
 import { generatedByAnnotation, type MachineConfig } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { needsRemoteContent, readMachineConfig, remoteReferences } from './input.ts';
+import { needsRemoteContent, remoteReferences } from './remote.ts';
+import { readMachineConfig } from './input.ts';
 import { dataUrl, file, ignition, inputOf, machineConfig, withFiles } from './testing/sample.ts';
 
 const problemsOf = (spec: NonNullable<MachineConfig['spec']>, resolved?: unknown) => {

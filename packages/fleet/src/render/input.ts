@@ -1,55 +1,7 @@
 // What stands in the way of a render, or deserves a look, as plain data for a condition, an event, a terminal or a page.
 import { generatedByAnnotation, type MachineConfig, type MachineConfigPool, machineConfigs } from '@slipway/api';
-import { isRecord } from '@slipway/base/json';
-import { formatPath, type ReportEntry } from '@slipway/ignition';
-import type { RenderCode } from '../errors.ts';
 import { readIgnition, type RenderedIgnition } from './ignition.ts';
-import { isKernelType, KERNEL_TYPES, type KernelType } from './machine-settings.ts';
-
-export interface RenderProblem {
-  readonly code: RenderCode;
-  /** Such as `MachineConfig 99-worker-chrony`. */
-  readonly object: string;
-  /** Such as `spec.config.storage.files[3].mode`; '' for the object as a whole. */
-  readonly field: string;
-  /** Names the object and the field, what was expected and found, and the way out. */
-  readonly message: string;
-}
-
-/** A broken config can be wrong in a thousand places. People read the first, and a condition has little room. */
-const MAX_PROBLEMS = 20;
-
-export function problemAt(code: RenderCode, object: string, field: string, text: string): RenderProblem {
-  return { code, object, field, message: `${object}${field === '' ? '' : `, ${field}`}: ${text}` };
-}
-
-export const nameOfMachineConfig = (name: string): string => `MachineConfig ${name}`;
-
-/** A path into the Ignition config as a path into the MachineConfig that holds it. */
-export const fieldOfConfig = (path: string): string => (path === '' ? 'spec.config' : `spec.config.${path}`);
-
-/** Entries of one kind as problems. */
-export function problemsIn(
-  report: readonly ReportEntry[],
-  kind: ReportEntry['kind'],
-  where: { code: RenderCode; object: string; wayOut?: string },
-): RenderProblem[] {
-  const end = where.wayOut === undefined ? '' : `. ${where.wayOut}`;
-  return report
-    .filter((entry) => entry.kind === kind)
-    .map(({ path, message }) => problemAt(where.code, where.object, fieldOfConfig(path), `${message}${end}`));
-}
-
-/** The first problems; the last of them says how many are left out. */
-export function firstProblems(problems: readonly RenderProblem[]): RenderProblem[] {
-  const shown = problems.slice(0, MAX_PROBLEMS);
-  const left = problems.length - shown.length;
-  const last = shown.at(-1);
-  if (left > 0 && last !== undefined) {
-    shown[shown.length - 1] = { ...last, message: `${last.message} (and ${left} more problems that are not listed)` };
-  }
-  return shown;
-}
+import { nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
 
 // One MachineConfig, read and checked on its own: what a render merges.
 
@@ -119,62 +71,10 @@ function kernelTypeProblems(object: string, found: string): RenderProblem[] {
   return [problemAt('SLW_RENDER_KERNEL_TYPE', object, 'spec.kernelType', text)];
 }
 
-// Where an Ignition config refers to content that lives elsewhere.
+export const KERNEL_TYPES = ['default', 'realtime', '64k-pages'] as const;
 
-export interface RemoteReference {
-  /** Such as `storage.files[0].contents.source`. */
-  readonly path: string;
-  readonly source: string;
-}
+export type KernelType = (typeof KERNEL_TYPES)[number];
 
-/** Ignition's own fields nest half as deep; what is deeper is no reference, and the walk must end. */
-const MAX_DEPTH = 16;
-
-/** Whether its config must be resolved before it can be merged: contents to fetch, or other configs to take in. */
-export function needsRemoteContent(machineConfig: MachineConfig): boolean {
-  return remoteReferences(machineConfig.spec?.config).length > 0;
-}
-
-/**
- * Every reference to another config, and every source that is no data URL, wherever it stands. In all spec versions
- * `source` is the one field that holds such a URL, so this looks for the field and not at a list of places, which could
- * lack one.
- */
-export function remoteReferences(config: unknown): RemoteReference[] {
-  const found: RemoteReference[] = [];
-  const at: (string | number)[] = [];
-
-  const visit = (value: unknown, toConfig: boolean): void => {
-    if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index += 1) descend(index, value[index], toConfig);
-    } else if (isRecord(value)) {
-      for (const name of Object.keys(value)) visitField(name, value[name], toConfig);
-    }
-  };
-
-  const visitField = (name: string, field: unknown, toConfig: boolean): void => {
-    if (typeof field === 'object') descend(name, field, toConfig || isConfigReferences(at, name));
-    else if (name === 'source' && typeof field === 'string' && mustBeFetched(field, toConfig)) {
-      found.push({ path: formatPath([...at, name]), source: field });
-    }
-  };
-
-  const descend = (segment: string | number, value: unknown, toConfig: boolean): void => {
-    if (at.length === MAX_DEPTH) return;
-    at.push(segment);
-    visit(value, toConfig);
-    at.pop();
-  };
-
-  visit(config, false);
-  return found;
-}
-
-function isConfigReferences(at: readonly (string | number)[], name: string): boolean {
-  return name === 'config' && at.length === 1 && at[0] === 'ignition';
-}
-
-/** Another config has to be taken in even when it stands in a data URL. */
-function mustBeFetched(source: string, toConfig: boolean): boolean {
-  return source !== '' && (toConfig || !source.startsWith('data:'));
+function isKernelType(text: string): text is KernelType {
+  return KERNEL_TYPES.some((type) => type === text);
 }

@@ -1,7 +1,7 @@
 import type { MachineConfig } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { remoteReferences } from './input.ts';
+import { remoteReferences } from './remote.ts';
 import { canonicalJson } from './rendered-name.ts';
 import { file, ignition, machineConfig, renderOk } from './testing/sample.ts';
 

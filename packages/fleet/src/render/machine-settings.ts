@@ -1,12 +1,5 @@
-import { nameOfMachineConfig, problemAt, type RenderInput, type RenderProblem } from './input.ts';
-
-export const KERNEL_TYPES = ['default', 'realtime', '64k-pages'] as const;
-
-export type KernelType = (typeof KERNEL_TYPES)[number];
-
-export function isKernelType(text: string): text is KernelType {
-  return KERNEL_TYPES.some((type) => type === text);
-}
+import type { KernelType, RenderInput } from './input.ts';
+import { nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
 
 // What MachineConfigs say beside their Ignition configs: kernel, extensions, FIPS and the images of the OS.
 

@@ -4,16 +4,9 @@ import { maskUrl, merge, type Provenance } from '@slipway/ignition';
 import { conflictProblems, describeContributors, largestContributors } from './conflict.ts';
 import { RenderProvenance } from './diff.ts';
 import type { File, RENDERED_VERSION, RenderedIgnition } from './ignition.ts';
-import {
-  fieldOfConfig,
-  firstProblems,
-  nameOfMachineConfig,
-  type ObjectReference,
-  problemAt,
-  remoteReferences,
-  type RenderInput,
-  type RenderProblem,
-} from './input.ts';
+import { fieldOfConfig, firstProblems, nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
+import { remoteReferences } from './remote.ts';
+import { type ObjectReference, type RenderInput } from './input.ts';
 import {
   imageWarnings,
   kernelDevelProblems,

@@ -1,6 +1,6 @@
 // Label selectors, as Kubernetes reads them.
 import { builtInLabel, type MachineConfig, type MachineConfigPool, renderedPrefix, roleLabel } from '@slipway/api';
-import { problemAt, type RenderProblem } from './input.ts';
+import { problemAt, type RenderProblem } from './problem.ts';
 
 export type LabelSelector = NonNullable<MachineConfigPool['spec']['machineConfigSelector']>;
 type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];

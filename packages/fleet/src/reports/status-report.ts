@@ -1,6 +1,6 @@
 // What a node does at this moment, from the conditions of its MachineConfigNode.
 import type { MachineConfigNode } from '@slipway/api';
-import type { NodePhase, NodeVerdict, RolloutDecision } from '../rollout/choose-nodes.ts';
+import type { NodePhase, NodeVerdict, RolloutDecision } from '../rollout/facts.ts';
 import type { DecidedFleet, DecidedPool, NodeOutside } from '../rollout/decide-fleet.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
 import { waveSizes } from '../rollout/policy.ts';

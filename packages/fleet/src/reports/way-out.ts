@@ -1,5 +1,5 @@
 // What a person can do about a node that is where it is.
-import type { NodePhase, RolloutDecision } from '../rollout/choose-nodes.ts';
+import type { NodePhase, RolloutDecision } from '../rollout/facts.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
 
 export interface Situation {

@@ -1,9 +1,10 @@
 // What becomes of a person's request about a rollout.
 import { renderedPrefix } from '@slipway/api/names';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
-import { type Aim, aimOf, begin, courseTo, downgrade, holdFor, isWayBack, lastGood } from './lifecycle.ts';
+import { isWayBack } from './node-state.ts';
+import { type Aim, aimOf, begin, courseTo, downgrade, holdFor, lastGood } from './lifecycle.ts';
 import { standOf } from './node-state.ts';
-import { namesOf } from './summary.ts';
+import { namesOf } from './node-state.ts';
 
 export interface RequestInput {
   readonly pool: PoolFacts;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chooseNodes, type RolloutDecision } from './choose-nodes.ts';
+import { type RolloutDecision } from './facts.ts';
+import { chooseNodes } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
 import { defaultRolloutPolicy } from './policy.ts';
 import { AFTER_FAILURE } from './read-facts.ts';

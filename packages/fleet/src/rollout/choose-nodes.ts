@@ -1,10 +1,11 @@
 // Which machines are given the target now, and in which order.
-import type { NodeFacts, RolloutRecord, RolloutRequest, RolloutState } from './facts.ts';
+import type { Given, NodeFacts, RolloutDecision, RolloutRecord, RolloutRequest, RolloutState } from './facts.ts';
 import { type Aim, aimOf, begin, courseTo, downgrade, end, haltedState, holdFor } from './lifecycle.ts';
-import { isFailing, isUnavailable, type Stand, standOf, verdictsOf } from './node-state.ts';
+import { isFailing, isUnavailable, type Stand, standOf } from './node-state.ts';
 import { maxUnavailableOf } from './policy.ts';
 import { AFTER_FAILURE } from './read-facts.ts';
 import { machines, phaseOf, type Situation, summaryOf } from './summary.ts';
+import { verdictsOf } from './verdicts.ts';
 import { waveOf } from './waves.ts';
 
 export interface Limits {
@@ -15,12 +16,6 @@ export interface Limits {
   readonly outElsewhere: number;
   readonly wave: { readonly number: number; readonly of: number; readonly size: number; readonly given: number };
   readonly ownNode: string | null;
-}
-
-export interface Given {
-  readonly node: string;
-  readonly config: string;
-  readonly why: string;
 }
 
 export function chosen(stands: readonly Stand[], limits: Limits): Given[] {
@@ -127,54 +122,6 @@ function whyTold({ node, standing }: Stand, target: string): string {
 
 const failedHow = ({ current, desired }: NodeFacts): string =>
   desired === null || desired === current ? `it is degraded at ${current}` : `it could not become ${desired}`;
-
-// What a rollout comes to, for the controller to carry out, and for commands and pages to show.
-
-export type NodePhase =
-  /** Has the target and works. */
-  | 'updated'
-  /** Was given the target and is on its way. */
-  | 'updating'
-  /** Was given the target and could not. */
-  | 'failed'
-  /** Is given it now. */
-  | 'next'
-  /** Its turn comes. */
-  | 'waiting'
-  /** Cannot have a turn as it is: not ready, cordoned by somebody, degraded before, being deleted. */
-  | 'skipped';
-
-export interface NodeVerdict {
-  readonly phase: NodePhase;
-  /** One sentence for people: why this node now, or why not. */
-  readonly why: string;
-  /** Counts against maxUnavailable. */
-  readonly isUnavailable: boolean;
-}
-
-export interface RolloutDecision {
-  /** What the machines are to have; null: nothing was rendered yet. */
-  readonly target: string | null;
-  /** How many may be out of service at once. */
-  readonly maxUnavailable: number;
-  /** In order; each one write. */
-  readonly give: readonly { readonly node: string; readonly config: string; readonly why: string }[];
-  /** Every node of the pool. */
-  readonly nodes: ReadonlyMap<string, NodeVerdict>;
-  /** The wave that is under way: its number from 1, of how many, and how many machines may have the target in it. */
-  readonly wave: { readonly number: number; readonly of: number; readonly size: number } | null;
-  /** As it must be stored before anything is given; the same object where nothing changes. */
-  readonly state: RolloutState | null;
-  /** The annotation target-config as it must be: written together with `state`. */
-  readonly held: string | null;
-  /** A rollout that has just ended. */
-  readonly ended: RolloutRecord | null;
-  /** When time alone changes the decision; null: never. */
-  readonly lookAgainAt: number | null;
-  /** One sentence for people: what happens, or what is waited for and the way out. */
-  readonly summary: string;
-  readonly phase: 'updated' | 'updating' | 'paused' | 'stopped' | 'halted' | 'nothing';
-}
 
 // Which machines of a pool are given its target now. The whole decision about a rollout, on plain data.
 

@@ -4,7 +4,8 @@ import type { MachineConfigPool, MachineConfiguration, Node } from '@slipway/api
 import { rolloutRequestAnnotation, stopRolloutsAnnotation } from '@slipway/api/names';
 import { poolOf } from '../pool-of.ts';
 import { formatProblem } from '../problems.ts';
-import { chooseNodes, type RolloutDecision } from './choose-nodes.ts';
+import { type RolloutDecision } from './facts.ts';
+import { chooseNodes } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutRequest } from './facts.ts';
 import { isUnavailable } from './node-state.ts';
 import { nodeFactsOf, poolFactsOf } from './read-facts.ts';

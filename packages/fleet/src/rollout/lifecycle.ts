@@ -1,10 +1,10 @@
 // Which config the machines of a pool are to have: the newest, or one that they are held at.
+import { osMajorOf } from '../os-streams/os-major.ts';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
-import { isFailing, type Stand } from './node-state.ts';
+import { isFailing, isWayBack, type Stand } from './node-state.ts';
 import { maxUnavailableOf } from './policy.ts';
 import { highestMajor } from './read-facts.ts';
-import { osMajorOf } from '../os-streams/os-major.ts';
-import { namesOf } from './summary.ts';
+import { namesOf } from './node-state.ts';
 
 export interface Aim {
   /** Null: nothing was rendered yet. */
@@ -30,9 +30,6 @@ function holdOf({ state }: PoolFacts, held: string, now: number): Hold {
 
 const endsByRender = ({ policy, newest }: PoolFacts, { instead }: Hold): boolean =>
   policy.hold === 'until-new-render' && instead !== null && newest !== null && newest !== instead;
-
-/** The way back to what the machines had: at once, and no machine that fails can make it worse. */
-export const isWayBack = (hold: Hold | null): boolean => hold !== null && hold.kind !== 'rollback';
 
 /** Null: it is the newest, and needs no holding. */
 export function holdFor(

@@ -1,8 +1,5 @@
 // How one machine stands to the target of its pool.
-import type { Given, NodeVerdict, RolloutDecision } from './choose-nodes.ts';
 import type { Hold, NodeFacts } from './facts.ts';
-import { failureOf, isWayBack } from './lifecycle.ts';
-import { type Situation, waitReason } from './summary.ts';
 
 export type Standing =
   /** Has it, and works. */
@@ -56,7 +53,7 @@ export function isUnavailable({ isReady, isCordoned, state, current, desired }: 
 
 export const isFailing = ({ state }: NodeFacts): boolean => state === 'Degraded' || state === 'Unreconcilable';
 
-const isCordonedByPerson = ({ isCordoned, isCordonedByUs }: NodeFacts): boolean => isCordoned && !isCordonedByUs;
+export const isCordonedByPerson = ({ isCordoned, isCordonedByUs }: NodeFacts): boolean => isCordoned && !isCordonedByUs;
 
 /** Out of service, and so it stays: who is on the way comes back. */
 export const isStuck = (node: NodeFacts): boolean =>
@@ -117,65 +114,22 @@ function restStanding(node: NodeFacts, current: string, measure: Measure): Stand
 const mayMend = (config: string, { hold, proven }: Measure): boolean =>
   hold !== null || (proven !== null && config !== proven);
 
-// For every machine of a pool: why it now, or why not.
+/** The way back to what the machines had: at once, and no machine that fails can make it worse. */
+export const isWayBack = (hold: Hold | null): boolean => hold !== null && hold.kind !== 'rollback';
 
-export function verdictsOf(
-  situation: Situation,
-  phase: RolloutDecision['phase'],
-  give: readonly Given[],
-): ReadonlyMap<string, NodeVerdict> {
-  const verdicts = new Map<string, NodeVerdict>();
-  // The same for all that wait: 5,000 machines share one sentence.
-  const wait = waitReason(situation, phase, give);
-  for (const stand of situation.stands) verdicts.set(stand.node.name, verdictOf(stand, situation.target, wait));
-  for (const { node, why } of give) {
-    verdicts.set(node, { phase: 'next', why, isUnavailable: verdicts.get(node)?.isUnavailable === true });
+// Machines in a sentence.
+
+const MAX_NAMES = 3;
+
+/** The first few by name, and how many more. There may be thousands: they are not sorted for three. */
+export function namesOf(nodes: readonly { readonly name: string }[]): string {
+  const first: string[] = [];
+  for (const { name } of nodes) {
+    if (first.length === MAX_NAMES && name >= (first.at(-1) ?? '')) continue;
+    first.push(name);
+    first.sort();
+    first.length = Math.min(first.length, MAX_NAMES);
   }
-  return verdicts;
+  const shown = first.join(', ');
+  return nodes.length > MAX_NAMES ? `${shown} and ${nodes.length - MAX_NAMES} more` : shown;
 }
-
-function verdictOf({ node, standing, isUnavailable }: Stand, target: string, wait: string): NodeVerdict {
-  switch (standing) {
-    case 'well':
-      return { phase: 'updated', why: hasIt(node, target), isUnavailable };
-    case 'moving':
-      return { phase: 'updating', why: progressOf(node, target), isUnavailable };
-    case 'failed':
-      return { phase: 'failed', why: failureOf(node), isUnavailable };
-    case 'skipped':
-      return { phase: 'skipped', why: skippedFor(node), isUnavailable };
-    case 'busy':
-      return { phase: 'waiting', why: busyWith(node), isUnavailable };
-    default:
-      return { phase: 'waiting', why: wait, isUnavailable };
-  }
-}
-
-const hasIt = (node: NodeFacts, target: string): string =>
-  `it has ${target}${isCordonedByPerson(node) ? ', and is cordoned by somebody' : ''}`;
-
-function progressOf(node: NodeFacts, target: string): string {
-  if (node.drainBlocked !== '') return `its drain waits: ${node.drainBlocked}`;
-  if (node.current === target && node.state === 'Done') {
-    return node.isReady
-      ? `it has ${target} and gets its pods back`
-      : `it has ${target} and is not ready: ${node.notReady}`;
-  }
-  if (node.state === 'Rebooting') return `it reboots into ${target}`;
-  if (node.state === 'Working') return `its daemon brings it to ${target}`;
-  return `its daemon was told of ${target} and has not begun yet`;
-}
-
-function skippedFor(node: NodeFacts): string {
-  if (node.isBeingDeleted) return 'it is being deleted';
-  if (isCordonedByPerson(node))
-    return `somebody cordoned it: it has its turn when it is uncordoned (kubectl uncordon ${node.name})`;
-  if (node.current === null) return 'its daemon has not said yet which config it has';
-  if (isFailing(node)) return `it is degraded at the config it has, and would only fail: ${failureOf(node)}`;
-  return `it is not ready: ${node.notReady}`;
-}
-
-const busyWith = (node: NodeFacts): string =>
-  node.isCordonedByUs
-    ? `it gets its pods back after an update to ${node.current}`
-    : `its daemon is at work (${node.state ?? 'it has not said at what'})`;

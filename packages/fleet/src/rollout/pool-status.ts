@@ -3,10 +3,11 @@ import type { MachineConfigPool } from '@slipway/api';
 import type { Streams, TrackedStream } from '../os-streams/available.ts';
 import { poolDeprecation } from '../os-streams/deprecation.ts';
 import type { PoolPins, PoolSynchronizer } from '../pinned-images/pool-summary.ts';
-import type { RolloutDecision } from './choose-nodes.ts';
+import type { RolloutDecision } from './facts.ts';
 import type { NodeFacts, PoolFacts, RolloutProblem } from './facts.ts';
 import { isFailing, isUnavailable } from './node-state.ts';
-import { blockedDrains, namesOf } from './summary.ts';
+import { namesOf } from './node-state.ts';
+import { blockedDrains } from './summary.ts';
 
 type Configuration = NonNullable<NonNullable<MachineConfigPool['status']>['configuration']>;
 

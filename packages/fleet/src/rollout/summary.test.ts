@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { machines, namesOf } from './summary.ts';
+import { namesOf } from './node-state.ts';
+import { machines } from './summary.ts';
 
 const list = (names: readonly string[]): string => namesOf(names.map((name) => ({ name })));
 

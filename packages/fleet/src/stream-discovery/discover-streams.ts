@@ -2,7 +2,7 @@
 import { isSameStream } from '@slipway/api';
 import { isStreamName, type Stream, type StreamLifecycle } from '../os-streams/available.ts';
 import { distributionOf, expectedDefault, familyOf } from '../os-streams/default-stream.ts';
-import { lifecycleOfTag } from '../os-streams/deprecation.ts';
+import { lifecycleOfTag } from '../os-streams/lifecycle.ts';
 import { streamClassLabel, streamOfLabels } from '../os-streams/runs.ts';
 import { roleOf, streamOfImage } from './image-references.ts';
 

@@ -8,7 +8,8 @@ import {
 } from '@slipway/api';
 import { findStream, type Stream } from '../os-streams/available.ts';
 import { defaultStreamOf } from '../os-streams/default-stream.ts';
-import { encodeLifecycle, type StreamCondition } from '../os-streams/deprecation.ts';
+import { encodeLifecycle } from '../os-streams/lifecycle.ts';
+import { type StreamCondition } from '../os-streams/deprecation.ts';
 import type { CodedProblem } from '../problems.ts';
 import type { Discovery } from './discover-streams.ts';
 

@@ -3,7 +3,7 @@ import { diskOf } from '../disk/disk-of.ts';
 import type { DiskPlan } from '../disk/disk-plan.ts';
 import { FleetError } from '../errors.ts';
 import { readIgnition, type RenderedIgnition } from '../render/ignition.ts';
-import { nameOfMachineConfig } from '../render/input.ts';
+import { nameOfMachineConfig } from '../render/problem.ts';
 import { combineActions, needsDrain } from './actions.ts';
 import { irreconcilableIn, toleratedBy, type ValidationOverrides } from './irreconcilable.ts';
 import { pathChanges, unitChanges, unitOf } from './paths.ts';

@@ -1,13 +1,23 @@
-import { type BootImagesReport, bootImagesReport } from '@slipway/fleet/reports';
-import { type Client, createClient, isKubeError } from '@slipway/kube';
-import { notInstalled } from '../cluster-view/read-fleet.ts';
-import { readGate } from '../cluster-view/read-gate.ts';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { paintFor, widthOf } from '../terminal/paint.ts';
-import { bootImagesText } from './bootimages-text.ts';
-import { type MachineNamespaces, readMachines } from './machine-resources.ts';
+import { formatProblem } from '@slipway/fleet';
+import type { ToImport } from '@slipway/fleet/boot-images';
+import { type BootImageEntry, type BootImagesReport, bootImagesReport } from '@slipway/fleet/reports';
+import type { Client } from '@slipway/kube';
+import { readGate, whereInstalled } from '../cli/cluster.ts';
+import type { Io } from '../cli/io.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { clusterCommand } from '../cli/run.ts';
+import {
+  type Cell,
+  type Colour,
+  type Paint,
+  plain,
+  safeLine,
+  safeText,
+  table,
+  type TextStyle,
+  wrapText,
+} from '../cli/terminal.ts';
+import { type MachineNamespaces, readMachines, resourceWords } from './machine-resources.ts';
 import { readCluster } from './read-cluster.ts';
 import { readVerdicts } from './verdicts.ts';
 
@@ -16,27 +26,138 @@ export interface BootImagesOptions extends ClusterOptions, MachineNamespaces {
   output: 'table' | 'json';
 }
 
-export async function runBootImages(options: BootImagesOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    const report = await readReport(createClient(transport), options);
-    const text =
-      options.output === 'json'
-        ? toJson(report)
-        : bootImagesText(report, { paint: paintFor(io.stdout), width: widthOf(io.stdout) });
-    await write(io.stdout, text);
-  } finally {
-    await transport.close();
-  }
-}
+export const runBootImages = (options: BootImagesOptions, io: Io): Promise<void> =>
+  clusterCommand({
+    options,
+    io,
+    load: (client) => whereInstalled(client, () => readReport(client, options)),
+    report: (report) => report,
+    text: bootImagesText,
+  });
 
 async function readReport(client: Client, options: BootImagesOptions): Promise<BootImagesReport> {
-  try {
-    const cluster = await readCluster(client, options.namespace);
-    const entries = await readVerdicts(client, await readMachines(client, options), cluster);
-    return bootImagesReport(await readGate(client, 'ManagedBootImages'), cluster.facts, entries);
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
-    throw notInstalled(client.transport.server, error);
+  const cluster = await readCluster(client, options.namespace);
+  const entries = await readVerdicts(client, await readMachines(client, options), cluster);
+  return bootImagesReport(await readGate(client, 'ManagedBootImages'), cluster.facts, entries);
+}
+
+const COLOURS: Readonly<Record<BootImageEntry['verdict'], Colour>> = {
+  current: 'green',
+  update: 'cyan',
+  manual: 'yellow',
+  theirs: 'dim',
+  skipped: 'dim',
+  failed: 'red',
+};
+
+export function bootImagesText(report: BootImagesReport, { paint = plain, width }: Partial<TextStyle> = {}): string {
+  const { resources } = report;
+  const told = [...stateLines(report), ...report.notes].flatMap((line) => wrapText(safeLine(line), width));
+  return [
+    ...(resources.length === 0 ? [] : [resourceTable(resources, paint)]),
+    ...(told.length === 0 ? [] : [told.map((line) => `${line}\n`).join('')]),
+    ...importBlocks(resources, paint),
+  ].join('\n');
+}
+
+function resourceTable(resources: readonly BootImageEntry[], paint: Paint): string {
+  return table(
+    ['MACHINESET', 'PLATFORM', 'ARCH', 'IMAGE', '→ TARGET', 'STUB', 'VERDICT', 'WHY'],
+    resources.map((entry): Cell[] => [
+      resourceCell(entry),
+      entry.platform ?? '-',
+      entry.architecture ?? '-',
+      shortBootImage(entry.image) || '-',
+      entry.target === entry.image ? '-' : shortBootImage(entry.target) || '-',
+      change(entry.stub.current, entry.stub.wanted),
+      { text: entry.verdict, colour: COLOURS[entry.verdict] },
+      why(entry),
+    ]),
+    paint,
+  );
+}
+
+function resourceCell({ resource: { namespace, name, api, kind } }: BootImageEntry): string {
+  const word = api === 'machine.openshift.io' ? 'mapi' : 'capi';
+  return `${namespace}/${name} (${kind === 'MachineSet' ? word : `${word}, ${kind}`})`;
+}
+
+const change = (from: string, to: string): string => {
+  if (to === '' || to === from) return from === '' ? '-' : from;
+  return `${from === '' ? '-' : from} → ${to}`;
+};
+
+const why = ({ why: words, code }: BootImageEntry): string => {
+  if (code === null) return words === '' ? '-' : words;
+  return formatProblem({ code, message: words });
+};
+
+/** What is true of all of them comes before any of them matters. */
+const stateLines = (report: BootImagesReport): string[] => [
+  ...gateLines(report),
+  ...optInLines(report),
+  ...configMapLines(report),
+  ...(report.resources.length === 0
+    ? [
+        'This cluster has no MachineSet and no MachineDeployment: docs/boot-images.md says how boot images are updated then.',
+      ]
+    : []),
+];
+
+function gateLines({ gate }: BootImagesReport): string[] {
+  if (gate === null) {
+    return [
+      'This cluster has no FeatureGate: whether boot images are managed is for its controllers to say (slipway controller --feature-gates ManagedBootImages=true). What is shown is what they do with the gate on.',
+    ];
   }
+  if (gate.isOn) return [];
+  return [
+    `Managed boot images are off (${gate.because}): nothing is changed. What is shown is what would be done. To turn them on, add ManagedBootImages to spec.customNoUpgrade.enabled of FeatureGate cluster.`,
+  ];
+}
+
+const optInLines = ({ optedIn }: BootImagesReport): string[] =>
+  optedIn.some(({ selection }) => selection.mode !== 'None')
+    ? []
+    : [
+        'Nothing is opted in: set spec.managedBootImages.machineManagers of MachineConfiguration cluster (docs/boot-images.md has an example).',
+      ];
+
+function configMapLines({ configMap: { state, releaseVersion, why: words } }: BootImagesReport): string[] {
+  if (state === 'in use') return [`Boot images of release ${releaseVersion ?? 'unknown'}.`];
+  return [state === 'waiting' ? `Not yet: ${words}.` : words];
+}
+
+/** MachineSets of a failure domain mostly need the same import: it is told once. */
+function importBlocks(resources: readonly BootImageEntry[], paint: Paint): string[] {
+  const blocks = new Map<string, { toImport: ToImport; entries: BootImageEntry[] }>();
+  for (const entry of resources) {
+    if (entry.toImport === null) continue;
+    const { toImport } = entry;
+    const key = JSON.stringify(toImport);
+    const block = blocks.get(key) ?? { toImport, entries: [] };
+    block.entries.push(entry);
+    blocks.set(key, block);
+  }
+  return [...blocks.values()].map(({ toImport, entries }) => importText(toImport, entries, paint));
+}
+
+function importText({ artifact, commands }: ToImport, entries: readonly BootImageEntry[], paint: Paint): string {
+  const { location, sha256, uncompressedSha256, version } = artifact;
+  const lines = [
+    `${paint('bold', `To import: version ${safeLine(version)}`)}, for ${entries.map(({ resource }) => resourceWords(resource)).join(', ')}`,
+    `  ${location}`,
+    `  sha256 ${sha256}`,
+    ...(uncompressedSha256 === null ? [] : [`  uncompressed sha256 ${uncompressedSha256}`]),
+    ...commands.flatMap((command) => command.split('\n').map((each) => `    ${each}`)),
+  ];
+  return lines.map((line) => `${safeText(line)}\n`).join('');
+}
+
+const MAX = 48;
+
+/** Enough of an image to tell two apart: what stands behind the last slash, and of that the end, where versions are. */
+export function shortBootImage(image: string): string {
+  const name = image.slice(image.lastIndexOf('/') + 1) || image;
+  return name.length <= MAX ? name : `…${name.slice(1 - MAX)}`;
 }

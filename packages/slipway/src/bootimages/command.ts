@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import { defaultNamespace } from '../namespace.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { defaultNamespace, outputOption, withClusterOptions } from '../cli/options.ts';
 import type { BootImagesOptions } from './bootimages.ts';
 import type { HistoryOptions } from './history.ts';
 import type { RestoreOptions } from './restore.ts';
@@ -15,7 +14,7 @@ export const bootImagesCommand = (io: Io = processIo): Command =>
     // Else an option behind the name of a subcommand would be taken for one of ours.
     .enablePositionalOptions()
     .option('--namespace <name>', 'where Slipway runs', defaultNamespace)
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['table', 'json']).default('table'))
+    .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
       `
@@ -39,7 +38,7 @@ const historyCommand = (io: Io): Command =>
       'Shows every change of the boot image of a MachineSet or MachineDeployment, the newest first: when, to which version, and the image itself where it is still known. Reads only.',
     )
     .argument('<NAME>', 'the MachineSet or MachineDeployment')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['table', 'json']).default('table'))
+    .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
       `

@@ -1,7 +1,7 @@
 import { imageOf, sampleHistory, workerA } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { historyReport } from './history-report.ts';
-import { historyText } from './history-text.ts';
+import { historyText } from './history.ts';
 
 describe('the history of a MachineSet', () => {
   it('has every change with its image, as far as it is kept, and what was there before', () => {

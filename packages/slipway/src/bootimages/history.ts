@@ -1,13 +1,19 @@
-import { type BootImageHistory, bootImageHistories } from '@slipway/api';
-import { type Client, createClient, type Stored } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { paintFor } from '../terminal/paint.ts';
-import { type HistoryReport, historyReport, resourceOf } from './history-report.ts';
-import { historyText } from './history-text.ts';
-import { allResources, type MachineNamespaces, readMachines } from './machine-resources.ts';
-import { isMeant, noSuch, type Which } from './which-resource.ts';
+import { bootImageHistories, type BootImageHistory } from '@slipway/api';
+import type { Client, Stored } from '@slipway/kube';
+import type { Io } from '../cli/io.ts';
+import { type ClusterOptions } from '../cli/program.ts';
+import { clusterCommand } from '../cli/run.ts';
+import { type Cell, type Paint, plain, safeText, table } from '../cli/terminal.ts';
+import { type HistoryEntry, type HistoryReport, historyReport, resourceOf } from './history-report.ts';
+import {
+  allResources,
+  isMeant,
+  type MachineNamespaces,
+  noSuch,
+  readMachines,
+  resourceWords,
+  type Which,
+} from './machine-resources.ts';
 
 export interface HistoryOptions extends ClusterOptions, MachineNamespaces {
   namespace?: string;
@@ -15,16 +21,14 @@ export interface HistoryOptions extends ClusterOptions, MachineNamespaces {
   output: 'table' | 'json';
 }
 
-export async function runBootImageHistory(name: string, options: HistoryOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    const { namespace, api, output } = options;
-    const reports = await readReports(createClient(transport), { name, namespace, api }, options);
-    await write(io.stdout, output === 'json' ? toJson(reports) : historyText(reports, paintFor(io.stdout)));
-  } finally {
-    await transport.close();
-  }
-}
+export const runBootImageHistory = (name: string, options: HistoryOptions, io: Io): Promise<void> =>
+  clusterCommand({
+    options,
+    io,
+    load: (client) => readReports(client, { name, namespace: options.namespace, api: options.api }, options),
+    report: (reports) => reports,
+    text: (reports, { paint }) => historyText(reports, paint),
+  });
 
 /** Of something that is gone the history may still be there; of something that is there it may not be yet. */
 async function readReports(client: Client, which: Which, namespaces: MachineNamespaces): Promise<HistoryReport[]> {
@@ -49,3 +53,28 @@ export async function readHistories(
   }
   return found;
 }
+
+export const historyText = (reports: readonly HistoryReport[], paint: Paint = plain): string =>
+  reports.map((report) => reportText(report, paint)).join('\n');
+
+function reportText({ resource, entries }: HistoryReport, paint: Paint): string {
+  const title = safeText(`${resourceWords(resource)} of ${resource.api}`);
+  if (entries.length === 0) return `${title}: its boot image has not been changed yet\n`;
+  const lost = entries.some(({ image }) => image === null);
+  return [
+    `${paint('bold', title)}, the newest first\n`,
+    table(['SET', 'VERSION', 'PAYLOAD', 'IMAGE'], entries.map(row), paint),
+    ...(lost ? ['Images are kept of the last changes only: one without an image cannot be restored.\n'] : []),
+  ].join('');
+}
+
+const row = ({ at, version, configMapGeneration, image }: HistoryEntry): Cell[] => [
+  // When the image from before was set, nobody knows.
+  version === null ? 'before' : timeText(at),
+  version ?? '-',
+  configMapGeneration === null ? '-' : `#${configMapGeneration}`,
+  image ?? '-',
+];
+
+/** In UTC, as the API has it. */
+const timeText = (at: string): string => (at === '' ? '-' : at.replace('T', ' ').replace(/(?:\.\d+)?Z$/, 'Z'));

@@ -1,5 +1,6 @@
 // Everything of a cluster that makes machines. Nothing here writes.
 import {
+  bootImageCanaryLabel,
   type ClusterApiMachineSet,
   clusterApiMachineSets,
   type MachineDeployment,
@@ -7,9 +8,9 @@ import {
   type MachineSet,
   machineSets,
 } from '@slipway/api';
-import { canaryLabel } from '@slipway/controllers';
 import type { MachineResource } from '@slipway/fleet/boot-images';
 import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
+import { CommandError } from '../cli/errors.ts';
 
 export interface MachineNamespaces {
   readonly machineApiNamespace: string;
@@ -37,7 +38,7 @@ export async function readMachines(client: Client, namespaces: MachineNamespaces
 }
 
 /** One machine that tries an image for another set is no set of anybody. */
-const isNoCanary = ({ metadata }: MachineSet): boolean => metadata.labels?.[canaryLabel] === undefined;
+const isNoCanary = ({ metadata }: MachineSet): boolean => metadata.labels?.[bootImageCanaryLabel] === undefined;
 
 /** A kind that the cluster does not have counts as one of which there are none. */
 async function listWhereKnown<T extends KubeObject>(
@@ -77,3 +78,40 @@ export const allResources = (machines: Machines): MachineResource[] => [
   ...machines.clusterApiMachineSets.map(ofClusterApi('MachineSet')),
   ...machines.machineDeployments.map(ofClusterApi('MachineDeployment')),
 ];
+
+/** `MachineSet openshift-machine-api/a`, in a sentence. */
+export const resourceWords = ({ kind, namespace, name }: MachineResource): string => `${kind} ${namespace}/${name}`;
+
+// Which of the resources that make machines somebody means by a name.
+
+export interface Which {
+  readonly name: string;
+  /** Left out: any. */
+  readonly namespace?: string | undefined;
+  readonly api?: 'mapi' | 'capi' | undefined;
+}
+
+const words = { 'machine.openshift.io': 'mapi', 'cluster.x-k8s.io': 'capi' } as const;
+
+export const isMeant = ({ name, namespace, api }: Which, resource: MachineResource): boolean =>
+  resource.name === name &&
+  (namespace === undefined || resource.namespace === namespace) &&
+  (api === undefined || words[resource.api] === api);
+
+/** A MachineSet that belongs to a MachineDeployment has another name than it, so one name means one thing or two APIs. */
+export function theOne(which: Which, resources: readonly MachineResource[]): MachineResource {
+  const [found, ...others] = resources.filter((resource) => isMeant(which, resource));
+  if (found === undefined) throw noSuch(which);
+  if (others.length === 0) return found;
+  const all = [found, ...others].map((each) => `${resourceWords(each)} of ${each.api}`).join(', ');
+  throw new CommandError(
+    'SLW_CLI_NO_MACHINES',
+    `${JSON.stringify(which.name)} means more than one: ${all}. Say which with --api mapi or --api capi, or -n NAMESPACE`,
+  );
+}
+
+export const noSuch = ({ name, namespace, api }: Which): CommandError =>
+  new CommandError(
+    'SLW_CLI_NO_MACHINES',
+    `no MachineSet or MachineDeployment is called ${JSON.stringify(name)}${namespace === undefined ? '' : ` in namespace ${namespace}`}${api === undefined ? '' : ` in ${api === 'mapi' ? 'the Machine API' : 'Cluster API'}`}: slipway bootimages lists them`,
+  );

@@ -22,8 +22,8 @@ import {
   stampKeys,
 } from '@slipway/fleet/boot-images';
 import type { Client } from '@slipway/kube';
-import { findWhereKnown } from '../cluster-view/find-where-known.ts';
-import { version } from '../version.ts';
+import { findWhereKnown } from '../cli/cluster.ts';
+import { version } from '../cli/program.ts';
 
 export interface ReadCluster {
   readonly facts: ClusterFacts;

@@ -9,8 +9,8 @@ import {
   type PatchStep,
   withKeptImage,
 } from '@slipway/fleet/boot-images';
-import { CommandError } from '../errors.ts';
-import { resourceWords } from './resource-words.ts';
+import { CommandError } from '../cli/errors.ts';
+import { resourceWords } from './machine-resources.ts';
 
 export interface RestorationFacts {
   readonly resource: MachineResource;

@@ -1,22 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { firstBootOptions, issueServing, makeAuthority, serverAddress, withoutExpired } from '@slipway/controllers';
-import { nextTokens, type ProvisioningToken } from '@slipway/fleet';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import type { ManifestOptions } from '../manifests/manifest-options.ts';
-import { readManifests } from '../manifests/read-manifests.ts';
-import { type CodedProblem, ProblemList } from '@slipway/fleet';
-import { tellProblems } from '../tell-problems.ts';
-import type { RegistryFlags } from '../registry-options.ts';
-import { findPool } from '../render/find-pool.ts';
-import { type OfflineFleet, offlineFleetOf, type Rendering } from '../render/render-offline.ts';
-import { sayRendering } from '../render/say-fleet.ts';
-import { version } from '../version.ts';
+import { type CodedProblem, nextTokens, ProblemList, type ProvisioningToken } from '@slipway/fleet';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, write } from '../cli/io.ts';
+import type { ManifestOptions, RegistryFlags } from '../cli/options.ts';
+import { version } from '../cli/program.ts';
+import { tellProblems } from '../cli/run.ts';
+import { readManifests } from '../manifests/documents.ts';
+import { findPool, type OfflineFleet, offlineFleetOf, type Rendering, sayRendering } from '../render/render.ts';
 import { filesOf, isBuiltIn, stubFile } from './bundle.ts';
-import { dayZeroStreams } from './day-zero-streams.ts';
-import { readKept } from './keep-from.ts';
-import { readNodeAccess } from './node-access.ts';
+import { dayZeroStreams, readKept, readNodeAccess } from './inputs.ts';
 import { refuseFull, writeDirectory } from './write-directory.ts';
 
 export interface BootstrapOptions extends ManifestOptions, RegistryFlags {

@@ -1,22 +1,31 @@
 // Everything a fleet needs before there is a cluster, as files: what the server answers from, the stubs that machines
 // are started with, and the objects for the cluster that comes to be.
-import { builtInLabel, machineConfigs, machineConfigPools, secrets } from '@slipway/api';
-import type { MachineConfig, MachineConfigPool, ObjectMeta, OSImageStream, Secret } from '@slipway/api';
+import {
+  builtInLabel,
+  type MachineConfig,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  type ObjectMeta,
+  type OSImageStream,
+  type Secret,
+  secrets,
+} from '@slipway/api';
 import { type Authority, authorityData, bundleOf, type ServingCertificate, servingData } from '@slipway/controllers';
 import {
   type JoiningNode,
+  managedByLabel,
   type PoolStream,
   type ProvisioningToken,
   serverSecrets,
   stubOf,
   trackedAnnotations,
-  managedByLabel,
 } from '@slipway/fleet';
 import { apiVersionOf } from '@slipway/kube';
-import { toJson, toYaml } from '../manifests/manifest-text.ts';
-import type { Rendering } from '../render/render-offline.ts';
-import { renderedManifest } from '../render/rendered-manifest.ts';
 import { bootstrapPaths } from '@slipway/server';
+import { toJson } from '../cli/io.ts';
+import { toYaml } from '../manifests/yaml.ts';
+import { renderedManifest, type Rendering } from '../render/render.ts';
 import type { DirectoryContents } from './write-directory.ts';
 
 export interface Bundle {

@@ -5,7 +5,7 @@ import { makeAuthority } from '@slipway/controllers';
 import { osImageOf } from '@slipway/fleet/testing';
 import { parse, validate } from '@slipway/ignition';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readYaml } from '../ignition/manifest-yaml.ts';
+import { readYaml } from '../manifests/yaml.ts';
 import { customPool, file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
 import { runCommand } from '../testing/run-command.ts';
 import './bootstrap.ts';

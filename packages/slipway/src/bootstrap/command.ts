@@ -1,9 +1,6 @@
 import { Command } from 'commander';
-import { duration } from '../first-boot-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import { addTo } from '../list-option.ts';
-import { withManifestOptions } from '../manifests/manifest-options.ts';
-import { withRegistryOptions } from '../registry-options.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { addTo, duration, withManifestOptions, withRegistryOptions } from '../cli/options.ts';
 import type { BootstrapOptions } from './bootstrap.ts';
 
 export const bootstrapCommand = (io: Io = processIo): Command =>

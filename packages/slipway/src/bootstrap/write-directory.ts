@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../cli/errors.ts';
 
 /** Contents by path below the directory. */
 export type DirectoryContents = ReadonlyMap<string, string>;

@@ -1,18 +1,14 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import type { AttachOptions } from './attach.ts';
-import type { DetachOptions } from './detach.ts';
+import { Command, Option } from 'commander';
+import { type Io, processIo } from '../cli/io.ts';
+import { outputOption, secondsParser, withClusterOptions } from '../cli/options.ts';
+import type { AttachOptions, DetachOptions } from './change.ts';
 import type { StatusOptions } from './status.ts';
 
 /** Where machines are, and bare-metal hosts with them. */
 const hostNamespace = 'openshift-machine-api';
 /** Hosts shut down in up to 3 minutes, some BMCs need several more for an ISO, and a failed attach is tried again. */
 const USUAL_TIMEOUT_SECONDS = 1800;
-const LONGEST_TIMEOUT_SECONDS = 86_400;
-
-const outputOption = (): Option =>
-  new Option('-o, --output <FORM>', 'how to report').choices(['text', 'json']).default('text');
+const MAX_TIMEOUT_SECONDS = 86_400;
 
 const withNamespace = (command: Command): Command =>
   withClusterOptions(command).option('-n, --namespace <NAME>', 'the namespace of the host', hostNamespace);
@@ -23,7 +19,7 @@ const withWait = (command: Command, until: string): Command =>
     .addOption(
       new Option('--timeout <SECONDS>', 'how long to wait at most')
         .default(USUAL_TIMEOUT_SECONDS)
-        .argParser(parseSeconds),
+        .argParser(secondsParser(MAX_TIMEOUT_SECONDS)),
     );
 
 export const dataImageCommand = (io: Io = processIo): Command =>
@@ -59,7 +55,7 @@ const attachCommand = (io: Io): Command =>
       .option('--no-check', 'do not look at the URL first'),
     'the ISO is in the drive',
   )
-    .addOption(outputOption())
+    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
@@ -70,7 +66,7 @@ Examples:
   slipway dataimage attach metal-worker-0 http://10.0.0.5/site-config.iso --wait --timeout 600 -o json`,
     )
     .action(async (host: string, url: string, options: AttachOptions) =>
-      (await import('./attach.ts')).runAttach(host, url, options, io),
+      (await import('./change.ts')).runAttach(host, url, options, io),
     );
 
 const statusCommand = (io: Io): Command =>
@@ -81,7 +77,7 @@ const statusCommand = (io: Io): Command =>
     )
     .argument('[HOST]', 'only the DataImage of this host')
     .option('-A, --all-namespaces', 'those of all namespaces')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['table', 'json']).default('table'))
+    .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
       `
@@ -105,7 +101,7 @@ const detachCommand = (io: Io): Command =>
       .option('--reboot', 'reboot the host for it, if it is on'),
     'the ISO is out of the drive',
   )
-    .addOption(outputOption())
+    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
@@ -113,12 +109,4 @@ Examples:
   slipway dataimage detach metal-worker-0
   slipway dataimage detach metal-worker-0 --reboot --wait`,
     )
-    .action(async (host: string, options: DetachOptions) => (await import('./detach.ts')).runDetach(host, options, io));
-
-function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  if (Number.isFinite(seconds) && seconds > 0 && seconds <= LONGEST_TIMEOUT_SECONDS) return seconds;
-  throw new InvalidArgumentError(
-    `expected seconds, more than 0 and at most ${LONGEST_TIMEOUT_SECONDS}, found ${JSON.stringify(text)}`,
-  );
-}
+    .action(async (host: string, options: DetachOptions) => (await import('./change.ts')).runDetach(host, options, io));

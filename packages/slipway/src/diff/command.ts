@@ -1,7 +1,6 @@
-import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import { withRenderOptions } from '../manifests/manifest-options.ts';
+import { Command } from 'commander';
+import { type Io, processIo } from '../cli/io.ts';
+import { outputOption, withClusterOptions, withRenderOptions } from '../cli/options.ts';
 import type { DiffOptions } from './diff.ts';
 
 export const diffCommand = (io: Io = processIo): Command =>
@@ -16,7 +15,7 @@ export const diffCommand = (io: Io = processIo): Command =>
     )
     .argument('<AFTER>', 'likewise')
     .option('--pool <NAME>', 'the MachineConfigPool to render, where manifests are given')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['text', 'json']).default('text'))
+    .addOption(outputOption(['text', 'json']))
     .option('--show-secrets', 'also show password hashes and the contents of files that are secret')
     .addHelpText(
       'after',

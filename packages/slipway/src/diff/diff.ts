@@ -1,12 +1,27 @@
-import { diffRendered } from '@slipway/fleet';
+import { stat } from 'node:fs/promises';
+import { type MachineConfig, machineConfigKind, machineConfigs, renderedPrefix, validate } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
+import { diffRendered, ProblemList } from '@slipway/fleet';
 import { formatDiff } from '@slipway/ignition';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { STDIN } from '../manifests/find-files.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { ProblemList } from '@slipway/fleet';
-import { tellProblems } from '../tell-problems.ts';
-import { readSide, type SideOptions } from './side.ts';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, reasonOf, toJson, write } from '../cli/io.ts';
+import type { RenderOptions } from '../cli/options.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { tellProblems, useCluster } from '../cli/run.ts';
+import {
+  documentsOf,
+  type ManifestDocument,
+  manifestsIn,
+  readManifests,
+  readText,
+  STDIN,
+} from '../manifests/documents.ts';
+import type { FleetManifests } from '../manifests/fleet-manifests.ts';
+import { findPool, offlineFleetOf } from '../render/render.ts';
+
+interface SideOptions extends RenderOptions, ClusterOptions {
+  pool?: string;
+}
 
 export interface DiffOptions extends SideOptions {
   output: 'text' | 'json';
@@ -33,3 +48,76 @@ export const runDiff = (before: string, after: string, options: DiffOptions, io:
     await write(io.stdout, options.output === 'json' ? toJson({ items }) : formatDiff(items));
     if (items.length > 0) io.setExitCode(DIFFERENT);
   });
+
+type Spec = NonNullable<MachineConfig['spec']>;
+
+/** One side of a comparison: a config as it is, one rendered from manifests, or one out of a cluster. */
+interface Side {
+  /** What it is, for people. */
+  title: string;
+  spec: Spec;
+}
+
+async function readSide(given: string, options: SideOptions, stdin: AsyncIterable<Uint8Array>): Promise<Side> {
+  const found = given === STDIN ? 'file' : await kindOfPath(given);
+  if (found === 'nothing') {
+    if (isNameInCluster(given, options)) return fromCluster(given, options);
+    throw new CommandError(
+      'SLW_CLI_COMPARE',
+      `${given}: there is no such file or directory; a MachineConfig of a cluster can be named with --kubeconfig`,
+    );
+  }
+  if (found === 'directory') return render(given, await readManifests([given], stdin, options.namespace), options);
+  const documents = documentsOf(given, await readText(given, stdin));
+  return asItIs(documents) ?? render(given, manifestsIn(given, documents, options.namespace), options);
+}
+
+async function kindOfPath(path: string): Promise<'file' | 'directory' | 'nothing'> {
+  try {
+    return (await stat(path)).isDirectory() ? 'directory' : 'file';
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'nothing';
+    throw new CommandError('SLW_CLI_COMPARE', `${path} cannot be read: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Rendered configs are known by their names; other names could be misspelt files, unless a cluster is given. */
+function isNameInCluster(given: string, { kubeconfig, context }: SideOptions): boolean {
+  const isName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(given);
+  return isName && (given.startsWith(renderedPrefix) || kubeconfig !== undefined || context !== undefined);
+}
+
+async function fromCluster(name: string, options: SideOptions): Promise<Side> {
+  const { spec = {} } = await useCluster(options, (client) => client.get(machineConfigs, { name }));
+  return { title: `MachineConfig ${name} of the cluster`, spec };
+}
+
+/** The one MachineConfig or Ignition config that a file holds. */
+function asItIs(documents: readonly ManifestDocument[]): Side | undefined {
+  const [document, ...others] = documents;
+  if (document === undefined || others.length > 0 || !isRecord(document.value)) return undefined;
+  const { place, value } = document;
+  if (value['kind'] === undefined && isRecord(value['ignition'])) return { title: place, spec: { config: value } };
+  if (value['kind'] !== machineConfigKind.kind) return undefined;
+  const checked = validate(machineConfigKind, value);
+  if (!checked.ok) {
+    throw ProblemList.of(
+      'SLW_CLI_MANIFEST',
+      checked.problems.map(({ path, message }) => [place, ...(path === '' ? [] : [path]), message].join(': ')),
+    );
+  }
+  const { metadata, spec = {} } = checked.object;
+  return { title: `${place} (MachineConfig ${metadata.name})`, spec };
+}
+
+async function render(given: string, manifests: FleetManifests, options: SideOptions): Promise<Side> {
+  if (options.pool === undefined) {
+    throw new CommandError(
+      'SLW_CLI_COMPARE',
+      `${given} holds the manifests of a fleet; --pool NAME says which pool to render and compare`,
+    );
+  }
+  const offline = offlineFleetOf(manifests, options);
+  const { rendered } = await offline.render(findPool(offline.fleet, options.pool));
+  return { title: `${given} (${rendered.name})`, spec: rendered.spec };
+}

@@ -77,6 +77,19 @@ describe('slipway explain', () => {
     expect(items.map(({ name }) => name)).toEqual(names);
   });
 
+  it('takes the pool as its first argument, or by --pool', async () => {
+    const byArgument = await runCommand(explainCommand, ['infra', '/etc/chrony.conf', '-f', dir]);
+    expect(byArgument).toEqual(await explain('/etc/chrony.conf'));
+  });
+
+  it.each([
+    [['-f', '.'], 'found none'],
+    [['--pool', 'infra', '-f', '.', '/etc/a', '/etc/b'], 'found --pool infra and two arguments'],
+  ])('refuses %j: one pool and at most one path', async (args, problem) => {
+    const { thrown, err } = await runCommand(explainCommand, args);
+    expect({ thrown, err }).toEqual({ thrown: 'SLW_CLI_USAGE', err: expect.stringContaining(problem) });
+  });
+
   it('says what is near a name that is not there', async () => {
     const { thrown, err, out } = await explain('/etc/chronny.conf');
     expect({ thrown, out }).toEqual({ thrown: 'SLW_CLI_NOTHING_SUCH', out: '' });

@@ -1,19 +1,17 @@
-import { diskOf, explain, type Explained } from '@slipway/fleet';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import type { ManifestOptions } from '../manifests/manifest-options.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { tellProblems } from '../tell-problems.ts';
-import { findPool } from '../render/find-pool.ts';
-import { offlineFleet, type Rendering } from '../render/render-offline.ts';
-import { sayRendering } from '../render/say-fleet.ts';
-import { contentsOf } from './contents.ts';
-import { overviewText, thingText } from './explain-text.ts';
-import { nearNames } from './near-names.ts';
-import { selectThings } from './select-things.ts';
+import { createHash } from 'node:crypto';
+import { diskOf, type DiskPlan, explain, type Explained, isSecretFile, UNIT_DIRECTORY } from '@slipway/fleet';
+import { CommandError, nearNames } from '../cli/errors.ts';
+import { type Io, toJson, write, writeLines } from '../cli/io.ts';
+import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { tellProblems, useCluster } from '../cli/run.ts';
+import { safeText, table } from '../cli/terminal.ts';
+import { findPool, offlineFleet, type Rendering, sayRendering } from '../render/render.ts';
+import { type ExplainedRendering, renderFromCluster } from './read-cluster.ts';
 
-export interface ExplainOptions extends ManifestOptions {
-  pool: string;
+export interface ExplainOptions extends RenderOptions, ClusterOptions {
+  filename?: string[];
+  pool?: string;
   output: 'table' | 'json';
   showSecrets?: boolean;
 }
@@ -21,26 +19,40 @@ export interface ExplainOptions extends ManifestOptions {
 /** One is shown with all there is about it; of many, a line each. */
 const MAX_WHOLE = 20;
 
-export const runExplain = (path: string | undefined, options: ExplainOptions, io: Io): Promise<void> =>
+export const runExplain = (words: readonly (string | undefined)[], options: ExplainOptions, io: Io): Promise<void> =>
   tellProblems(io, async () => {
-    const offline = await offlineFleet(options, io.stdin);
-    const rendering = await offline.render(findPool(offline.fleet, options.pool));
-    const notes = [...offline.notes, ...sayRendering(offline, rendering)];
-    await write(io.stderr, notes.map((line) => `${line}\n`).join(''));
+    const { pool, path } = poolAndPath(words, options);
+    const { filename } = options;
+    const { rendering, notes } =
+      filename === undefined
+        ? await useCluster(options, (client) => renderFromCluster(client, pool, options))
+        : await renderFromFiles(pool, { ...options, filename }, io);
+    await writeLines(io.stderr, notes);
     const showSecrets = options.showSecrets ?? false;
     const all = [...explain(rendering, undefined, { showSecrets }), ...platformImages(rendering)];
     const things = path === undefined ? all : selectThings(all, path);
     if (path !== undefined && things.length === 0) throw nothingSuch(path, all, rendering);
     if (options.output === 'json') {
-      const { name } = rendering.rendered;
-      await write(io.stdout, toJson({ pool: options.pool, rendered: name, items: things }));
+      await write(io.stdout, toJson({ pool, rendered: rendering.rendered.name, items: things }));
     } else if (path === undefined || things.length > MAX_WHOLE) await write(io.stdout, overviewText(things));
     else await write(io.stdout, await wholeText(things, rendering, showSecrets));
   });
 
-async function wholeText(things: readonly Explained[], { rendered }: Rendering, showSecrets: boolean): Promise<string> {
-  const plan = await diskOf(rendered.spec.config);
-  return things.map((thing) => thingText(thing, contentsOf(thing, plan, showSecrets))).join('\n');
+/** POOL and PATH, or with --pool the PATH alone. */
+function poolAndPath(
+  words: readonly (string | undefined)[],
+  { pool: named }: ExplainOptions,
+): { pool: string; path: string | undefined } {
+  const [pool, path, ...others] = named === undefined ? words : [named, ...words];
+  if (pool !== undefined && others.every((each) => each === undefined)) return { pool, path };
+  const found = pool === undefined ? 'none' : `--pool ${pool} and two arguments`;
+  throw new CommandError('SLW_CLI_USAGE', `slipway explain: expected a POOL and at most one PATH, found ${found}`);
+}
+
+async function renderFromFiles(name: string, options: ManifestOptions, io: Io): Promise<ExplainedRendering> {
+  const offline = await offlineFleet(options, io.stdin);
+  const rendering = await offline.render(findPool(offline.fleet, name));
+  return { rendering, notes: [...offline.notes, ...sayRendering(offline, rendering)] };
 }
 
 /** Images that no MachineConfig names come from the platform. */
@@ -66,3 +78,94 @@ function nothingSuch(path: string, all: readonly Explained[], { rendered }: Rend
     near.length === 0 ? 'slipway explain without a PATH lists everything' : `near it there is ${near.join(', ')}`;
   return new CommandError('SLW_CLI_NOTHING_SUCH', `${rendered.name} has nothing called ${path}; ${hint}`);
 }
+
+/** Fields of a MachineConfig by which users know settings. */
+const NOUN_OF_FIELD: Readonly<Record<string, string>> = {
+  kernelArguments: 'kernel argument',
+  extensions: 'extension',
+  kernelType: 'kernel type',
+  fips: 'FIPS mode',
+  osImageURL: 'OS image',
+  baseOSExtensionsContainerImage: 'OS extensions image',
+};
+
+/** What a person means by a path: a thing of that name with what belongs to it, a directory, or all of a field. */
+function selectThings(things: readonly Explained[], asked: string): Explained[] {
+  return things.filter((thing) => isMeant(thing, asked));
+}
+
+function isMeant({ noun, name }: Explained, asked: string): boolean {
+  const user = /^sshkey:(.+)$/.exec(asked)?.[1];
+  if (user !== undefined) return noun === 'ssh key' && name.startsWith(`${user} `);
+  if (asked.startsWith('/') && asked.endsWith('/')) return name.startsWith(asked);
+  if (noun === NOUN_OF_FIELD[asked]) return true;
+  // A unit with its drop-ins, a user with the keys.
+  return name === asked || name.startsWith(`${asked}.d/`) || (noun === 'ssh key' && name.startsWith(`${asked} `));
+}
+
+/** Everything, a line each. */
+function overviewText(things: readonly Explained[]): string {
+  return table(
+    ['KIND', 'NAME', 'SET BY', 'OVERRODE'],
+    things.map(({ noun, name, setBy, overrode }) => [noun, name, setBy, listed(overrode)]),
+  );
+}
+
+async function wholeText(things: readonly Explained[], { rendered }: Rendering, showSecrets: boolean): Promise<string> {
+  const plan = await diskOf(rendered.spec.config);
+  return things.map((thing) => thingText(thing, contentsOf(thing, plan, showSecrets))).join('\n');
+}
+
+/** One thing with its fields, and its contents where it has any. */
+function thingText({ noun, name, setBy, overrode, fields }: Explained, contents: string | undefined): string {
+  const title = safeText(
+    `${noun} ${name}\n  set by ${setBy}${overrode.length === 0 ? '' : `, over ${listed(overrode)}`}\n`,
+  );
+  // What it is called by is in the title already.
+  const rows = fields.filter((field) => field.name !== '' && field.value !== name);
+  const shown = table(
+    ['FIELD', 'VALUE', 'SET BY', 'OVERRODE'],
+    rows.map((field) => [field.name, field.value, field.from, listed(field.overrode)]),
+  );
+  const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
+  return [
+    title,
+    ...(rows.length === 0 ? [] : ['\n', indent(shown)]),
+    ...(contents === undefined ? [] : ['\n', indent(safeText(contents.endsWith('\n') ? contents : `${contents}\n`))]),
+  ].join('');
+}
+
+const listed = (names: readonly string[]): string => (names.length === 0 ? '-' : names.join(', '));
+
+/** More than this is looked at elsewhere. */
+const MAX_SHOWN_BYTES = 64 * 1024;
+
+const DIRECTORY_OF: Readonly<Record<string, string>> = {
+  file: '',
+  unit: `${UNIT_DIRECTORY}/`,
+  'drop-in': `${UNIT_DIRECTORY}/`,
+};
+
+/** The contents of a file or unit as a machine gets them, as far as they may and can be shown; undefined for the rest. */
+function contentsOf({ noun, name }: Explained, plan: DiskPlan, showSecrets: boolean): string | undefined {
+  const directory = DIRECTORY_OF[noun];
+  if (directory === undefined) return undefined;
+  const path = `${directory}${name}`;
+  const entry = plan.entries.find((each) => each.path === path);
+  if (entry?.kind !== 'file') return undefined;
+  if (!showSecrets && isSecretFile(path, entry.mode)) {
+    return `(${entry.bytes.length} bytes, hidden; --show-secrets shows them)`;
+  }
+  return textOf(entry.bytes) ?? `(${entry.bytes.length} bytes, sha256 ${sha256(entry.bytes)})`;
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.length > MAX_SHOWN_BYTES || bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

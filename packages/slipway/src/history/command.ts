@@ -1,6 +1,6 @@
-import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
+import { Command } from 'commander';
+import { type Io, processIo } from '../cli/io.ts';
+import { outputOption, withClusterOptions } from '../cli/options.ts';
 import type { HistoryOptions } from './history.ts';
 
 export const historyCommand = (io: Io = processIo): Command =>
@@ -10,7 +10,7 @@ export const historyCommand = (io: Io = processIo): Command =>
       'Shows the last rollouts of a pool, the newest first: when, how long, how they ended, and which MachineConfigs, files, units and settings they changed; and the rendered configs that a rollback can go to. Reads only.',
     )
     .argument('<POOL>', 'the pool')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['text', 'json']).default('text'))
+    .addOption(outputOption(['text', 'json']))
     .option('--show-secrets', 'also show password hashes and the contents of files that are secret')
     .addHelpText(
       'after',

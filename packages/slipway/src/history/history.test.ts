@@ -2,7 +2,7 @@ import type { RolloutRecord } from '@slipway/fleet';
 import { type HistoryInput, historyReport, newestFirst, type RecordedConfig } from '@slipway/fleet/reports';
 import { sampleState } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { historyText } from './history-text.ts';
+import { historyText } from './history.ts';
 
 const name = (digit: number): string => `rendered-worker-${String(digit).repeat(32)}`;
 

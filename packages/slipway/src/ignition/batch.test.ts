@@ -1,7 +1,7 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import type { Io } from '../cli/io.ts';
 import { answerLine, runBatch } from './batch.ts';
-import type { Io } from './io.ts';
 
 const config = (version: string, ...paths: string[]) => ({
   ignition: { version },

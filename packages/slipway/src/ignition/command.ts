@@ -11,6 +11,11 @@ import {
   translate,
 } from '@slipway/ignition';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { InputError } from '../cli/errors.ts';
+import { type Io, processIo, toJson, write } from '../cli/io.ts';
+import { addTo, readSeconds } from '../cli/options.ts';
+import { runBatch } from './batch.ts';
+import { DEFAULT_TARGET, isSpec3, mergeAll } from './combine.ts';
 import {
   answer,
   checkResult,
@@ -21,12 +26,7 @@ import {
   readTwo,
   readUsable,
   reportLines,
-  toJson,
-} from './answer.ts';
-import { runBatch } from './batch.ts';
-import { DEFAULT_TARGET, isSpec3, mergeAll } from './combine.ts';
-import { InputError } from './input-error.ts';
-import { type Io, processIo, write } from './io.ts';
+} from './input.ts';
 
 const FILE_HELP = `
 FILE is an Ignition config in JSON or a MachineConfig in YAML or JSON (its spec.config is used); "-" reads stdin.`;
@@ -124,13 +124,9 @@ function resolveCommand(io: Io): Command {
     .option(
       '--allow-host <HOST>',
       'fetch only from this host, such as files.example.com or *.example.com; repeatable',
-      collect,
+      addTo,
     )
-    .option(
-      '--allow-address <CIDR>',
-      'connect to these loopback, link-local or metadata addresses; repeatable',
-      collect,
-    )
+    .option('--allow-address <CIDR>', 'connect to these loopback, link-local or metadata addresses; repeatable', addTo)
     .option('--no-compress', 'do not gzip large contents')
     .addOption(new Option('--timeout <SECONDS>', 'for everything together').default(300).argParser(readSeconds))
     .addHelpText(
@@ -222,17 +218,6 @@ function targetOption(): Option {
 function readVersion(text: string): SpecVersion {
   if (isSpecVersion(text)) return text;
   throw new InvalidArgumentError(`Known versions are ${SPEC_VERSIONS.join(', ')}.`);
-}
-
-/** One value each time the option is given: a list after one option would swallow FILE. */
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value];
-}
-
-function readSeconds(text: string): number {
-  const seconds = Number(text);
-  if (Number.isFinite(seconds) && seconds > 0 && seconds <= 86_400) return seconds;
-  throw new InvalidArgumentError('Expected a number of seconds from 1 to 86400.');
 }
 
 function examples(...commands: string[]): string {

@@ -1,10 +1,88 @@
-// The documents of manifest files: JSON or YAML, several in one file, lists taken apart.
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { extname, join } from 'node:path';
 import { isRecord } from '@slipway/base/json';
-import { CommandError } from '../errors.ts';
-import { InputError } from '../ignition/input-error.ts';
-import { readYamlDocuments } from '../ignition/manifest-yaml.ts';
-import { reasonOf, STDIN } from './find-files.ts';
+import { ProblemList } from '@slipway/fleet';
+import { CommandError, InputError } from '../cli/errors.ts';
+import { reasonOf } from '../cli/io.ts';
+import { collectManifests, type FleetManifests } from './fleet-manifests.ts';
+import { readYamlDocuments } from './yaml.ts';
+
+/** What a directory of manifests may have; far more than a fleet needs, and an end for a path given by mistake. */
+const MAX_FILES = 10_000;
+const MAX_DEPTH = 16;
+const MANIFEST_EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
+
+/** The stdin of the command, as users write it. */
+export const STDIN = '-';
+
+/**
+ * The files that `-f` means, in the order of the flags and then by name: a file as it is, a directory with all .yaml,
+ * .yml and .json files below it. Hidden files and directories are left out; a file that is reached twice counts once.
+ */
+export async function findManifestFiles(paths: readonly string[]): Promise<string[]> {
+  if (paths.filter((path) => path === STDIN).length > 1) {
+    throw new CommandError('SLW_CLI_MANIFEST', '-f - reads stdin and can be given once');
+  }
+  const found = new Found();
+  for (const path of paths) {
+    if (path === STDIN) found.add(STDIN, STDIN);
+    else if ((await look(path)).isDirectory()) await walk(path, 0, found);
+    else found.add(path, await realpath(path));
+  }
+  return found.files;
+}
+
+class Found {
+  readonly files: string[] = [];
+  readonly #seen = new Set<string>();
+
+  /** False when it was there already. */
+  isNew(real: string): boolean {
+    if (this.#seen.has(real)) return false;
+    this.#seen.add(real);
+    return true;
+  }
+
+  add(file: string, real: string): void {
+    if (!this.isNew(real)) return;
+    if (this.files.length >= MAX_FILES) {
+      throw new CommandError(
+        'SLW_CLI_MANIFEST',
+        `there are more than ${MAX_FILES} manifest files; give a directory with the fleet’s manifests alone`,
+      );
+    }
+    this.files.push(file);
+  }
+}
+
+async function walk(directory: string, depth: number, found: Found): Promise<void> {
+  // A link may lead back up.
+  if (!found.isNew(await realpath(directory))) return;
+  if (depth > MAX_DEPTH) {
+    throw new CommandError(
+      'SLW_CLI_MANIFEST',
+      `${directory}: directories of manifests may be ${MAX_DEPTH} deep; give -f a directory further down`,
+    );
+  }
+  const names = (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
+  for (const name of names) {
+    const path = join(directory, name);
+    const entry = await look(path);
+    if (entry.isDirectory()) await walk(path, depth + 1, found);
+    else if (entry.isFile() && MANIFEST_EXTENSIONS.has(extname(name))) found.add(path, await realpath(path));
+  }
+}
+
+async function look(path: string): Promise<Stats> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    throw new CommandError('SLW_CLI_MANIFEST', `${path} cannot be read: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+// The documents of manifest files: JSON or YAML, several in one file, lists taken apart.
 
 export interface ManifestDocument {
   /** Where it stands, as messages say it: `fleet.yaml, document 2, item 5`. */
@@ -84,4 +162,77 @@ function takeApart(document: ManifestDocument): ManifestDocument[] {
     place: `${place}, item ${index + 1}`,
     value: isRecord(item) ? { ...header, ...item } : item,
   }));
+}
+
+/** All that is read in one call, dumps of large clusters included. */
+const MAX_TOTAL_CHARACTERS = 256 * 1024 * 1024;
+
+/** Everything that `-f` names. Throws every problem of every file together, since whoever mends them wants them all. */
+export async function readManifests(
+  paths: readonly string[],
+  stdin: AsyncIterable<Uint8Array>,
+  namespace: string,
+): Promise<FleetManifests> {
+  const { documents, problems } = await readDocuments(paths, stdin);
+  return manifestsIn(paths.join(', '), documents, namespace, problems);
+}
+
+/** The documents of all files; files that cannot be read are problems. */
+export async function readDocuments(
+  paths: readonly string[],
+  stdin: AsyncIterable<Uint8Array>,
+): Promise<{ documents: ManifestDocument[]; problems: string[] }> {
+  const files = await findManifestFiles(paths);
+  const documents: ManifestDocument[] = [];
+  const problems: string[] = [];
+  let characters = 0;
+  for (const file of files) {
+    try {
+      const text = await readText(file, stdin);
+      characters += text.length;
+      if (characters > MAX_TOTAL_CHARACTERS) throw tooMuch();
+      documents.push(...documentsOf(file, text));
+    } catch (error) {
+      if (!(error instanceof CommandError) || characters > MAX_TOTAL_CHARACTERS) throw error;
+      problems.push(error.message);
+    }
+  }
+  return { documents, problems };
+}
+
+/** What `documents` have of a fleet; `name` is what people call all of them, `problems` what was wrong before. */
+export function manifestsIn(
+  name: string,
+  documents: readonly ManifestDocument[],
+  namespace: string,
+  problems: readonly string[] = [],
+): FleetManifests {
+  const collected = collectManifests(documents, namespace);
+  if (!collected.ok) throw ProblemList.of('SLW_CLI_MANIFEST', [...problems, ...collected.problems]);
+  if (problems.length > 0) throw ProblemList.of('SLW_CLI_MANIFEST', problems);
+  const { manifests } = collected;
+  if (manifests.machineConfigs.length + manifests.pools.length === 0) {
+    throw new CommandError(
+      'SLW_CLI_MANIFEST',
+      `${name}: expected MachineConfigs and MachineConfigPools in .yaml, .yml or .json files, found ${sayIgnored(manifests)}`,
+    );
+  }
+  return manifests;
+}
+
+function tooMuch(): CommandError {
+  return new CommandError(
+    'SLW_CLI_MANIFEST',
+    `the manifests have more than ${MAX_TOTAL_CHARACTERS / 1024 / 1024} MiB together; leave out what is not a MachineConfig, MachineConfigPool or ConfigMap`,
+  );
+}
+
+/** `3 other objects (Secret 2, Deployment 1)`. */
+export function sayIgnored({ ignored }: Pick<FleetManifests, 'ignored'>): string {
+  const kinds = [...ignored].sort(([a], [b]) => (a < b ? -1 : 1));
+  const count = kinds.reduce((sum, [, each]) => sum + each, 0);
+  if (count === 0) return 'nothing';
+  const shown = kinds.slice(0, 8).map(([kind, each]) => `${kind} ${each}`);
+  const more = kinds.length > shown.length ? ', …' : '';
+  return `${count} other ${count === 1 ? 'object' : 'objects'} (${shown.join(', ')}${more})`;
 }

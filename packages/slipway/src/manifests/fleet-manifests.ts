@@ -2,13 +2,17 @@
 import {
   configMaps,
   defaultNamespace,
+  type Kind,
+  type MachineConfig,
   machineConfigKind,
+  type MachineConfigPool,
   machineConfigPoolKind,
-  osImageStreamKind,
   machineConfigurationGroup,
+  type OSImageStream,
+  osImageStreamKind,
+  type Problem,
   validate,
 } from '@slipway/api';
-import type { Kind, MachineConfig, MachineConfigPool, OSImageStream, Problem } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import type { ManifestDocument } from './documents.ts';
 

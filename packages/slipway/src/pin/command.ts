@@ -1,10 +1,31 @@
-import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import { withRegistryOptions } from '../registry-options.ts';
-import type { PinStatusOptions } from './pin-status.ts';
-import type { ReleaseOptions } from './release.ts';
-import { parseSetName } from './set-name.ts';
+import { Command, InvalidArgumentError } from 'commander';
+import { type Io, processIo } from '../cli/io.ts';
+import { outputOption, withClusterOptions, withRegistryOptions } from '../cli/options.ts';
+import type { ReleaseOptions } from './make.ts';
+import type { PinStatusOptions } from './status.ts';
+
+/** Sets after the first have a number behind it, and 253 characters are all that a name may have. */
+const LONGEST = 240;
+const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
+
+export function parseSetName(text: string): string {
+  if (NAME.test(text) && text.length <= LONGEST) return text;
+  throw new InvalidArgumentError(
+    `expected the name of an object: at most ${LONGEST} lower case letters, digits, - and . such as release-4.22.0, found ${JSON.stringify(text.slice(0, 300))}`,
+  );
+}
+
+/** What a text is as a name: `4.22.0+Build_7` becomes `4.22.0-build-7`; '' where nothing of it can be in one. */
+export const nameFrom = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.]+/g, '-')
+    .split('.')
+    .map((part) => part.replaceAll(/^-+|-+$/g, ''))
+    .filter((part) => part !== '')
+    .join('.')
+    .slice(0, LONGEST / 2)
+    .replaceAll(/[-.]+$/g, '');
 
 export const pinCommand = (io: Io = processIo): Command =>
   new Command('pin')
@@ -33,7 +54,7 @@ const statusCommand = (io: Io): Command =>
     .argument('[POOL...]', 'only these pools')
     .option('-w, --watch', 'follow the cluster until Ctrl-C; in a pipe, a line for each change')
     .option('--all-nodes', 'show every node also of pools with more than 20')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['table', 'json']).default('table'))
+    .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
       `
@@ -44,7 +65,7 @@ Examples:
   slipway pin status --watch -o json              a JSON document a line, at each change`,
     )
     .action(async (pools: string[], options: PinStatusOptions) =>
-      (await import('./pin-status.ts')).runPinStatus(pools, options, io),
+      (await import('./status.ts')).runPinStatus(pools, options, io),
     );
 
 /** The options of what makes sets. */
@@ -55,7 +76,7 @@ const withMakeOptions = (command: Command): Command =>
     .option('--no-sizes', 'do not ask the registry for each image: sizes, and whether they are there, stay unknown')
     .option('--dry-run', 'show it, and write nothing; exits with 2 where some machine may not have the room')
     .option('-y, --yes', 'do not ask before writing')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['text', 'json']).default('text'));
+    .addOption(outputOption(['text', 'json']));
 
 const releaseCommand = (io: Io): Command =>
   withMakeOptions(new Command('release'))
@@ -73,7 +94,7 @@ Examples:
   slipway pin release … --pool worker --dry-run -o json | jq '.nodes[] | select(.verdict != "fits")'`,
     )
     .action(async (image: string, options: ReleaseOptions) =>
-      (await import('./release.ts')).runPinRelease(image, options, io),
+      (await import('./make.ts')).runPinRelease(image, options, io),
     );
 
 const imagesCommand = (io: Io): Command =>
@@ -91,5 +112,5 @@ Examples:
   slipway pin images shop.txt --pool worker --name shop --dry-run`,
     )
     .action(async (file: string, options: ReleaseOptions) =>
-      (await import('./images.ts')).runPinImages(file, options, io),
+      (await import('./make.ts')).runPinImages(file, options, io),
     );

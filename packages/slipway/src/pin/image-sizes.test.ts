@@ -1,7 +1,7 @@
+import { ProblemList } from '@slipway/fleet';
 import { type Layer, RegistryError } from '@slipway/registry';
 import { describe, expect, it } from 'vitest';
-import { ProblemList } from '@slipway/fleet';
-import { imageSizes } from './image-sizes.ts';
+import { imageSizes } from './image-list.ts';
 
 const found = (digest: string): Layer[] => [{ digest, mediaType: '', size: 1 }];
 const images = Array.from({ length: 50 }, (_, index) => `image-${index}`);

@@ -1,7 +1,6 @@
-import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import { withManifestOptions } from '../manifests/manifest-options.ts';
+import { Command } from 'commander';
+import { type Io, processIo } from '../cli/io.ts';
+import { outputOption, withClusterOptions, withManifestOptions } from '../cli/options.ts';
 import type { PlanOptions } from './plan.ts';
 
 export const planCommand = (io: Io = processIo): Command =>
@@ -12,7 +11,7 @@ export const planCommand = (io: Io = processIo): Command =>
     )
     .option('--offline', 'without a cluster: the manifests are the whole fleet')
     .option('--from <PATH>', 'with --offline: the fleet as it is now, manifests or a dump of a cluster')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['text', 'json']).default('text'))
+    .addOption(outputOption(['text', 'json']))
     .option('-v, --verbose', 'every machine, pod and reason by name')
     .option('--show-secrets', 'also show password hashes and the contents of files that are secret')
     .addHelpText(

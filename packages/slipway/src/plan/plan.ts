@@ -1,4 +1,4 @@
-// `slipway plan`: reads a fleet and manifests, and says what applying them would lead to.
+// Reads a fleet and manifests, and says what applying them would lead to. Nothing here writes.
 import type { PodDisruptionBudget } from '@slipway/api';
 import { ProblemList } from '@slipway/fleet';
 import {
@@ -7,28 +7,27 @@ import {
   type EvictedPod,
   evictedPod,
   exitCodeOf,
+  type FleetPlan,
   type FleetState,
   type Machines,
   planFleet,
   replaceManifests,
   withEvictions,
 } from '@slipway/fleet/plan';
-import { createClient, isKubeError, type Transport } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import type { ManifestOptions } from '../manifests/manifest-options.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { readDocuments } from '../manifests/read-manifests.ts';
+import { type Client, isKubeError } from '@slipway/kube';
+import { CommandError } from '../cli/errors.ts';
+import { createProgress, type Io, type Progress, toJson, write, writeLines } from '../cli/io.ts';
+import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { tellProblems, useCluster } from '../cli/run.ts';
+import { readDocuments } from '../manifests/documents.ts';
 import { machineConfigReader } from '../render/remote-content.ts';
-import { tellProblems } from '../tell-problems.ts';
-import type { Dump } from './dumped-machines.ts';
-import { appliedManifests } from './given-manifests.ts';
-import { planCluster, type Planned } from './plan-cluster.ts';
-import { planText } from './plan-text.ts';
-import { createProgress, type Progress } from './progress.ts';
-import { readConfigs } from './read-configs.ts';
-import { type OfflineFleet, readOffline } from './read-offline.ts';
+import { readCluster, readPods } from './read-cluster.ts';
+import { readConfigs, snapshotReader } from './read-configs.ts';
+import { appliedManifests, type Dump, type OfflineFleet, readOffline } from './read-offline.ts';
+import { planText } from './text.ts';
+
+// `slipway plan`: reads a fleet and manifests, and says what applying them would lead to.
 
 export interface PlanOptions extends ManifestOptions, ClusterOptions {
   offline?: boolean;
@@ -42,14 +41,12 @@ export const runPlan = (options: PlanOptions, io: Io): Promise<void> =>
   tellProblems(io, async () => {
     const progress = createProgress(io.stderr);
     const { plan, notes } = await (options.offline === true ? planOffline : planOnline)(options, io, progress);
-    await write(io.stderr, [...notes, ...plan.warnings.map((warning) => `warning: ${warning}`)].map(line).join(''));
+    await writeLines(io.stderr, [...notes, ...plan.warnings.map((warning) => `warning: ${warning}`)]);
     const verbose = options.verbose ?? false;
     await write(io.stdout, options.output === 'json' ? toJson(plan) : planText(plan, { verbose }));
     io.setExitCode(exitCodeOf(plan));
     if (plan.problems.length > 0) throw new ProblemList(plan.problems);
   });
-
-const line = (text: string): string => `${text}\n`;
 
 async function planOnline(options: PlanOptions, io: Io, progress: Progress): Promise<Planned> {
   if (options.from !== undefined) {
@@ -60,17 +57,10 @@ async function planOnline(options: PlanOptions, io: Io, progress: Progress): Pro
   }
   const { documents, problems } = await readDocuments(options.filename, io.stdin);
   const given = appliedManifests(documents, problems);
-  const transport = await connectOrSay(options);
   try {
-    return await planCluster(createClient(transport), options, progress, (before) => applyManifests(before, given));
-  } finally {
-    await transport.close();
-  }
-}
-
-async function connectOrSay(options: PlanOptions): Promise<Transport> {
-  try {
-    return await connect(options);
+    return await useCluster(options, (client) =>
+      planCluster(client, options, progress, (before) => applyManifests(before, given)),
+    );
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_CONFIG_MISSING')) throw error;
     throw new CommandError('SLW_CLI_PLAN_SOURCE', `${error.message}, or plan without a cluster: --offline`, {
@@ -78,6 +68,53 @@ async function connectOrSay(options: PlanOptions): Promise<Transport> {
     });
   }
 }
+
+export interface Planned {
+  readonly plan: FleetPlan;
+  /** What was assumed or left out, a line each. */
+  readonly notes: readonly string[];
+}
+
+export interface ClusterPlanOptions extends RenderOptions {
+  showSecrets?: boolean;
+}
+
+/** `change` makes what there would be out of what there is; it may refuse by throwing. */
+export async function planCluster(
+  client: Client,
+  options: ClusterPlanOptions,
+  progress: Progress,
+  change: (before: FleetState) => Applied,
+): Promise<Planned> {
+  const { state: before, machines, notes } = await readCluster(client, options, progress);
+  const applied = change(before);
+  const reader = snapshotReader(
+    client,
+    options.namespace,
+    machineConfigReader(options),
+    'it is fetched for this plan, and again when the manifest is applied',
+  );
+  const read = await readConfigs([before, applied.state], reader.read, progress);
+  const plan = await planFleet({
+    now: Date.now(),
+    before,
+    after: applied.state,
+    objects: applied.objects,
+    machines,
+    read,
+    showSecrets: options.showSecrets ?? false,
+  });
+  const drained = drainedIn(plan);
+  if (drained.size === 0) return { plan, notes: [...notes, ...reader.notes] };
+  const found = await readPods(client, drained, progress);
+  return {
+    plan: withEvictions(plan, found.pods, found.budgets),
+    notes: [...notes, ...reader.notes, ...found.notes],
+  };
+}
+
+const drainedIn = ({ pools }: FleetPlan): ReadonlySet<string> =>
+  new Set(pools.flatMap(({ nodes }) => nodes).flatMap(({ name, drain }) => (drain === null ? [] : [name])));
 
 async function planOffline(options: PlanOptions, io: Io, progress: Progress): Promise<Planned> {
   const after = await readOffline(options.filename, io.stdin, options);

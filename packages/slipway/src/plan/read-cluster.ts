@@ -28,15 +28,12 @@ import {
 } from '@slipway/fleet';
 import { type EvictedPod, evictedPod, type FleetState, type Machines } from '@slipway/fleet/plan';
 import { slimNode } from '@slipway/fleet/reports';
-import { type Client, isKubeError, type KubeObject, type Stored } from '@slipway/kube';
-import { notInstalled } from '../cluster-view/read-fleet.ts';
-import { readGate } from '../cluster-view/read-gate.ts';
+import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
+import { findOsImageStream, readGate, whereInstalled } from '../cli/cluster.ts';
+import type { Progress } from '../cli/io.ts';
+import type { RenderOptions } from '../cli/options.ts';
+import { version } from '../cli/program.ts';
 import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
-import type { RenderOptions } from '../manifests/manifest-options.ts';
-import { findOsImageStream } from '../streams/read-streams.ts';
-import { version } from '../version.ts';
-import { controllerNode } from './controller-node.ts';
-import type { Progress } from './progress.ts';
 
 export interface ClusterFleet {
   readonly state: FleetState;
@@ -48,49 +45,61 @@ export async function readCluster(client: Client, options: RenderOptions, progre
   const { namespace } = options;
   progress('reads pools and MachineConfigs');
   const [pools, members, given, settings, images, streams] = await Promise.all([
-    readPools(client),
+    whereInstalled(client, () => Array.fromAsync(client.list(machineConfigPools))),
     // The longest of all: it begins with the first.
     readAll(client.list(nodes), slimNode, (count) => progress(`reads nodes: ${count}`)),
-    Array.fromAsync(client.list(machineConfigs, { labelSelector: `!${poolLabel}` })),
+    readMachineConfigs(client, options),
     client.find(machineConfigurations, { name: 'cluster' }),
     client.find(configMaps, { name: osImagesConfigMap, namespace }),
     readStreams(client),
   ]);
-  const machineConfigsGiven = given.filter(({ metadata }) => !metadata.name.startsWith(renderedPrefix));
-  const controllerVersion = options.controllerVersion ?? versionIn(machineConfigsGiven);
-  const missing = builtInMachineConfigs({ controllerVersion, daemonImage: options.daemonImage }).filter(
-    ({ metadata }) => !machineConfigsGiven.some((each) => each.metadata.name === metadata.name),
-  );
   const own = await controllerNode(client, namespace, new Set(members.map(({ metadata }) => metadata.name)));
   const rendered = await readRendered(client, pools, members, progress);
   return {
     state: {
       pools,
-      machineConfigs: [...machineConfigsGiven, ...missing],
+      machineConfigs: given.machineConfigs,
       settings,
       osImages: clusterImages(images?.data, namedImages(options)),
       streams: streams.found,
       running: runningIn({ pools, nodes: members, rendered, streams: streams.found }),
-      controllerVersion,
+      controllerVersion: given.controllerVersion,
     },
     machines: { nodes: members, rendered, controllerNode: own },
-    notes: [
-      ...streams.notes,
-      ...missing.map(
-        ({ metadata }) =>
-          `assumed: MachineConfig ${metadata.name}: not in the cluster yet; this program’s own is used (version ${controllerVersion})`,
-      ),
-    ],
+    notes: [...streams.notes, ...given.notes],
   };
 }
 
-async function readPools(client: Client): Promise<Stored<MachineConfigPool>[]> {
-  try {
-    return await Array.fromAsync(client.list(machineConfigPools));
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) throw error;
-    throw notInstalled(client.transport.server, error);
-  }
+interface GivenMachineConfigs {
+  /** Without rendered ones; with those of the operator, whether or not the cluster has them yet. */
+  readonly machineConfigs: readonly MachineConfig[];
+  readonly controllerVersion: string;
+  /** What was assumed, a line each. */
+  readonly notes: readonly string[];
+}
+
+/** What pools are rendered from. */
+export async function readMachineConfigs(client: Client, options: RenderOptions): Promise<GivenMachineConfigs> {
+  const listed = await Array.fromAsync(client.list(machineConfigs, { labelSelector: `!${poolLabel}` }));
+  const given = listed.filter(({ metadata }) => !metadata.name.startsWith(renderedPrefix));
+  const controllerVersion = options.controllerVersion ?? versionIn(given);
+  const missing = builtInMachineConfigs({ controllerVersion, daemonImage: options.daemonImage }).filter(
+    ({ metadata }) => !given.some((each) => each.metadata.name === metadata.name),
+  );
+  return {
+    machineConfigs: [...given, ...missing],
+    controllerVersion,
+    notes: missing.map(
+      ({ metadata }) =>
+        `assumed: MachineConfig ${metadata.name}: not in the cluster yet; this program’s own is used (version ${controllerVersion})`,
+    ),
+  };
+}
+
+/** The controllers that run there are those that will render, whatever version this program has. */
+function versionIn(given: readonly MachineConfig[]): string {
+  const versions = given.map(({ metadata }) => metadata.annotations?.[generatedByAnnotation]);
+  return versions.find((each) => each !== undefined) ?? version;
 }
 
 /** Null: pools follow none, or one may not look; then a note says so. */
@@ -108,12 +117,6 @@ async function readStreams(client: Client): Promise<{ found: Streams | null; not
       ],
     };
   }
-}
-
-/** The controllers that run there are those that will render, whatever version this program has. */
-function versionIn(given: readonly MachineConfig[]): string {
-  const versions = given.map(({ metadata }) => metadata.annotations?.[generatedByAnnotation]);
-  return versions.find((each) => each !== undefined) ?? version;
 }
 
 /** Those that pools are at and machines have: a few, where the cluster may hold many. One that is gone is left out. */
@@ -138,22 +141,6 @@ async function readRendered(
     if (config?.spec !== undefined) found.set(name, config.spec);
   }
   return found;
-}
-
-async function readAll<T extends KubeObject, R>(
-  listed: AsyncIterable<Stored<T>>,
-  keep: (object: Stored<T>) => R | null,
-  tell: (count: number) => void,
-): Promise<R[]> {
-  const kept: R[] = [];
-  let count = 0;
-  for await (const object of listed) {
-    const made = keep(object);
-    if (made !== null) kept.push(made);
-    count += 1;
-    tell(count);
-  }
-  return kept;
 }
 
 export interface ClusterPods {
@@ -189,4 +176,54 @@ export async function readPods(client: Client, drained: ReadonlySet<string>, pro
     budgets: await unlessForbidden('PodDisruptionBudgets', () => Array.fromAsync(client.list(podDisruptionBudgets))),
     notes,
   };
+}
+
+async function readAll<T extends KubeObject, R>(
+  listed: AsyncIterable<Stored<T>>,
+  keep: (object: Stored<T>) => R | null,
+  tell: (count: number) => void,
+): Promise<R[]> {
+  const kept: R[] = [];
+  let count = 0;
+  for await (const object of listed) {
+    const made = keep(object);
+    if (made !== null) kept.push(made);
+    count += 1;
+    tell(count);
+  }
+  return kept;
+}
+
+const leases: Resource<KubeObject & { spec?: { holderIdentity?: string } }> = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+};
+
+/** Null: nobody leads, or not on a node, or one may not look. Then the order of turns may differ by this one node. */
+async function controllerNode(
+  client: Client,
+  namespace: string,
+  nodeNames: ReadonlySet<string>,
+): Promise<string | null> {
+  try {
+    const host = await leadersHost(client, namespace);
+    return nodeNames.has(host) ? host : await nodeOfPod(client, namespace, host);
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
+    return null;
+  }
+}
+
+/** The leader signs with the name of its host: its pod, or with the host's network the node. '' where nobody leads. */
+async function leadersHost(client: Client, namespace: string): Promise<string> {
+  const lease = await client.find(leases, { namespace, name: 'slipway-controllers' });
+  return lease?.spec?.holderIdentity?.split('_')[0] ?? '';
+}
+
+async function nodeOfPod(client: Client, namespace: string, name: string): Promise<string | null> {
+  if (name === '') return null;
+  return (await client.find(pods, { namespace, name }))?.spec?.nodeName ?? null;
 }

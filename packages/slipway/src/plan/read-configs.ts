@@ -4,8 +4,8 @@ import { loadSnapshot, remoteContentLabel, snapshotStateOf } from '@slipway/cont
 import { needsRemoteContent, type ReadInput, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
 import type { FleetState, ReadConfigs } from '@slipway/fleet/plan';
 import { type Client, isKubeError } from '@slipway/kube';
+import type { Progress } from '../cli/io.ts';
 import type { ReadMachineConfig } from '../render/remote-content.ts';
-import type { Progress } from './progress.ts';
 
 /** Every MachineConfig that a pool of one of the states selects. */
 export async function readConfigs(
@@ -32,7 +32,13 @@ export interface SnapshotReader {
 }
 
 /** What the controllers have fetched is not fetched again: the server may have other contents by now. */
-export function snapshotReader(client: Client, namespace: string, fetching: ReadMachineConfig): SnapshotReader {
+export function snapshotReader(
+  client: Client,
+  namespace: string,
+  fetching: ReadMachineConfig,
+  /** What becomes of content that is fetched here, for a note. */
+  meaning: string,
+): SnapshotReader {
   const notes: string[] = [];
   let indexes: Promise<readonly Secret[]> | undefined;
   async function stored(machineConfig: MachineConfig): Promise<ReadInput | null> {
@@ -56,7 +62,7 @@ export function snapshotReader(client: Client, namespace: string, fetching: Read
       const found = await stored(machineConfig);
       if (found !== null) return found;
       notes.push(
-        `remote content of MachineConfig ${machineConfig.metadata.name} is not stored in the cluster as it would be: it is fetched for this plan, and again when the manifest is applied (--no-fetch refuses that)`,
+        `remote content of MachineConfig ${machineConfig.metadata.name} is not stored in the cluster as it would be: ${meaning} (--no-fetch refuses that)`,
       );
       return fetching(machineConfig);
     },

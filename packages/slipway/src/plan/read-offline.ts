@@ -1,14 +1,197 @@
-// A fleet out of manifests and dumps, without a cluster.
-import { machineConfigurationKind } from '@slipway/api';
-import { namedImages, runningIn } from '@slipway/fleet';
+// Nodes, pods, budgets and rendered configs out of a dump of a cluster, as `kubectl get -o json` writes it.
+import {
+  type MachineConfig,
+  machineConfigKind,
+  machineConfigPoolKind,
+  type MachineConfiguration,
+  machineConfigurationKind,
+  type Node,
+  nodes,
+  type Pod,
+  type PodDisruptionBudget,
+  podDisruptionBudgets,
+  pods,
+  renderedPrefix,
+  validate,
+} from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
+import { type CodedProblem, namedImages, type PlannedConfig, ProblemList, runningIn } from '@slipway/fleet';
 import type { AppliedManifests, FleetState, Machines } from '@slipway/fleet/plan';
-import type { RenderOptions } from '../manifests/manifest-options.ts';
-import { manifestsIn, readDocuments } from '../manifests/read-manifests.ts';
-import { completeFleet } from '../render/complete-fleet.ts';
-import { sayFleet } from '../render/say-fleet.ts';
-import { version } from '../version.ts';
-import { type Dump, dumpedKinds, machinesIn, renderedIn } from './dumped-machines.ts';
-import { settingsIn } from './given-manifests.ts';
+import type { Stored } from '@slipway/kube';
+import type { RenderOptions } from '../cli/options.ts';
+import { version } from '../cli/program.ts';
+import { type ManifestDocument, manifestsIn, readDocuments } from '../manifests/documents.ts';
+import { collectManifests, headerOf } from '../manifests/fleet-manifests.ts';
+import { completeFleet, sayFleet } from '../render/render.ts';
+
+export interface Dump {
+  readonly nodes: readonly Node[];
+  readonly pods: readonly Stored<Pod>[];
+  readonly budgets: readonly PodDisruptionBudget[];
+}
+
+const dumpedKinds: ReadonlySet<string> = new Set([nodes.kind, pods.kind, podDisruptionBudgets.kind]);
+
+/** What is not as the API server would have given it is left out, and said. */
+function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; problems: string[] } {
+  const problems: string[] = [];
+  const take = <T>(resource: { group: string; kind: string }, isIt: (value: unknown) => value is T): T[] =>
+    documents.flatMap(({ place, value }) => {
+      const { group, kind } = headerOf(value);
+      if (group !== resource.group || kind !== resource.kind) return [];
+      if (isIt(value)) return [value];
+      problems.push(`${place}: ${kind}: expected an object as the API server gives it, found something else`);
+      return [];
+    });
+  return {
+    dump: {
+      nodes: take(nodes, isNode),
+      pods: take(pods, isPod),
+      budgets: take(podDisruptionBudgets, isBudget),
+    },
+    problems,
+  };
+}
+
+/** By name. */
+const renderedIn = (machineConfigs: readonly MachineConfig[]): Map<string, PlannedConfig['spec']> =>
+  new Map(
+    machineConfigs
+      .filter(({ metadata }) => metadata.name.startsWith(renderedPrefix))
+      .map(({ metadata, spec }) => [metadata.name, spec ?? {}]),
+  );
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isAbsentOr =
+  (isIt: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    value === undefined || isIt(value);
+const isListOf =
+  (isIt: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    Array.isArray(value) && value.every((each: unknown) => isIt(each));
+const isTextMap = (value: unknown): boolean => isRecord(value) && Object.values(value).every(isText);
+
+type Checks = Readonly<Record<string, (value: unknown) => boolean>>;
+
+/** A field that `checks` does not name may be anything: nobody looks at it. */
+const isObject =
+  (checks: Checks) =>
+  (value: unknown): boolean =>
+    isRecord(value) && Object.entries(checks).every(([field, isIt]) => isIt(value[field]));
+
+const metadata = isObject({
+  name: isText,
+  uid: isText,
+  resourceVersion: isText,
+  namespace: isAbsentOr(isText),
+  labels: isAbsentOr(isTextMap),
+  annotations: isAbsentOr(isTextMap),
+  creationTimestamp: isAbsentOr(isText),
+  deletionTimestamp: isAbsentOr(isText),
+  ownerReferences: isAbsentOr(isListOf(isObject({ kind: isText, name: isText }))),
+});
+const conditions = isAbsentOr(isListOf(isObject({ type: isText, status: isText })));
+const node = isObject({
+  metadata,
+  spec: isAbsentOr(isRecord),
+  status: isAbsentOr(isObject({ conditions, nodeInfo: isAbsentOr(isRecord) })),
+});
+const pod = isObject({
+  metadata,
+  spec: isAbsentOr(isObject({ nodeName: isAbsentOr(isText) })),
+  status: isAbsentOr(isObject({ phase: isAbsentOr(isText) })),
+});
+const requirement = isObject({ key: isText, operator: isText, values: isAbsentOr(isListOf(isText)) });
+const selector = isObject({ matchLabels: isAbsentOr(isTextMap), matchExpressions: isAbsentOr(isListOf(requirement)) });
+const budget = isObject({
+  metadata,
+  spec: isAbsentOr(isObject({ selector: isAbsentOr(selector) })),
+  status: isAbsentOr(isRecord),
+});
+
+const isNode = (value: unknown): value is Node => node(value);
+const isPod = (value: unknown): value is Stored<Pod> => pod(value);
+const isBudget = (value: unknown): value is PodDisruptionBudget => budget(value);
+
+// What `slipway plan` is given with -f: objects that people apply, and nothing else.
+
+const CLUSTER = 'cluster';
+const PLANNED = [machineConfigKind, machineConfigPoolKind, machineConfigurationKind];
+
+/** Throws for objects of other kinds: nobody may believe that they were planned for. */
+export function appliedManifests(
+  documents: readonly ManifestDocument[],
+  problems: readonly string[] = [],
+): AppliedManifests {
+  const collected = collectManifests(documents);
+  const settings = settingsIn(documents);
+  const wrong: CodedProblem[] = [
+    ...[...problems, ...(collected.ok ? [] : collected.problems), ...(settings.ok ? [] : settings.problems)].map(
+      (message) => ({ code: 'SLW_CLI_MANIFEST', message }),
+    ),
+    ...documents.flatMap(refusalOf),
+    ...(documents.length + problems.length === 0 ? [NOTHING] : []),
+  ];
+  if (wrong.length > 0 || !collected.ok || !settings.ok) throw new ProblemList(wrong);
+  const { machineConfigs, pools } = collected.manifests;
+  return { machineConfigs, pools, settings: settings.object };
+}
+
+const NOTHING: CodedProblem = {
+  code: 'SLW_CLI_MANIFEST',
+  message:
+    'the manifests of -f hold no object; expected a MachineConfig, MachineConfigPool or MachineConfiguration in .yaml, .yml or .json files',
+};
+
+function refusalOf({ place, value }: ManifestDocument): CodedProblem[] {
+  const { group, kind } = headerOf(value);
+  const name = nameIn(value);
+  if (!PLANNED.some((each) => each.group === group && each.kind === kind)) {
+    return [
+      {
+        code: 'SLW_CLI_PLAN_KIND',
+        message: `${place}: ${kind}${name === '' ? '' : ` ${name}`}: expected ${PLANNED.map((each) => each.kind).join(', ')} of the groups ${machineConfigKind.group} and ${machineConfigurationKind.group}; what other objects lead to is not planned, so leave them out`,
+      },
+    ];
+  }
+  if (kind !== machineConfigKind.kind || !name.startsWith(renderedPrefix)) return [];
+  return [
+    {
+      code: 'SLW_CLI_PLAN_KIND',
+      message: `${place}: MachineConfig ${name} is a rendered one: the render controller alone writes it. Give the MachineConfigs that it is made from`,
+    },
+  ];
+}
+
+function nameIn(value: unknown): string {
+  const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
+  return typeof metadata['name'] === 'string' ? metadata['name'] : '';
+}
+
+type Settings = { ok: true; object: MachineConfiguration | undefined } | { ok: false; problems: string[] };
+
+/** The MachineConfiguration `cluster`, of which there is one. */
+function settingsIn(documents: readonly ManifestDocument[]): Settings {
+  const { group, kind } = machineConfigurationKind;
+  const found = documents.filter(({ value }) => headerOf(value).group === group && headerOf(value).kind === kind);
+  const problems = found.flatMap(({ place, value }, index) => {
+    const name = nameIn(value);
+    if (name !== CLUSTER) return [`${place}: ${kind} ${name}: expected the name ${CLUSTER}; no other is looked at`];
+    const first = found.findIndex((other) => nameIn(other.value) === name);
+    if (first !== index) return [`${place}: ${kind} ${name} is already in ${found[first]?.place ?? ''}; leave one out`];
+    const checked = validate(machineConfigurationKind, value);
+    return checked.ok
+      ? []
+      : checked.problems.map(({ path, message }) => `${place}: ${kind} ${name}: ${path}: ${message}`);
+  });
+  if (problems.length > 0) return { ok: false, problems };
+  const [only] = found;
+  const checked = only === undefined ? undefined : validate(machineConfigurationKind, only.value);
+  return { ok: true, object: checked?.ok === true ? checked.object : undefined };
+}
+
+// A fleet out of manifests and dumps, without a cluster.
 
 export interface OfflineFleet {
   readonly state: FleetState;
@@ -59,4 +242,4 @@ export async function readOffline(
 
 /** A plan looks at more kinds than a render. */
 const unused = (ignored: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
-  new Map([...ignored].filter(([kind]) => kind !== machineConfigurationKind.kind && !dumpedKinds.includes(kind)));
+  new Map([...ignored].filter(([kind]) => kind !== machineConfigurationKind.kind && !dumpedKinds.has(kind)));

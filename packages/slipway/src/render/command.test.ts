@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { osImageOf } from '@slipway/fleet/testing';
 import * as fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { readYaml } from '../ignition/manifest-yaml.ts';
+import { readYaml } from '../manifests/yaml.ts';
 import { customPool, file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
 import { runCommand } from '../testing/run-command.ts';
 import { renderCommand } from './command.ts';

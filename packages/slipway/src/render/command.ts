@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
-import { type Io, processIo } from '../ignition/io.ts';
-import { withManifestOptions } from '../manifests/manifest-options.ts';
-import type { RenderOptions } from './render.ts';
+import { type Io, processIo } from '../cli/io.ts';
+import { withManifestOptions } from '../cli/options.ts';
+import type { RenderCommandOptions } from './render.ts';
 
 export const renderForms = ['yaml', 'json', 'ignition', 'name'] as const;
 
@@ -26,4 +26,4 @@ Examples:
   slipway render -f fleet/ --pool worker -o ignition > worker.ign
   kubectl get mc,mcp,cm -A -o json | slipway render -f - --pool worker -o name`,
     )
-    .action(async (options: RenderOptions) => (await import('./render.ts')).runRender(options, io));
+    .action(async (options: RenderCommandOptions) => (await import('./render.ts')).runRender(options, io));

@@ -2,8 +2,8 @@
 import type { MachineConfig } from '@slipway/api';
 import { needsRemoteContent, type ReadInput, readMachineConfig } from '@slipway/fleet';
 import { isAddressRange, parse, resolve, type ResolveOptions } from '@slipway/ignition';
-import { CommandError } from '../errors.ts';
-import type { RemoteOptions } from '../manifests/manifest-options.ts';
+import { CommandError } from '../cli/errors.ts';
+import type { RemoteOptions } from '../cli/options.ts';
 
 export type ReadMachineConfig = (machineConfig: MachineConfig) => Promise<ReadInput>;
 

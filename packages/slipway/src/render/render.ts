@@ -1,20 +1,251 @@
-import { type Io, write } from '../ignition/io.ts';
-import type { ManifestOptions } from '../manifests/manifest-options.ts';
-import { toJson, toYaml } from '../manifests/manifest-text.ts';
-import { tellProblems } from '../tell-problems.ts';
-import { version } from '../version.ts';
+// What a controller would have beside the users' manifests: the default pools, the operator's own MachineConfigs, OS images.
+import {
+  generatedByAnnotation,
+  type MachineConfig,
+  machineConfigKind,
+  type MachineConfigPool,
+  machineConfigurationGroup,
+  osStreamAnnotation,
+  poolLabel,
+  renderedPrefix,
+} from '@slipway/api';
+import {
+  builtInMachineConfigs,
+  type CodedProblem,
+  missingPools,
+  namedImages,
+  osImagesOfPool,
+  type PoolStream,
+  prepareRender,
+  ProblemList,
+  renderPool,
+  type RenderResult,
+  type Streams,
+  streamsOf,
+} from '@slipway/fleet';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, toJson, write } from '../cli/io.ts';
+import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
+import { version } from '../cli/program.ts';
+import { tellProblems } from '../cli/run.ts';
+import { readManifests, sayIgnored } from '../manifests/documents.ts';
+import { type FleetManifests, type OsImages, osImagesConfigMap } from '../manifests/fleet-manifests.ts';
+import { toYaml } from '../manifests/yaml.ts';
 import type { renderForms } from './command.ts';
-import { findPool } from './find-pool.ts';
-import { offlineFleet, type Rendering } from './render-offline.ts';
-import { renderedManifest } from './rendered-manifest.ts';
-import { sayRendering } from './say-fleet.ts';
+import { machineConfigReader, type ReadMachineConfig } from './remote-content.ts';
 
-export interface RenderOptions extends ManifestOptions {
+export interface FleetOptions {
+  osImages: OsImages;
+  controllerVersion: string;
+  daemonImage?: string | undefined;
+  /** Before those of the manifests. */
+  streams?: Streams | undefined;
+}
+
+export interface Fleet {
+  pools: MachineConfigPool[];
+  /** Names of those pools that the manifests lack. */
+  assumedPools: ReadonlySet<string>;
+  machineConfigs: MachineConfig[];
+  osImages: OsImages;
+  /** Null: pools follow none. */
+  streams: Streams | null;
+  /** What was not in the manifests and is taken to be, a sentence each. */
+  assumptions: string[];
+}
+
+export function completeFleet(manifests: FleetManifests, options: FleetOptions): Fleet {
+  const own = manifests.machineConfigs.filter(({ metadata }) => !metadata.name.startsWith(renderedPrefix));
+  const given = new Set(own.map(({ metadata }) => metadata.name));
+  const builtIn = builtInMachineConfigs(options).filter(({ metadata }) => !given.has(metadata.name));
+  const defaults = missingPools(manifests.pools.map(({ metadata }) => metadata.name));
+  const osImages = { ...manifests.osImages, ...options.osImages };
+  const streams = options.streams ?? givenStreams(manifests);
+  return {
+    pools: [...manifests.pools, ...defaults].sort(byName),
+    assumedPools: new Set(defaults.map(({ metadata }) => metadata.name)),
+    machineConfigs: [...own, ...builtIn].sort(byName),
+    osImages,
+    streams,
+    assumptions: [
+      ...sayBuiltIn(builtIn, options.controllerVersion),
+      ...(streams === null ? [...sayOsImages(osImages), ...sayNoStreams(manifests)] : []),
+      ...sayRendered(manifests.machineConfigs.length - own.length),
+    ],
+  };
+}
+
+interface Named {
+  metadata: { name: string };
+}
+
+/** By UTF-16 code units, so that no machine's language has a say. */
+function byName(a: Named, b: Named): number {
+  if (a.metadata.name === b.metadata.name) return 0;
+  return a.metadata.name < b.metadata.name ? -1 : 1;
+}
+
+function sayBuiltIn(builtIn: readonly Named[], version: string): string[] {
+  if (builtIn.length === 0) return [];
+  const names = builtIn.map(({ metadata }) => metadata.name).join(', ');
+  return [`${names}: not in the manifests; this program’s own are used (version ${version})`];
+}
+
+function sayOsImages({ osImageURL, baseOSExtensionsContainerImage }: OsImages): string[] {
+  if (osImageURL === undefined) {
+    return [
+      `OS image: neither ConfigMap ${osImagesConfigMap} in the manifests nor --os-image; the result names one only if a MachineConfig does`,
+    ];
+  }
+  return baseOSExtensionsContainerImage === undefined
+    ? ['image of OS extensions: not given; the result names one only if a MachineConfig does']
+    : [];
+}
+
+const givenStreams = ({ osImageStream }: FleetManifests): Streams | null =>
+  osImageStream === undefined ? null : streamsOf(osImageStream);
+
+/** A pool asks for something that nobody here can look up. */
+function sayNoStreams({ pools }: FleetManifests): string[] {
+  const asking = pools.filter(({ spec }) => spec.osImageStream !== undefined).map(({ metadata }) => metadata.name);
+  if (asking.length === 0) return [];
+  return [
+    `OS image streams: no OSImageStream with a status in the manifests, so spec.osImageStream of ${asking.join(', ')} is ignored, as by controllers with OSStreams off`,
+  ];
+}
+
+function sayRendered(count: number): string[] {
+  return count === 0
+    ? []
+    : [`rendered MachineConfigs in the manifests (${count}): left out, they are results and no inputs`];
+}
+
+/** The pool of that name, or an error with the names there are. */
+export function findPool({ pools }: Pick<Fleet, 'pools'>, name: string): MachineConfigPool {
+  const found = pools.find(({ metadata }) => metadata.name === name);
+  if (found !== undefined) return found;
+  const names = pools.map(({ metadata }) => metadata.name).join(', ');
+  throw new CommandError(
+    'SLW_CLI_POOL',
+    `MachineConfigPool ${name} is not in the manifests; there are ${names}. Add its manifest to -f, or give --pool one of these`,
+  );
+}
+
+/** What was left out of the manifests, and what was assumed beside them. */
+export function sayFleet(manifests: FleetManifests, fleet: Fleet): string[] {
+  const ignored = manifests.ignored.size === 0 ? [] : [`left out: ${sayIgnored(manifests)}`];
+  return [...ignored, ...fleet.assumptions.map((assumption) => `assumed: ${assumption}`)];
+}
+
+/** The result in a few lines, for people. */
+export function sayRendering(
+  { fleet }: { fleet: Pick<Fleet, 'assumedPools'> },
+  { pool, machineConfigs, rendered, warnings }: Rendering,
+): string[] {
+  const { name } = pool.metadata;
+  const assumed = fleet.assumedPools.has(name)
+    ? [`assumed: MachineConfigPool ${name}: not in the manifests; the default pool of that name is used`]
+    : [];
+  return [
+    ...assumed,
+    ...warnings.map(({ message }) => `warning: ${message}`),
+    `${rendered.name}: ${machineConfigs.length} MachineConfigs (${machineConfigs.map((each) => each.metadata.name).join(', ')}), ${sayBytes(rendered.bytes)}${rendered.osStream === null ? '' : `, OS image stream ${rendered.osStream}`}`,
+  ];
+}
+
+function sayBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(2)} MB`;
+}
+
+// A pool's rendered config without a cluster: what the render controller does, by the same functions.
+
+export type Rendering = Extract<RenderResult, { ok: true }> & {
+  pool: MachineConfigPool;
+  /** In the order of the merge. */
+  machineConfigs: readonly MachineConfig[];
+  /** Which OS image stream the pool is on, and why; null: there are none. */
+  stream: PoolStream | null;
+};
+
+export interface OfflineFleet {
+  fleet: Fleet;
+  /** What was left out and what was assumed, a line each. */
+  notes: string[];
+  /** Throws a ProblemList when the pool cannot be rendered. */
+  render(pool: MachineConfigPool): Promise<Rendering>;
+}
+
+export async function offlineFleet(options: ManifestOptions, stdin: AsyncIterable<Uint8Array>): Promise<OfflineFleet> {
+  return offlineFleetOf(await readManifests(options.filename, stdin, options.namespace), options);
+}
+
+/** `streams` before those of the manifests. */
+export function offlineFleetOf(manifests: FleetManifests, options: RenderOptions, streams?: Streams): OfflineFleet {
+  const read = machineConfigReader(options);
+  const controllerVersion = options.controllerVersion ?? version;
+  const fleet = completeFleet(manifests, {
+    osImages: namedImages(options),
+    controllerVersion,
+    daemonImage: options.daemonImage,
+    streams,
+  });
+  return {
+    fleet,
+    notes: sayFleet(manifests, fleet),
+    render: (pool) => renderOffline(fleet, pool, read, controllerVersion),
+  };
+}
+
+async function renderOffline(
+  fleet: Fleet,
+  pool: MachineConfigPool,
+  read: ReadMachineConfig,
+  controllerVersion: string,
+): Promise<Rendering> {
+  const images = osImagesOfPool(pool, fleet);
+  const { machineConfigs } = fleet;
+  const { selected, problems, request } = await prepareRender(pool, {
+    machineConfigs,
+    read,
+    images,
+    controllerVersion,
+  });
+  if (request === null) throw new ProblemList(problems);
+  const result = await renderPool(request);
+  if (!result.ok) throw new ProblemList(result.problems.map(withFlag));
+  return { ...result, pool, machineConfigs: selected, stream: images.decided };
+}
+
+/** Here a flag is one more way out: manifests of another version's cluster are rendered as that version. */
+function withFlag({ code, message }: CodedProblem): CodedProblem {
+  const flag = code === 'SLW_RENDER_VERSION' ? '. Or give --controller-version with the version that was found' : '';
+  return { code, message: `${message}${flag}` };
+}
+
+/** The object that the render controller would make, but for what only a cluster knows. */
+export function renderedManifest({ pool, rendered }: Rendering, controllerVersion: string): MachineConfig {
+  return {
+    apiVersion: `${machineConfigurationGroup}/v1`,
+    kind: machineConfigKind.kind,
+    metadata: {
+      name: rendered.name,
+      labels: { [poolLabel]: pool.metadata.name },
+      annotations: {
+        [generatedByAnnotation]: controllerVersion,
+        ...(rendered.osStream !== null && { [osStreamAnnotation]: rendered.osStream }),
+      },
+    },
+    spec: rendered.spec,
+  };
+}
+
+export interface RenderCommandOptions extends ManifestOptions {
   pool: string;
   output: (typeof renderForms)[number];
 }
 
-export const runRender = (options: RenderOptions, io: Io): Promise<void> =>
+export const runRender = (options: RenderCommandOptions, io: Io): Promise<void> =>
   tellProblems(io, async () => {
     const offline = await offlineFleet(options, io.stdin);
     const pool = findPool(offline.fleet, options.pool);
@@ -24,7 +255,7 @@ export const runRender = (options: RenderOptions, io: Io): Promise<void> =>
     await write(io.stdout, inForm(rendering, options));
   });
 
-function inForm(rendering: Rendering, { output, controllerVersion = version }: RenderOptions): string {
+function inForm(rendering: Rendering, { output, controllerVersion = version }: RenderCommandOptions): string {
   const { rendered } = rendering;
   switch (output) {
     case 'name':

@@ -1,21 +1,15 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import type { CancelOptions } from './cancel.ts';
-import type { PauseOptions } from './pause.ts';
-import type { ResumeOptions } from './resume.ts';
-import type { RollbackOptions } from './rollback.ts';
+import { Command, Option } from 'commander';
+import { type Io, processIo } from '../cli/io.ts';
+import { outputOption, secondsParser, withClusterOptions } from '../cli/options.ts';
+import type { CancelOptions, PauseOptions, ResumeOptions, RollbackOptions } from './rollout.ts';
 
 /** A controller answers in well under a second; one that has just started reads the cluster first. */
 const USUAL_WAIT_SECONDS = 15;
 
-const outputOption = (): Option =>
-  new Option('-o, --output <FORM>', 'how to report').choices(['text', 'json']).default('text');
-
 const waitOption = (): Option =>
   new Option('--wait <SECONDS>', 'how long to wait for the controller’s answer')
     .default(USUAL_WAIT_SECONDS)
-    .argParser(parseSeconds);
+    .argParser(secondsParser(3600));
 
 export const pauseCommand = (io: Io = processIo): Command =>
   withClusterOptions(new Command('pause'))
@@ -26,7 +20,7 @@ export const pauseCommand = (io: Io = processIo): Command =>
     .argument('[POOL]', 'the pool to pause')
     .option('--all', 'stop the whole fleet')
     .option('--reason <TEXT>', 'why the fleet is stopped, for everybody who looks')
-    .addOption(outputOption())
+    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
@@ -35,7 +29,7 @@ Examples:
   slipway pause --all --reason "storage maintenance until 18:00"`,
     )
     .action(async (pool: string | undefined, options: PauseOptions) =>
-      (await import('./pause.ts')).runPause(pool, options, io),
+      (await import('./rollout.ts')).runPause(pool, options, io),
     );
 
 export const resumeCommand = (io: Io = processIo): Command =>
@@ -47,7 +41,7 @@ export const resumeCommand = (io: Io = processIo): Command =>
     .argument('[POOL]', 'the pool to resume')
     .option('--all', 'let the whole fleet go on')
     .addOption(waitOption())
-    .addOption(outputOption())
+    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
@@ -56,7 +50,7 @@ Examples:
   slipway resume --all`,
     )
     .action(async (pool: string | undefined, options: ResumeOptions) =>
-      (await import('./resume.ts')).runResume(pool, options, io),
+      (await import('./rollout.ts')).runResume(pool, options, io),
     );
 
 export const cancelCommand = (io: Io = processIo): Command =>
@@ -67,14 +61,16 @@ export const cancelCommand = (io: Io = processIo): Command =>
     )
     .argument('<POOL>', 'the pool whose rollout is to end')
     .addOption(waitOption())
-    .addOption(outputOption())
+    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
 Examples:
   slipway cancel worker`,
     )
-    .action(async (pool: string, options: CancelOptions) => (await import('./cancel.ts')).runCancel(pool, options, io));
+    .action(async (pool: string, options: CancelOptions) =>
+      (await import('./rollout.ts')).runCancel(pool, options, io),
+    );
 
 export const rollbackCommand = (io: Io = processIo): Command =>
   withClusterOptions(new Command('rollback'))
@@ -85,7 +81,7 @@ export const rollbackCommand = (io: Io = processIo): Command =>
     .argument('<POOL>', 'the pool to bring back')
     .option('--to <NAME>', 'the rendered config: its name, or the beginning of its hash')
     .addOption(waitOption())
-    .addOption(outputOption())
+    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
@@ -94,11 +90,5 @@ Examples:
   slipway rollback worker --to 1f2e3d4c`,
     )
     .action(async (pool: string, options: RollbackOptions) =>
-      (await import('./rollback.ts')).runRollback(pool, options, io),
+      (await import('./rollout.ts')).runRollback(pool, options, io),
     );
-
-function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  if (Number.isFinite(seconds) && seconds > 0 && seconds <= 3600) return seconds;
-  throw new InvalidArgumentError(`expected seconds, more than 0 and at most 3600, found ${JSON.stringify(text)}`);
-}

@@ -1,6 +1,6 @@
-import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
+import { Command } from 'commander';
+import { type Io, processIo } from '../cli/io.ts';
+import { outputOption, withClusterOptions } from '../cli/options.ts';
 import type { StatusOptions } from './status.ts';
 
 export const statusCommand = (io: Io = processIo): Command =>
@@ -12,7 +12,7 @@ export const statusCommand = (io: Io = processIo): Command =>
     .argument('[POOL...]', 'only these pools')
     .option('-w, --watch', 'follow the cluster until Ctrl-C; in a pipe, a line for each change')
     .option('--all-nodes', 'show every node also of pools with more than 20')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['table', 'json']).default('table'))
+    .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
       `

@@ -1,15 +1,10 @@
 import { decideFleet } from '@slipway/fleet';
-import { type FleetNow, type StatusReport, statusReport } from '@slipway/fleet/reports';
-import { createClient, type Transport } from '@slipway/kube';
-import { namedPools } from '../cluster-view/named-pools.ts';
-import { readFleet } from '../cluster-view/read-fleet.ts';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { stopSignal } from '../stop-signal.ts';
-import { paintFor, widthOf } from '../terminal/paint.ts';
-import { statusText } from './status-text.ts';
-import { watchStatus } from './watch-status.ts';
+import { statusReport } from '@slipway/fleet/reports';
+import { checkPools, readFleet, watchFleet } from '../cli/cluster.ts';
+import type { Io } from '../cli/io.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { clusterCommand } from '../cli/run.ts';
+import { changeLines, statusText } from './text.ts';
 
 export interface StatusOptions extends ClusterOptions {
   watch?: boolean;
@@ -17,43 +12,15 @@ export interface StatusOptions extends ClusterOptions {
   output: 'table' | 'json';
 }
 
-export async function runStatus(pools: readonly string[], options: StatusOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    await showStatus(transport, pools, options, io);
-  } finally {
-    await transport.close();
-  }
-}
-
-async function showStatus(
-  transport: Transport,
-  pools: readonly string[],
-  options: StatusOptions,
-  io: Io,
-): Promise<void> {
-  // Read once also before a watch: what is wrong with the cluster or the names is said at once.
-  const fleet = await readFleet(createClient(transport));
-  const only = namedPools(fleet, pools);
-  const report = (now: FleetNow): StatusReport => statusReport(now, decideFleet(now, Date.now()), only);
-  if (options.watch === true) {
-    await watchStatus({
-      transport,
-      report,
-      json: options.output === 'json',
-      allNodes: options.allNodes === true,
-      io,
-      signal: stopSignal(),
-    });
-    return;
-  }
-  const text =
-    options.output === 'json'
-      ? toJson(report(fleet))
-      : statusText(report(fleet), {
-          paint: paintFor(io.stdout),
-          allNodes: options.allNodes === true,
-          width: widthOf(io.stdout),
-        });
-  await write(io.stdout, text);
+export function runStatus(pools: readonly string[], options: StatusOptions, io: Io): Promise<void> {
+  const { allNodes = false } = options;
+  const only = pools.length === 0 ? null : new Set(pools);
+  return clusterCommand({
+    options,
+    io,
+    load: async (client) => checkPools(await readFleet(client), pools),
+    report: (fleet) => statusReport(fleet, decideFleet(fleet, Date.now()), only),
+    text: (report, style) => statusText(report, { ...style, allNodes }),
+    live: { watch: watchFleet, changes: changeLines },
+  });
 }

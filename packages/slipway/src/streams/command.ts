@@ -1,8 +1,6 @@
-import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
-import { defaultNamespace } from '../namespace.ts';
-import { withRegistryOptions } from '../registry-options.ts';
+import { Command } from 'commander';
+import { type Io, processIo } from '../cli/io.ts';
+import { defaultNamespace, outputOption, withClusterOptions, withRegistryOptions } from '../cli/options.ts';
 import type { InspectOptions } from './inspect.ts';
 import type { MigrateOptions } from './migrate.ts';
 import type { StreamsOptions } from './streams.ts';
@@ -15,7 +13,7 @@ export const streamsCommand = (io: Io = processIo): Command =>
     )
     // Else an option behind the name of a subcommand would be taken for one of ours.
     .enablePositionalOptions()
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['table', 'json']).default('table'))
+    .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
       `
@@ -37,7 +35,7 @@ const inspectCommand = (io: Io): Command =>
     )
     .argument('[RELEASE_IMAGE]', 'the release image, by digest or tag')
     .option('--image-references <FILE>', 'instead of a release image: its /release-manifests/image-references')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['text', 'json']).default('text'))
+    .addOption(outputOption(['text', 'json']))
     .addHelpText(
       'after',
       `
@@ -60,7 +58,7 @@ const migrateCommand = (io: Io): Command =>
     .argument('<STREAM>', 'the stream it is to be on')
     .option('--dry-run', 'show it, and change nothing')
     .option('--namespace <name>', 'where Slipway runs', defaultNamespace)
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['text', 'json']).default('text'))
+    .addOption(outputOption(['text', 'json']))
     .option('-v, --verbose', 'every machine, pod and reason by name')
     .addHelpText(
       'after',

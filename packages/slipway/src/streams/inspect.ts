@@ -1,18 +1,26 @@
 import { readSources } from '@slipway/controllers';
-import { discoverStreams, type StreamSources } from '@slipway/fleet/stream-discovery';
+import { type CodedProblem, defaultStreamOf, formatProblem, ProblemList, type StreamLifecycle } from '@slipway/fleet';
+import { discoverStreams, type Discovery, type StreamNote, type StreamSources } from '@slipway/fleet/stream-discovery';
 import type { InspectedImage, Registry } from '@slipway/registry';
 import { type Progress, silentProgress, terminalProgress } from '@slipway/tools/controlplane';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { openRegistry } from '../open-registry.ts';
-import { ProblemList } from '@slipway/fleet';
-import { tellProblems } from '../tell-problems.ts';
-import { readSmallFile } from '../read-small-file.ts';
-import type { RegistryFlags } from '../registry-options.ts';
-import { isTerminal, paintFor, widthOf } from '../terminal/paint.ts';
-import { type InspectReport, inspectReport } from './inspect-report.ts';
-import { inspectText } from './inspect-text.ts';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, readSmallFile, toJson, write } from '../cli/io.ts';
+import type { RegistryFlags } from '../cli/options.ts';
+import { openRegistry } from '../cli/registry.ts';
+import { tellProblems } from '../cli/run.ts';
+import {
+  byteSize,
+  type Cell,
+  isTerminal,
+  type Paint,
+  plain,
+  safeLine,
+  styleFor,
+  table,
+  type TextStyle,
+  wrapText,
+} from '../cli/terminal.ts';
+import { lifecycleCell } from './streams.ts';
 
 export interface InspectOptions extends RegistryFlags {
   imageReferences?: string;
@@ -31,10 +39,7 @@ export const runInspect = (image: string | undefined, options: InspectOptions, i
       progress.clear();
       await registry.close();
     }
-    const text =
-      options.output === 'json'
-        ? toJson(report)
-        : inspectText(report, { paint: paintFor(io.stdout), width: widthOf(io.stdout) });
+    const text = options.output === 'json' ? toJson(report) : inspectText(report, styleFor(io.stdout));
     await write(io.stdout, text);
   });
 
@@ -81,3 +86,116 @@ async function inspectRelease(
   if (failed.length > 0) throw ProblemList.of('SLW_STREAM_SOURCE_FAILED', failed);
   return inspectReport(name, discoverStreams(readings), images);
 }
+
+/** The OS image streams of a release. `-o json` gives exactly this. */
+export interface InspectReport {
+  /** What was looked at. */
+  readonly release: string;
+  /** Of the platform; null: the release does not say. */
+  readonly version: string | null;
+  /** What a new pool of a new cluster gets; null: `problems` says why there is none. */
+  readonly defaultStream: string | null;
+  /** By name. */
+  readonly streams: readonly InspectedStream[];
+  /** What was left out, and why. */
+  readonly notes: readonly StreamNote[];
+  /** What a cluster of this release would complain of. */
+  readonly problems: readonly CodedProblem[];
+}
+
+interface InspectedStream {
+  readonly name: string;
+  readonly isDefault: boolean;
+  /** Null: it lives. */
+  readonly lifecycle: StreamLifecycle | null;
+  readonly os: StreamImage;
+  readonly extensions: StreamImage;
+}
+
+interface StreamImage {
+  /** By digest. */
+  readonly image: string;
+  /** As its labels say; null: they do not. */
+  readonly version: string | null;
+  /** As it is transferred. */
+  readonly bytes: number;
+}
+
+/** `images` by their references: every image of the streams that were found. */
+export function inspectReport(
+  release: string,
+  { found, notes, version }: Discovery,
+  images: ReadonlyMap<string, Pick<InspectedImage, 'labels' | 'size'>>,
+): InspectReport {
+  const available = found.map(({ stream }) => stream);
+  const chosen = available.length === 0 ? null : defaultStreamOf({ version, available, override: null });
+  const defaultStream = chosen?.ok === true ? chosen.name : null;
+  const imageOf = (image: string): StreamImage => {
+    const { labels = {}, size = 0 } = images.get(image) ?? {};
+    return { image, version: labels['org.opencontainers.image.version'] ?? labels['version'] ?? null, bytes: size };
+  };
+  return {
+    release,
+    version,
+    defaultStream,
+    streams: found.map(({ stream, lifecycle }) => ({
+      name: stream.name,
+      isDefault: stream.name === defaultStream,
+      lifecycle,
+      os: imageOf(stream.osImage),
+      extensions: imageOf(stream.osExtensionsImage),
+    })),
+    notes,
+    problems: chosen?.ok === false ? [chosen.problem] : [],
+  };
+}
+
+export function inspectText(report: InspectReport, { paint = plain, width }: Partial<TextStyle> = {}): string {
+  const { release, version, streams, notes, problems } = report;
+  const lines = [
+    ...(streams.length === 0 ? ['It has no OS image stream: a cluster of this release offers its pools none.'] : []),
+    ...streams.flatMap(messageLines),
+    ...[...problems, ...notes].map(formatProblem),
+  ];
+  const blocks = [
+    `${safeLine(release)}: version ${safeLine(version ?? 'not said')}\n`,
+    ...(streams.length === 0 ? [] : [streamTable(streams, paint), imageTable(streams, paint)]),
+    ...(lines.length === 0
+      ? []
+      : [
+          lines
+            .flatMap((line) => wrapText(safeLine(line), width))
+            .join('\n')
+            .concat('\n'),
+        ]),
+  ];
+  return blocks.join('\n');
+}
+
+const streamTable = (streams: readonly InspectedStream[], paint: Paint): string =>
+  table(
+    ['STREAM', 'DEFAULT', 'LIFECYCLE', 'OS VERSION', 'OS IMAGE', 'EXTENSIONS'],
+    streams.map((stream): Cell[] => [
+      stream.name,
+      stream.isDefault ? 'yes' : '-',
+      lifecycleCell(stream.lifecycle),
+      stream.os.version ?? '-',
+      byteSize(stream.os.bytes),
+      byteSize(stream.extensions.bytes),
+    ]),
+    paint,
+  );
+
+/** Whole, since they are here to be copied. */
+const imageTable = (streams: readonly InspectedStream[], paint: Paint): string =>
+  table(
+    ['STREAM', 'ROLE', 'IMAGE'],
+    streams.flatMap(({ name, os, extensions }): Cell[][] => [
+      [name, 'os', os.image],
+      [name, 'extensions', extensions.image],
+    ]),
+    paint,
+  );
+
+const messageLines = ({ name, lifecycle }: InspectedStream): string[] =>
+  lifecycle === null || lifecycle.message === null ? [] : [`${name}: ${lifecycle.message}`];

@@ -1,22 +1,18 @@
-import { ProblemList } from '@slipway/fleet';
-import { exitCodeOf } from '@slipway/fleet/plan';
-import { type Client, createClient } from '@slipway/kube';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { CommandError } from '../errors.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { openRegistry } from '../open-registry.ts';
-import { planCluster, type Planned } from '../plan/plan-cluster.ts';
-import { createProgress } from '../plan/progress.ts';
-import type { RegistryFlags } from '../registry-options.ts';
-import { changePool } from '../rollout/change-pool.ts';
-import { nextWords } from '../rollout/next-words.ts';
-import { readBrakes } from '../rollout/read-brakes.ts';
-import { tellProblems } from '../tell-problems.ts';
-import { safeText } from '../terminal/safe-text.ts';
-import { type Download, downloadOf } from './download.ts';
-import type { MigrateReport } from './migrate-report.ts';
-import { migrateText } from './migrate-text.ts';
+import { count } from '@slipway/base/text';
+import { formatProblem, ProblemList, type Stream } from '@slipway/fleet';
+import { exitCodeOf, type FleetPlan } from '@slipway/fleet/plan';
+import type { Client } from '@slipway/kube';
+import type { Registry } from '@slipway/registry';
+import { CommandError, isForeseen } from '../cli/errors.ts';
+import { createProgress, type Io, toJson, write, writeLines } from '../cli/io.ts';
+import type { RegistryFlags } from '../cli/options.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { openRegistry } from '../cli/registry.ts';
+import { withCluster } from '../cli/run.ts';
+import { byteSize, safeText, shortImage } from '../cli/terminal.ts';
+import { planCluster, type Planned } from '../plan/plan.ts';
+import { planText, type TextOptions } from '../plan/text.ts';
+import { changePool, nextWords, readBrakes } from '../rollout/pools.ts';
 import { type Migration, migrationOf } from './migration.ts';
 
 export interface MigrateOptions extends ClusterOptions, RegistryFlags {
@@ -27,19 +23,28 @@ export interface MigrateOptions extends ClusterOptions, RegistryFlags {
 }
 
 export const runMigrate = (pool: string, stream: string, options: MigrateOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
-    const transport = await connect(options);
-    try {
-      await migrate(createClient(transport), pool, stream, options, io);
-    } finally {
-      await transport.close();
-    }
-  });
+  withCluster(options, io, (client) => migrate(client, pool, stream, options, io));
+
+/** `-o json` gives exactly this. */
+export interface MigrateReport {
+  readonly pool: string;
+  /** The stream it is on; null: nobody knows. */
+  readonly from: string | null;
+  readonly to: string;
+  readonly dryRun: boolean;
+  /** Whether the pool was told. */
+  readonly changed: boolean;
+  /** As `slipway plan -o json` has it. */
+  readonly plan: FleetPlan;
+  readonly download: Download;
+  /** Commands that show how it goes, each with what it shows. */
+  readonly watch: readonly string[];
+}
 
 async function migrate(client: Client, pool: string, stream: string, options: MigrateOptions, io: Io): Promise<void> {
   const { migration, plan, notes } = await planMigration(client, pool, stream, options, io);
   const dryRun = options.dryRun ?? false;
-  await write(io.stderr, [...notes, ...plan.warnings.map((text) => `warning: ${text}`)].map(line).join(''));
+  await writeLines(io.stderr, [...notes, ...plan.warnings.map((text) => `warning: ${text}`)]);
   const willChange = !dryRun && plan.problems.length === 0 && migration.askedBefore !== migration.to.name;
   const report: MigrateReport = {
     pool,
@@ -95,16 +100,6 @@ async function planMigration(
   return { ...planned, migration };
 }
 
-async function askDownload({ to, needsExtensions }: Migration, options: MigrateOptions): Promise<Download> {
-  // The sizes are worth a moment, and no more.
-  const registry = await openRegistry(options, { retries: 1, silenceMs: 5000 });
-  try {
-    return await downloadOf(to, needsExtensions, registry);
-  } finally {
-    await registry.close();
-  }
-}
-
 /** Others may have told the pool something else since it was looked at: then the plan is not about it. */
 async function tell(client: Client, { pool, to, askedBefore }: Migration): Promise<void> {
   await changePool(client, pool, ({ spec }) => {
@@ -132,4 +127,73 @@ const watchLines = (pool: string): string[] => [
   `slipway pause ${pool}   no further machine begins; one that has a newer major version of the OS cannot go back`,
 ];
 
-const line = (text: string): string => `${text}\n`;
+export function migrateText(report: MigrateReport, options: TextOptions): string {
+  const { pool, from, to, plan, download, watch } = report;
+  const head = `Pool ${pool}: stream ${from ?? '(not known)'} → ${to}`;
+  const machines = plan.pools.flatMap(({ nodes }) => nodes).filter(({ isAffected }) => isAffected).length;
+  return [
+    `${safeText(head)}\n`,
+    planText(plan, options),
+    ...(machines === 0 ? [] : [`${safeText(downloadLines(download, machines).join('\n'))}\n`]),
+    ...(watch.length === 0 ? [] : [`${safeText(['Watch', ...watch.map((line) => `  ${line}`)].join('\n'))}\n`]),
+  ].join('\n');
+}
+
+function downloadLines(download: Download, machines: number): string[] {
+  const { bytesPerMachine, problem } = download;
+  const each = machines === 1 ? '1 machine' : `each of ${count(machines, 'machine')}`;
+  if (bytesPerMachine === null) {
+    return [
+      `Download: how much ${each} fetches is not known: ${problem ?? ''}`,
+      '  (--pull-secret, --registry-ca and --registries-conf say how to ask)',
+    ];
+  }
+  return [
+    `Download: at most ${byteSize(bytesPerMachine)} for ${each}, less where layers are there already`,
+    `  OS image ${shortImage(download.osImage)}: ${byteSize(download.osBytes ?? 0)}`,
+    download.osExtensionsImage === null
+      ? '  no image of OS extensions: the pool has none'
+      : `  image of OS extensions ${shortImage(download.osExtensionsImage)}: ${byteSize(download.extensionsBytes ?? 0)}`,
+  ];
+}
+
+export interface Download {
+  readonly osImage: string;
+  /** As it is transferred; null: not known, `problem` says why. A machine fetches less where it has some of the layers. */
+  readonly osBytes: number | null;
+  /** Null: the pool has no extensions, so that its machines do not fetch them. */
+  readonly osExtensionsImage: string | null;
+  readonly extensionsBytes: number | null;
+  /** All that one machine fetches at most. */
+  readonly bytesPerMachine: number | null;
+  readonly problem: string | null;
+}
+
+/** A registry that cannot be asked is no reason not to say the rest. */
+export async function downloadOf(
+  { osImage, osExtensionsImage }: Stream,
+  needsExtensions: boolean,
+  registry: Pick<Registry, 'inspect'>,
+): Promise<Download> {
+  const images = { osImage, osExtensionsImage: needsExtensions ? osExtensionsImage : null };
+  try {
+    const { size: osBytes } = await registry.inspect(osImage);
+    const extensionsBytes = needsExtensions ? (await registry.inspect(osExtensionsImage)).size : null;
+    const bytesPerMachine = osBytes + (extensionsBytes ?? 0);
+    return { ...images, osBytes, extensionsBytes, bytesPerMachine, problem: null };
+  } catch (error) {
+    if (!isForeseen(error)) throw error;
+    const problem = formatProblem(error);
+    return { ...images, osBytes: null, extensionsBytes: null, bytesPerMachine: null, problem };
+  }
+}
+
+async function askDownload({ to, needsExtensions }: Migration, options: MigrateOptions): Promise<Download> {
+  // The sizes are worth a moment, and no more.
+  const registry = await openRegistry(options, { retries: 1, silenceMs: 5000 });
+  try {
+    return await downloadOf(to, needsExtensions, registry);
+  } finally {
+    await registry.close();
+  }
+}

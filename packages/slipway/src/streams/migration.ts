@@ -10,8 +10,8 @@ import {
   trackedBy,
 } from '@slipway/fleet';
 import type { Applied, FleetState } from '@slipway/fleet/plan';
-import { noSuchPool } from '../cluster-view/named-pools.ts';
-import { CommandError } from '../errors.ts';
+import { noSuchPool } from '../cli/cluster.ts';
+import { CommandError } from '../cli/errors.ts';
 
 export interface Migration {
   readonly pool: string;

@@ -1,41 +1,132 @@
 import { machineConfigPools } from '@slipway/api';
-import { streamsOf } from '@slipway/fleet';
-import { type StreamsReport, streamsReport } from '@slipway/fleet/reports';
-import { type Client, createClient, isKubeError } from '@slipway/kube';
-import { notInstalled } from '../cluster-view/read-fleet.ts';
-import { readGate } from '../cluster-view/read-gate.ts';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { paintFor, widthOf } from '../terminal/paint.ts';
-import { findOsImageStream } from './read-streams.ts';
-import { streamsText } from './streams-text.ts';
+import { formatProblem, type StreamLifecycle, streamsOf } from '@slipway/fleet';
+import { type PoolEntry, type StreamEntry, type StreamsReport, streamsReport } from '@slipway/fleet/reports';
+import type { Client } from '@slipway/kube';
+import { findOsImageStream, readGate, whereInstalled } from '../cli/cluster.ts';
+import type { Io } from '../cli/io.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { clusterCommand } from '../cli/run.ts';
+import {
+  type Cell,
+  type Paint,
+  plain,
+  safeLine,
+  shortImage,
+  table,
+  type TextStyle,
+  wrapText,
+} from '../cli/terminal.ts';
 
 export interface StreamsOptions extends ClusterOptions {
   output: 'table' | 'json';
 }
 
-export async function runStreams(options: StreamsOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    const report = await readReport(createClient(transport));
-    const text =
-      options.output === 'json'
-        ? toJson(report)
-        : streamsText(report, { paint: paintFor(io.stdout), width: widthOf(io.stdout) });
-    await write(io.stdout, text);
-  } finally {
-    await transport.close();
-  }
-}
+export const runStreams = (options: StreamsOptions, io: Io): Promise<void> =>
+  clusterCommand({ options, io, load: readReport, report: (report) => report, text: streamsText });
 
-async function readReport(client: Client): Promise<StreamsReport> {
-  try {
+const readReport = (client: Client): Promise<StreamsReport> =>
+  whereInstalled(client, async () => {
     const pools = await Array.fromAsync(client.list(machineConfigPools));
     const found = await findOsImageStream(client);
     return streamsReport(found === undefined ? null : streamsOf(found), pools, await readGate(client, 'OSStreams'));
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) throw error;
-    throw notInstalled(client.transport.server, error);
+  });
+
+export function streamsText(report: StreamsReport, { paint = plain, width }: Partial<TextStyle> = {}): string {
+  const { streams } = report;
+  const sentences = [
+    ...(streams.length === 0 ? noStreams(report) : gateLines(report)),
+    ...streams.flatMap(lifecycleLines),
+    ...(report.gate?.isOn === false ? [] : report.pools.flatMap((pool) => poolLines(pool, report))),
+  ];
+  const told = sentences.flatMap((line) => wrapText(safeLine(line), width)).map((line) => `${line}\n`);
+  const blocks = [
+    ...(streams.length === 0 ? [] : [streamTable(streams, paint)]),
+    ...(told.length === 0 ? [] : [told.join('')]),
+  ];
+  return blocks.join('\n');
+}
+
+function streamTable(streams: readonly StreamEntry[], paint: Paint): string {
+  return table(
+    ['STREAM', 'DEFAULT', 'LIFECYCLE', 'POOLS', 'OS IMAGE', 'EXTENSIONS'],
+    streams.map((stream): Cell[] => [
+      stream.name,
+      stream.isDefault ? 'yes' : '-',
+      lifecycleCell(stream.lifecycle),
+      stream.pools.join(', ') || '-',
+      shortImage(stream.osImage),
+      shortImage(stream.osExtensionsImage),
+    ]),
+    paint,
+  );
+}
+
+/** The life of a stream in a table. */
+export function lifecycleCell(lifecycle: StreamLifecycle | null): Cell {
+  if (lifecycle === null) return '-';
+  const text = lifecycle.successor === null ? lifecycle.state : `${lifecycle.state}, then ${lifecycle.successor}`;
+  return { text, colour: lifecycle.state === 'blocked' ? 'red' : 'yellow' };
+}
+
+/** Only a stream that somebody is on is worth a sentence. */
+function lifecycleLines({ name, lifecycle, pools }: StreamEntry): string[] {
+  if (lifecycle === null || pools.length === 0) return [];
+  const { state, successor, message } = lifecycle;
+  const meaning =
+    state === 'blocked'
+      ? `Stream ${name} is blocked: the platform cannot be upgraded while pools are on it.`
+      : `Stream ${name} is deprecated.`;
+  const said = message === null ? '' : ` ${message.replace(/\.?$/, '.')}`;
+  const to = successor ?? 'STREAM';
+  return [`${meaning}${said} Migrate: ${pools.map((pool) => `slipway streams migrate ${pool} ${to}`).join('; ')}`];
+}
+
+function poolLines(pool: PoolEntry, report: StreamsReport): string[] {
+  return [...stateLines(pool, report), ...pool.problems.map(formatProblem)];
+}
+
+function stateLines(pool: PoolEntry, { streams }: StreamsReport): string[] {
+  const { name, state, stream, asked, reached, keeps } = pool;
+  const image = keeps === null ? 'the OS it has' : shortImage(keeps);
+  const migrate = `slipway streams migrate ${name} STREAM`;
+  switch (state) {
+    case 'removed':
+      return [
+        `Pool ${name}: frozen at ${image}: its stream ${stream} is no longer in the payload, so its OS gets no updates. Move it to another: ${migrate}`,
+      ];
+    case 'unknown':
+      return [
+        `Pool ${name}: frozen at ${image}: its OS came before streams, and nothing tells which stream it is. Say which one: ${migrate}`,
+      ];
+    case 'not yet decided':
+      return streams.length === 0 ? [] : [`Pool ${name}: the controllers have not put it on a stream yet`];
+    case 'on stream':
+      return reached === null || reached === stream || asked === null
+        ? []
+        : [`Pool ${name}: on its way from ${reached} to ${stream}: slipway status ${name}`];
   }
 }
+
+const gateLines = ({ gate }: StreamsReport): string[] =>
+  gate?.isOn === false ? [`OS image streams are off (${gate.because}): no pool follows them. ${turnOn(gate)}`] : [];
+
+function noStreams({ gate }: StreamsReport): string[] {
+  if (gate?.isOn === false) {
+    return [
+      `OS image streams are off (${gate.because}): every pool has the OS image of ConfigMap machine-config-osimageurl or of its MachineConfigs. ${turnOn(gate)}`,
+    ];
+  }
+  if (gate === null) {
+    return [
+      `This cluster has no OSImageStream: the feature gate OSStreams is off, or no controller runs. ${turnOn(gate)}`,
+    ];
+  }
+  return [
+    'This cluster has no OSImageStream yet, though OSStreams is on: no source of OS images could be read, or no controller runs. The log of slipway controller and condition Degraded of ClusterOperator machine-config say which; sources are the release image (ClusterVersion version, or slipway controller --release-image), ConfigMap machine-config-osimageurl, and slipway controller --os-image with --os-extensions-image.',
+  ];
+}
+
+const turnOn = (gate: StreamsReport['gate']): string =>
+  gate === null
+    ? 'Start the controllers with slipway controller --feature-gates OSStreams=true.'
+    : 'To turn them on, add OSStreams to spec.customNoUpgrade.enabled of FeatureGate cluster.';

@@ -3,7 +3,8 @@
 import { bootImagesCommand } from '../bootimages/command.ts';
 import { dataImageCommand } from '../dataimage/command.ts';
 import { diffCommand } from '../diff/command.ts';
-import { failureText } from '../fail.ts';
+import { explainCommand } from '../explain/command.ts';
+import { failureText } from '../cli/errors.ts';
 import { historyCommand } from '../history/command.ts';
 import { pinCommand } from '../pin/command.ts';
 import { planCommand } from '../plan/command.ts';
@@ -19,6 +20,7 @@ const commands = {
   cancel: cancelCommand,
   dataimage: dataImageCommand,
   diff: diffCommand,
+  explain: explainCommand,
   history: historyCommand,
   pause: pauseCommand,
   pin: pinCommand,

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import type { Command } from 'commander';
-import type { Io } from '../ignition/io.ts';
+import type { Io } from '../cli/io.ts';
 
 export interface Ran {
   out: string;

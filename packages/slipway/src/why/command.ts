@@ -1,6 +1,6 @@
-import { Command, Option } from 'commander';
-import { withClusterOptions } from '../cluster-options.ts';
-import { type Io, processIo } from '../ignition/io.ts';
+import { Command } from 'commander';
+import { type Io, processIo } from '../cli/io.ts';
+import { outputOption, withClusterOptions } from '../cli/options.ts';
 import type { WhyOptions } from './why.ts';
 
 export const whyCommand = (io: Io = processIo): Command =>
@@ -10,7 +10,7 @@ export const whyCommand = (io: Io = processIo): Command =>
       'Says of one node which pool it is in, what it has and is to have, why it was given that and when, why it has its turn or has not, what its drain waits for, what its daemon complains of, and what to do. Reads only.',
     )
     .argument('<NODE>', 'the name of the Node')
-    .addOption(new Option('-o, --output <FORM>', 'how to show it').choices(['text', 'json']).default('text'))
+    .addOption(outputOption(['text', 'json']))
     .addHelpText(
       'after',
       `

@@ -9,8 +9,7 @@ import {
   type RolloutDecision,
 } from '@slipway/fleet';
 import { type FleetNow, nodeStepOf, noStep, wayOut } from '@slipway/fleet/reports';
-import { CommandError } from '../errors.ts';
-import { nearNames } from '../explain/near-names.ts';
+import { CommandError, nearNames } from '../cli/errors.ts';
 
 export type WhyReport = WhyInPool | WhyOutside;
 

@@ -3,7 +3,7 @@ import { decideFleet } from '@slipway/fleet';
 import { recordIn, type SampleFleet, sampleFleet, sampleNode, samplePoolOf } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { type WhyInPool, type WhyReport, whyReport } from './why-report.ts';
-import { whyText } from './why-text.ts';
+import { whyText } from './why.ts';
 
 const now = Date.parse('2026-01-02T04:00:00Z');
 

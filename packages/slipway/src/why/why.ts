@@ -1,24 +1,61 @@
-import { createClient } from '@slipway/kube';
-import { decideFleet } from '@slipway/fleet';
-import { readFleet } from '../cluster-view/read-fleet.ts';
-import { type ClusterOptions, connect } from '../connect.ts';
-import { type Io, write } from '../ignition/io.ts';
-import { toJson } from '../manifests/manifest-text.ts';
-import { paintFor } from '../terminal/paint.ts';
-import { whyReport } from './why-report.ts';
-import { whyText } from './why-text.ts';
+import { decideFleet, formatProblem } from '@slipway/fleet';
+import { readFleet } from '../cli/cluster.ts';
+import type { Io } from '../cli/io.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { clusterCommand } from '../cli/run.ts';
+import { type Paint, plain, safeLine, safeText, shortConfigs } from '../cli/terminal.ts';
+import { type WhyInPool, type WhyReport, whyReport } from './why-report.ts';
 
 export interface WhyOptions extends ClusterOptions {
   output: 'text' | 'json';
 }
 
-export async function runWhy(node: string, options: WhyOptions, io: Io): Promise<void> {
-  const transport = await connect(options);
-  try {
-    const fleet = await readFleet(createClient(transport));
-    const report = whyReport(node, fleet, decideFleet(fleet, Date.now()));
-    await write(io.stdout, options.output === 'json' ? toJson(report) : whyText(report, paintFor(io.stdout)));
-  } finally {
-    await transport.close();
-  }
+export const runWhy = (node: string, options: WhyOptions, io: Io): Promise<void> =>
+  clusterCommand({
+    options,
+    io,
+    load: readFleet,
+    report: (fleet) => whyReport(node, fleet, decideFleet(fleet, Date.now())),
+    text: (report, { paint }) => whyText(report, paint),
+  });
+
+export function whyText(report: WhyReport, paint: Paint = plain): string {
+  if (report.pool === null) return `${formatProblem({ code: report.code, message: safeText(report.why) })}\n`;
+  const rows = rowsOf(report).filter(([, text]) => text !== '');
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, text]) => `  ${name.padEnd(width)}  ${safeLine(text)}`);
+  return [
+    `Node ${report.node} of pool ${report.pool}: ${paint('bold', report.phase)}`,
+    `  ${sentence(report.why)}`,
+    '',
+    ...lines,
+    '',
+    ...report.wayOut.map((text) => `→ ${safeLine(text)}`),
+    '',
+  ].join('\n');
 }
+
+function rowsOf(report: WhyInPool): [string, string][] {
+  const { given } = report;
+  return [
+    ['has', `${report.current ?? 'a config that is not known yet'} (${conditionOf(report)})`],
+    ['was told', report.desired ?? 'nothing yet'],
+    ['when and why', given === null ? '' : `${given.at}: ${shortConfigs(given.why)}`],
+    ['pool is for', report.target ?? 'nothing yet: no config was rendered'],
+    ['does now', report.step === '' ? '' : `${report.step}, since ${report.stepSince}`],
+    ['drain waits for', report.drainBlocked],
+    ['daemon says', report.reason],
+    ['the pool', `${report.poolPhase}: ${shortConfigs(report.poolSummary)}`],
+  ];
+}
+
+function conditionOf({ state, isReady, notReady, isCordoned, isCordonedByUs }: WhyInPool): string {
+  const cordoned = isCordonedByUs ? 'cordoned for its update' : 'cordoned by somebody';
+  return [
+    `state ${state ?? 'not known'}`,
+    isReady ? 'ready' : `not ready${notReady === '' ? '' : `: ${notReady}`}`,
+    ...(isCordoned ? [cordoned] : []),
+  ].join(', ');
+}
+
+const sentence = (text: string): string => shortConfigs(safeLine(text));

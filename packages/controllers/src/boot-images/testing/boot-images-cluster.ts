@@ -21,7 +21,7 @@ import {
   releasePayloadImageAnnotation,
   secrets,
 } from '@slipway/api';
-import { type MachineManager, type ResourceVerdict, templateKinds } from '@slipway/fleet/boot-images';
+import { type MachineManager, type ResourceVerdict, templateKinds, templatesOf } from '@slipway/fleet/boot-images';
 import {
   type Client,
   createClient,
@@ -41,9 +41,8 @@ import { until } from '@slipway/testing/wait';
 import { osStreamsGate } from '../../feature-gates.ts';
 import { upgradeableController } from '../../os-streams/upgradeable-controller.ts';
 import { bootImagesControllers } from '../controllers.ts';
-import { bootImagesGate } from '../options.ts';
-import { templatesOf } from '../infrastructure-templates.ts';
-import { createVerdictBoard } from '../verdict-board.ts';
+import { bootImagesGate } from '../sources.ts';
+import { createVerdictBoard } from '../report-controller.ts';
 
 export const places = {
   ours: 'openshift-machine-config-operator',

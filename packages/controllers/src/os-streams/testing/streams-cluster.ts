@@ -24,7 +24,7 @@ import { builtInController } from '../../built-in-controller.ts';
 import { renderController } from '../../render/controller.ts';
 import { rolloutController } from '../../rollout/controller.ts';
 import { osStreamsControllers } from '../controllers.ts';
-import type { RetryTimes } from '../pool-streams-controller.ts';
+import type { RetryTimes } from '../options.ts';
 import { registryWith } from '../read-sources.ts';
 
 const namespace = 'openshift-machine-config-operator';

@@ -9,6 +9,7 @@ import {
   copyOfAnnotation,
   isNameTooLong,
   managedStubName,
+  stubNames,
   type StubNames,
   type StubSecret,
   stubText,
@@ -160,3 +161,32 @@ const noManaged = (facts: StubFacts, role: string): string =>
 
 const notOurs = (facts: StubFacts): string =>
   `Secret ${at(facts, facts.names.copy)}: expected our copy of the customised stub ${facts.names.original}, found somebody else's. Give it another name`;
+
+export interface UserData {
+  readonly reading: StubReading;
+  /** Our copy as it shall be; null where there is none, or it is so already. */
+  readonly copy: WantedCopy | null;
+}
+
+/** All that decides about user data, by whoever can load Secrets; '' is the name of none. `names`: those that were looked at. */
+export async function readStubFacts(
+  { api, namespace }: Pick<MachineResource, 'api' | 'namespace'>,
+  reference: string,
+  load: (name: string) => Promise<StubSecret | null>,
+): Promise<{ readonly facts: StubFacts; readonly names: readonly string[] }> {
+  const names = stubNames(reference, await load(reference));
+  const original = await load(names.original);
+  const copy = await load(names.copy);
+  const role = stubRole(original ?? copy, api);
+  const managedName = role === null ? '' : managedStubName(role);
+  const managed = await load(managedName);
+  return {
+    facts: { api, namespace, reference, names, original, copy, managed },
+    names: [reference, names.original, names.copy, managedName],
+  };
+}
+
+export function userDataOf(facts: StubFacts): UserData {
+  const step = nextStubStep(facts);
+  return { reading: stubReading(facts.reference, step), copy: step.type === 'copy' ? step.copy : null };
+}

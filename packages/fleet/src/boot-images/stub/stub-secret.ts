@@ -1,4 +1,5 @@
 // The Secret that holds a stub, in the forms of both machine APIs.
+import type { Secret } from '@slipway/api';
 import { managedByLabel } from '../../kube-object.ts';
 import type { MachineResource } from '../verdict.ts';
 
@@ -9,6 +10,15 @@ export interface StubSecret {
   readonly type: string;
   readonly data: Readonly<Record<string, string>>;
 }
+
+export const stubSecretOf = ({ metadata, type, data = {} }: Secret): StubSecret => ({
+  labels: metadata.labels ?? {},
+  annotations: metadata.annotations ?? {},
+  type: type ?? 'Opaque',
+  data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decode(value)])),
+});
+
+const decode = (value: string): string => Buffer.from(value, 'base64').toString('utf8');
 
 type Api = MachineResource['api'];
 

@@ -1,5 +1,5 @@
 // Pools and machines for the tests beside: all well at one config, unless said otherwise.
-import type { RolloutDecision } from '../choose-nodes.ts';
+import type { RolloutDecision } from '../facts.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest, RolloutState } from '../facts.ts';
 import { defaultRolloutPolicy } from '../policy.ts';
 import { AFTER_FAILURE } from '../read-facts.ts';

@@ -1,0 +1,200 @@
+// Counts the changes of ConfigMap coreos-bootimages, remembers the images that were in it, and stamps it once it may be followed.
+import {
+  bootImagesConfigMap,
+  clusterVersions,
+  type ConfigMap,
+  configMaps,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  osImagesConfigMap,
+  releasePayloadImageAnnotation,
+  singletonName,
+  targetConfigAnnotation,
+} from '@slipway/api';
+import { findStream, selectMachineConfigs, streamsOf } from '@slipway/fleet';
+import {
+  annotationSteps,
+  type BootImageConfig,
+  knownImagesAnnotation,
+  nextKept,
+  nextStamp,
+  parseBootImageConfig,
+  type PatchStep,
+  patchSteps,
+  type PoolOsProgress,
+  type PoolProgress,
+  readStamp,
+  type ReleaseFacts,
+  type ReleaseSource,
+  type StampWrite,
+  waitsFor,
+} from '@slipway/fleet/boot-images';
+import { type Context, type ControllerDef, done, type Read, type Source, type Stored } from '@slipway/kube';
+import { poolOsOf, type PoolOsOptions } from '../pool-os.ts';
+import {
+  clusterVersionSource,
+  givenMachineConfigs,
+  osImagesSource,
+  osImageStreamSource,
+  streamObjectIn,
+} from '../sources.ts';
+import { bootImagesGate, type BootImagesOptions, fieldManager, goldenSource } from './sources.ts';
+
+const once = (): string[] => [singletonName];
+
+export function goldenConfigController(options: BootImagesOptions): ControllerDef {
+  const { namespace } = options;
+  /** The version of it about which nothing is left to do. */
+  let settled: string | undefined;
+  return {
+    name: 'boot-images-config',
+    gate: bootImagesGate,
+    fieldManager,
+    reads: [
+      // That it has changed; what is in it is asked for. Two ConfigMaps cannot be told apart otherwise.
+      { ...goldenSource(namespace), as: 'metadata', keysOf: once },
+      ...releaseSources(options, once),
+    ],
+    owns: [{ resource: configMaps }],
+    startsWith: [singletonName],
+    async reconcile(_, context) {
+      const seen = context.read(configMaps, { as: 'metadata' }).get(`${namespace}/${bootImagesConfigMap}`);
+      if (seen === undefined || seen.metadata.resourceVersion === settled) return done();
+      const configMap = await context.client.find(configMaps, { namespace, name: bootImagesConfigMap });
+      if (configMap === undefined) return done();
+      if (await isSettled(configMap, options, context)) settled = configMap.metadata.resourceVersion;
+      return done();
+    },
+  };
+}
+
+/** Does what is left to do about it. */
+async function isSettled(configMap: Stored<ConfigMap>, options: BootImagesOptions, context: Context): Promise<boolean> {
+  const parsed = parseBootImageConfig(configMap);
+  // What is wrong with it is told of every resource that needs it, and its change wakes us.
+  if (!parsed.ok) return true;
+  const { config } = parsed;
+  const { data = {}, metadata } = configMap;
+  const { annotations = {} } = metadata;
+  const facts = { data, annotations, version: options.controllerVersion, now: context.now().getTime() };
+  const isStamped = readStamp(facts).state.type === 'stamped';
+  const write = isStamped
+    ? null
+    : nextStamp(facts, waitsFor(await readRelease(config.releaseVersion, options, context)));
+  const steps = stepsOf(configMap, write, config);
+  if (steps.length > 0) {
+    await context.write.jsonPatch(configMaps, configMap, steps);
+    context.log.info(write ?? {}, 'wrote what is known of the boot images of the release');
+  }
+  return isStamped && steps.length === 0;
+}
+
+function stepsOf(
+  { data = {}, metadata }: Stored<ConfigMap>,
+  write: StampWrite | null,
+  config: BootImageConfig,
+): PatchStep[] {
+  const known = nextKept(config, metadata.annotations?.[knownImagesAnnotation]);
+  const wanted = Object.entries({ ...data, ...write?.data });
+  const kept = wanted.filter((entry): entry is [string, string] => entry[1] !== null);
+  return [
+    ...patchSteps(data, Object.fromEntries(kept), '/data'),
+    ...annotationSteps(metadata.annotations, {
+      ...write?.annotations,
+      ...(known !== '' && { [knownImagesAnnotation]: known }),
+    }),
+  ];
+}
+
+// Out of the cluster: which release it is at, and how far its machines are with it.
+
+/** ConfigMaps beside that with the OS images may only be read as metadata. */
+const releaseSources = ({ namespace }: PoolOsOptions, keysOf: () => string[]): readonly Source[] => [
+  { resource: machineConfigPools, keysOf },
+  { ...osImagesSource(namespace), keysOf },
+  { ...osImageStreamSource, keysOf },
+  { ...clusterVersionSource, keysOf },
+  { ...givenMachineConfigs, keysOf: () => [] },
+];
+
+type Reading = Pick<Context, 'read' | 'client'>;
+
+/** `releaseVersion`: of the ConfigMap with the boot images. */
+async function readRelease(
+  releaseVersion: string,
+  options: PoolOsOptions,
+  { read, client }: Reading,
+): Promise<ReleaseFacts> {
+  const whole: Read = (resource, which = { as: 'full' }) => read(resource, which);
+  const poolOf = (name: string) => progressOf(read(machineConfigPools).get(name), options, { read: whole, client });
+  return {
+    releaseVersion,
+    sources: sourcesIn(whole, options).filter(({ says }) => says !== ''),
+    streams: streamsIn(read),
+    master: await poolOf('master'),
+    worker: await poolOf('worker'),
+  };
+}
+
+function sourcesIn(read: Read, { namespace }: PoolOsOptions): ReleaseSource[] {
+  const osImages = read(configMaps).get(`${namespace}/${osImagesConfigMap}`)?.data?.['releaseVersion'] ?? '';
+  return [
+    { what: 'status.desired.version of ClusterVersion version', says: desiredIn(read)?.version ?? '' },
+    { what: `releaseVersion of ConfigMap ${osImagesConfigMap}`, says: osImages.trim() },
+  ];
+}
+
+function streamsIn(read: Read): ReleaseFacts['streams'] {
+  const madeFrom = streamObjectIn(read)?.metadata.annotations?.[releasePayloadImageAnnotation] ?? '';
+  const wanted = desiredIn(read)?.image ?? '';
+  return madeFrom === '' || wanted === '' ? null : { madeFrom, wanted };
+}
+
+const desiredIn = (read: Read) => read(clusterVersions).get('version')?.status?.desired;
+
+async function progressOf(
+  pool: MachineConfigPool | undefined,
+  options: PoolOsOptions,
+  reading: Reading,
+): Promise<PoolProgress | null> {
+  if (pool === undefined) return null;
+  const { name, generation, annotations } = pool.metadata;
+  const { machineCount = 0, updatedMachineCount = 0, observedGeneration } = pool.status ?? {};
+  // Where a person holds a pool at another config, machines go there, and are counted there.
+  const config = annotations?.[targetConfigAnnotation] ?? pool.spec.configuration?.name ?? null;
+  return {
+    name,
+    machineCount,
+    updatedMachineCount,
+    isObserved: observedGeneration === generation,
+    config,
+    os: await osOf(pool, config, options, reading),
+  };
+}
+
+async function osOf(
+  pool: MachineConfigPool,
+  config: string | null,
+  options: PoolOsOptions,
+  { read, client }: Reading,
+): Promise<PoolOsProgress> {
+  const given = selectMachineConfigs(pool, read(machineConfigs).values());
+  if (given.some(({ spec }) => (spec?.osImageURL ?? '') !== '')) return { type: 'unmanaged' };
+  const wanted = wantedImage(pool, options, read);
+  if (wanted === null) return { type: 'undecided' };
+  if (wanted === '') return { type: 'unmanaged' };
+  // Not out of a cache: rendered configs are large, and nobody keeps them whole.
+  const rendered = config === null ? undefined : await client.find(machineConfigs, { name: config });
+  return { type: 'managed', wanted, rendered: rendered === undefined ? null : (rendered.spec?.osImageURL ?? '') };
+}
+
+/** '': nobody manages it; null: nobody has said yet. A pool is about to take the image that its stream has in this release. */
+function wantedImage(pool: MachineConfigPool, options: PoolOsOptions, read: Read): string | null {
+  const os = poolOsOf(pool, options, read);
+  if (os === null) return null;
+  const object = streamObjectIn(read);
+  const available = object === undefined ? [] : (streamsOf(object)?.available ?? []);
+  const stream = os.osStream === null ? undefined : findStream(available, os.osStream.name);
+  return stream?.osImage ?? os.osImages.osImageURL ?? '';
+}

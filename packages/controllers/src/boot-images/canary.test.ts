@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CANARY_MS,
+  type CanaryFacts,
+  canaryName,
+  type CanaryStep,
+  type FoundCanary,
+  nextCanaryStep,
+} from './canary.ts';
+
+it('the name of a canary fits into a label, and is another for another set', () => {
+  expect(canaryName('worker-a')).toBe('worker-a-canary');
+  const long = 'w'.repeat(80);
+  expect(canaryName(`${long}-a`)).toHaveLength(63);
+  expect(canaryName(`${long}-a`)).not.toBe(canaryName(`${long}-b`));
+});
+
+const canary: FoundCanary = { isOurs: true, digest: 'new', madeAt: 1000, readyReplicas: 0, isGoing: false };
+const facts: CanaryFacts = { wanted: 'new', failed: null, replicas: 3, found: null, now: 2000 };
+
+describe('the canary of a MachineSet', () => {
+  it.each<[string, Partial<CanaryFacts>, CanaryStep]>([
+    ['is made first', {}, { type: 'make' }],
+    ['is not needed where nobody asks for machines', { replicas: 0 }, { type: 'not needed' }],
+    ['is waited for', { found: canary }, { type: 'wait', ms: CANARY_MS - 1000 }],
+    ['has passed when its Node is ready', { found: { ...canary, readyReplicas: 1 } }, { type: 'passed' }],
+    [
+      'has passed even where nobody saw it in time',
+      { found: { ...canary, readyReplicas: 1 }, now: 3 * CANARY_MS },
+      { type: 'passed' },
+    ],
+    ['has failed after half an hour', { found: canary, now: 1000 + CANARY_MS }, { type: 'failed' }],
+    ['is removed where we died before that', { found: canary, failed: 'new' }, { type: 'failed' }],
+    ['is not made again for what has failed', { failed: 'new' }, { type: 'refused' }],
+    ['is made again for another image', { failed: 'old' }, { type: 'make' }],
+    ['is removed where it tries another image', { found: { ...canary, digest: 'old' } }, { type: 'outdated' }],
+    ['is waited for while it goes', { found: { ...canary, isGoing: true } }, { type: 'wait', ms: CANARY_MS }],
+    ['is never somebody else’s', { found: { ...canary, isOurs: false, readyReplicas: 1 } }, { type: 'taken' }],
+  ])('%s', (_, change, step) => {
+    expect(nextCanaryStep({ ...facts, ...change })).toEqual(step);
+  });
+});

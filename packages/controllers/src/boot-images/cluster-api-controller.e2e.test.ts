@@ -1,0 +1,135 @@
+// For every kind of infrastructure template, MachineSets and MachineDeployments of Cluster API on a real kube-apiserver: before,
+// after, and that nothing else changes.
+import {
+  type ClusterApiMachineSet,
+  clusterApiMachineSets,
+  type MachineDeployment,
+  machineDeployments,
+} from '@slipway/api';
+import { canonicalJson } from '@slipway/fleet';
+import { infrastructureGroup, type ResourceVerdict, templatesOf } from '@slipway/fleet/boot-images';
+import {
+  machineTemplateOf,
+  type TemplateCase,
+  templateCases,
+  templateRegion,
+} from '@slipway/fleet/boot-images/testing';
+import type { KubeObject } from '@slipway/kube';
+import type { AuditedRequest } from '@slipway/testing/audit';
+import { describe, expect, it } from 'vitest';
+import { places } from './testing/boot-images-cluster.ts';
+import {
+  cluster,
+  clusterApiSetOf,
+  prepare,
+  run,
+  untilVerdict,
+  useBootImagesCluster,
+  withoutOurs,
+} from './testing/boot-images-scene.ts';
+
+useBootImagesCluster();
+
+const kubernetesNames = { x86_64: 'amd64', aarch64: 'arm64', ppc64le: 'ppc64le', s390x: 's390x' } as const;
+const verdicts: Record<TemplateCase['verdict'], ResourceVerdict['verdict']> = {
+  change: 'current',
+  current: 'current',
+  manual: 'manual',
+  theirs: 'theirs',
+  failed: 'failed',
+};
+const annotationsOf = ({ architecture = 'x86_64', isAdopted = false }: TemplateCase): Record<string, string> => ({
+  'capacity.cluster-autoscaler.kubernetes.io/labels': `kubernetes.io/arch=${kubernetesNames[architecture]}`,
+  ...(isAdopted && { 'slipway.dev/boot-image-adopt': 'true' }),
+});
+const kinds = [...Map.groupBy(templateCases, ({ kind }) => kind)].map(([kind, cases]) => ({ kind, cases }));
+
+const makers = [
+  { kind: 'MachineSet', resource: clusterApiMachineSets },
+  { kind: 'MachineDeployment', resource: machineDeployments },
+] as const;
+
+const addTemplate = (each: TemplateCase) => {
+  const { metadata, spec } = machineTemplateOf(each);
+  const { name, namespace, labels = {}, annotations = {}, ownerReferences = [] } = metadata;
+  const made = { name, namespace, labels: { ...labels }, annotations: { ...annotations } };
+  return cluster.client.create(templatesOf(each.kind, each.apiVersion), {
+    metadata: { ...made, ownerReferences: [...ownerReferences] },
+    spec,
+  });
+};
+const referenceTo = ({ kind, apiVersion, name }: TemplateCase) => ({
+  kind,
+  apiVersion: `${infrastructureGroup}/${apiVersion}`,
+  name,
+});
+const templateNamed = ({ kind, apiVersion }: TemplateCase, name: string) =>
+  cluster.client.get(templatesOf(kind, apiVersion), { namespace: places.clusterApi, name });
+
+const ourFields = [
+  ['spec', 'template', 'spec', 'infrastructureRef', 'name'],
+  ['spec', 'template', 'spec', 'bootstrap', 'dataSecretName'],
+] as const;
+
+type Maker = (typeof makers)[number];
+const nameFor = ({ name }: TemplateCase, { kind }: Maker): string => `${name}-${kind.toLowerCase()}`;
+
+/** What refers to a template, and what it refers to. */
+async function foundOf(each: TemplateCase, maker: Maker, writes: readonly AuditedRequest[]) {
+  const name = nameFor(each, maker);
+  const { resource } = maker;
+  const object = await cluster.client.get<ClusterApiMachineSet | MachineDeployment>(resource, {
+    namespace: places.clusterApi,
+    name,
+  });
+  const { infrastructureRef, bootstrap } = object.spec?.template?.spec ?? {};
+  const template = infrastructureRef?.name ?? '';
+  const own = writes.filter((write) => write.resource === resource.plural && write.name.endsWith(`/${name}`));
+  return {
+    name,
+    template: template === each.name ? 'the same' : template.replace(/-[0-9a-f]{8}$/, '-…'),
+    spec: canonicalJson((await templateNamed(each, template)).spec),
+    stub: bootstrap?.dataSecretName,
+    rest: withoutOurs(object, ...ourFields),
+    writes: own.map(({ verb, code }) => `${verb} ${code}`),
+  };
+}
+
+function expectedOf(each: TemplateCase, maker: Maker, rest: string | undefined) {
+  const isLeft = each.verdict === 'theirs' || each.verdict === 'failed';
+  const spec = { template: { metadata: { labels: { tier: 'compute' } }, spec: each.after ?? each.spec } };
+  return {
+    name: nameFor(each, maker),
+    template: each.verdict === 'change' ? `${each.name}-…` : 'the same',
+    spec: canonicalJson(spec),
+    stub: isLeft ? 'worker-user-data' : 'worker-user-data-managed',
+    rest,
+    writes: isLeft ? [] : ['patch 200'],
+  };
+}
+
+describe('Cluster API', () => {
+  it.each(kinds)('machines of a $kind get the image of the release by another template', async ({ cases }) => {
+    await prepare('None');
+    await cluster.setPlatform('AWS', { aws: { region: templateRegion } });
+    const templates = await Promise.all(cases.map(addTemplate));
+    const pairs = cases.flatMap((each) => makers.map((maker) => ({ each, maker })));
+    const before = await Promise.all(
+      pairs.map(async ({ each, maker }) => {
+        const made = clusterApiSetOf(nameFor(each, maker), referenceTo(each), { annotations: annotationsOf(each) });
+        return withoutOurs(await cluster.client.create<KubeObject>(maker.resource, made), ...ourFields);
+      }),
+    );
+    const running = await run();
+    for (const { each, maker } of pairs)
+      await untilVerdict(running, nameFor(each, maker), { verdict: verdicts[each.verdict], code: each.code ?? null });
+    const writes = await running.writes();
+    const found = await Promise.all(pairs.map(({ each, maker }) => foundOf(each, maker, writes)));
+    expect(found).toEqual(pairs.map(({ each, maker }, at) => expectedOf(each, maker, before[at])));
+    // The templates themselves are as they were, to the byte.
+    const after = await Promise.all(cases.map((each) => templateNamed(each, each.name)));
+    expect(after.map((template) => JSON.stringify(template))).toEqual(
+      templates.map((template) => JSON.stringify(template)),
+    );
+  });
+});

@@ -1,0 +1,206 @@
+// Keeps the boot images and the user data of what makes machines in Cluster API. A template cannot be changed: another image is
+// another template, and one patch lets the resource refer to it.
+import { machineSets } from '@slipway/api';
+import {
+  annotationSteps,
+  type Change,
+  cloneTemplate,
+  type ClusterApiMachines,
+  clusterApiUserDataOf,
+  consequenceOf,
+  enrolmentOf,
+  infrastructureGroup,
+  type InfrastructureTemplate,
+  machineContextOf,
+  type MachineReading,
+  type MachineResource,
+  machineTemplate,
+  makeClone,
+  optInOf,
+  type PatchStep,
+  readTemplate,
+  referenceOf,
+  regionOf,
+  resourceFacts,
+  templateKinds,
+  templateQuestion,
+  templatesOf,
+} from '@slipway/fleet/boot-images';
+import {
+  again,
+  type Client,
+  type ControllerDef,
+  isKubeError,
+  keyOf,
+  type Next,
+  type Read,
+  type Resource,
+  type Stored,
+} from '@slipway/kube';
+import { carryOut, type Found, machinesController, type Shared, type Work } from './reconcile.ts';
+import {
+  type BootImagesOptions,
+  clusterApiMachineSetSource,
+  clusterIn,
+  machineDeploymentSource,
+  type Placed,
+  providerCrds,
+  twinSource,
+} from './sources.ts';
+
+/** Templates are not watched: one that is missing may come. */
+const TEMPLATE_AGAIN_MS = 30_000;
+
+export const clusterApiControllers = (options: BootImagesOptions, shared: Shared): ControllerDef[] => {
+  const { clusterApiNamespace } = options;
+  const sets = { name: 'boot-images-capi-machine-sets', kind: 'MachineSet' } as const;
+  const deployments = { name: 'boot-images-machine-deployments', kind: 'MachineDeployment' } as const;
+  return [
+    controllerOf({ ...sets, source: clusterApiMachineSetSource(clusterApiNamespace) }, options, shared),
+    controllerOf({ ...deployments, source: machineDeploymentSource(clusterApiNamespace) }, options, shared),
+  ];
+};
+
+interface Made<T extends ClusterApiMachines> {
+  readonly name: string;
+  readonly kind: MachineResource['kind'];
+  readonly source: Placed<T>;
+}
+
+const controllerOf = <T extends ClusterApiMachines>(
+  made: Made<T>,
+  options: BootImagesOptions,
+  shared: Shared,
+): ControllerDef =>
+  machinesController(
+    {
+      ...made,
+      api: 'cluster.x-k8s.io',
+      reads: [
+        // The set of the same name in the Machine API says which of the two decides.
+        {
+          ...twinSource(options.machineApiNamespace),
+          keysOf: ({ metadata }) => [`${made.source.namespace}/${metadata.name}`],
+        },
+        { ...providerCrds, keysOf: (_, read) => [...read(made.source.resource).values()].map(keyOf) },
+      ],
+      owns: allTemplates.map((resource) => ({ resource })),
+      userDataOf: (machines) => clusterApiUserDataOf(machines) ?? '',
+      look: (found) => look({ ...found, resource: made.source.resource, options }),
+    },
+    shared,
+  );
+
+interface Look<T extends ClusterApiMachines> extends Found<T> {
+  readonly resource: Resource<T>;
+  readonly options: BootImagesOptions;
+}
+
+async function look<T extends ClusterApiMachines>(given: Look<T>): Promise<Next> {
+  const { object: machines, about, options, parts, context } = given;
+  const twin = about.kind === 'MachineSet' ? twinOf(about, options, context.read) : undefined;
+  const facts = resourceFacts(about, machines, twin);
+  const cluster = clusterIn(context.read, options.namespace);
+  const isEnrolled = enrolmentOf(facts, optInOf(cluster.machineConfiguration)).enrolled;
+  const found = isEnrolled ? await findMachines(given) : { machine: notLookedAt, template: null, error: null };
+  const work: Work = {
+    resource: given.resource,
+    object: machines,
+    facts: { ...facts, machine: found.machine },
+    userData: clusterApiUserDataOf(machines),
+    consequence: consequenceOf(about.kind, machines),
+    readError: found.error,
+    mayChange: async () => ({ type: 'go' }),
+    change: (change, annotations) => point(given, found.template, change, annotations),
+    tidy: async () => {},
+  };
+  const next = await carryOut(work, parts, context);
+  const isWaiting = next.type === 'done' && isEnrolled && !found.machine.ok;
+  return isWaiting ? again(TEMPLATE_AGAIN_MS) : next;
+}
+
+const twinOf = ({ name }: MachineResource, { machineApiNamespace }: BootImagesOptions, read: Read) =>
+  read(machineSets).get(`${machineApiNamespace}/${name}`);
+
+/** Who is not opted in is not asked what it boots. */
+const notLookedAt: MachineReading = { ok: false, platform: null, code: 'SLW_BOOT_IMAGES_TEMPLATE', message: '' };
+
+interface FoundTemplate {
+  readonly resource: Resource<InfrastructureTemplate>;
+  readonly template: StoredTemplate;
+}
+
+interface FoundMachines {
+  readonly machine: MachineReading;
+  readonly template: FoundTemplate | null;
+  /** Why the template could not be read, though it may be there. */
+  readonly error: unknown;
+}
+
+async function findMachines<T extends ClusterApiMachines>(given: Look<T>): Promise<FoundMachines> {
+  const { object: machines, about, options, context } = given;
+  const { read, client, signal } = context;
+  const crds = read(providerCrds.resource);
+  const labelsOf = (plural: string) => crds.get(`${plural}.${infrastructureGroup}`)?.metadata.labels ?? {};
+  const question = templateQuestion(referenceOf(about, machines), labelsOf);
+  if (!question.ok) return { machine: question.reading, template: null, error: null };
+  const resource = templatesOf(question.reference.kind, question.version);
+  const cluster = clusterIn(read, options.namespace);
+  const machineContext = { ...machineContextOf(cluster), region: regionOf(cluster.infrastructure) };
+  try {
+    const template = await findTemplate(client, resource, question.reference);
+    const machine = readTemplate(machines, question, template, machineContext);
+    return { machine, template: template === undefined ? null : { resource, template }, error: null };
+  } catch (error) {
+    signal.throwIfAborted();
+    const machine = readTemplate(machines, question, undefined, machineContext);
+    const message = error instanceof Error ? error.message : String(error);
+    return { machine: machine.ok ? machine : { ...machine, message }, template: null, error };
+  }
+}
+
+/** First there is a template, then it is referred to: a kill in between leaves one that nobody refers to, and the same is found again. */
+async function point<T extends ClusterApiMachines>(
+  { resource, object: machines, context }: Look<T>,
+  found: FoundTemplate | null,
+  { spec, userData }: Change,
+  annotations: Readonly<Record<string, string>>,
+): Promise<void> {
+  const clone =
+    spec === null || found === null ? null : cloneTemplate(machineTemplate(found.template, found.resource), spec);
+  if (clone !== null && found !== null)
+    await makeClone(clone, {
+      create: async (template) => (await context.write.createIfAbsent(found.resource, template)) !== undefined,
+      get: (name) => context.client.get(found.resource, name),
+    });
+  const base = '/spec/template/spec';
+  const steps: PatchStep[] = [
+    ...(clone === null
+      ? []
+      : [{ op: 'replace', path: `${base}/infrastructureRef/name`, value: clone.metadata.name } as const]),
+    ...(userData === null ? [] : [{ op: 'add', path: `${base}/bootstrap/dataSecretName`, value: userData } as const]),
+    ...annotationSteps(machines.metadata.annotations, annotations),
+  ];
+  await context.write.jsonPatch(resource, machines, steps);
+}
+
+// Infrastructure templates are of kinds that others bring: asked for by name, cloned, never changed.
+
+export type StoredTemplate = Stored<InfrastructureTemplate>;
+
+/** For what a controller may write: the version does not matter there. */
+export const allTemplates: readonly Resource[] = templateKinds.map(({ kind }) => templatesOf(kind, 'v1beta1'));
+
+/** Undefined where there is none, or nobody serves the kind. */
+async function findTemplate(
+  client: Client,
+  resource: Resource<InfrastructureTemplate>,
+  name: { namespace: string; name: string },
+): Promise<StoredTemplate | undefined> {
+  try {
+    return await client.find(resource, name);
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,202 @@
+// What we made and what nothing refers to any more goes: copies of customised stubs, and clones of templates.
+import { clusterApiMachineSets, machineDeployments, machineSets, secrets } from '@slipway/api';
+import { managedByLabel } from '@slipway/fleet';
+import {
+  type ClusterApiMachines,
+  clusterApiUserDataOf,
+  collectableTemplates,
+  GRACE_MS,
+  type InfrastructureTemplate,
+  isCollectableCopy,
+  isTemplateKind,
+  type NamedTemplate,
+  referenceOf,
+  templateKind,
+  templatesOf,
+  userDataSecretOf,
+} from '@slipway/fleet/boot-images';
+import {
+  again,
+  type Context,
+  type ControllerDef,
+  done,
+  isKubeError,
+  type KubeObject,
+  nameOf,
+  type Read,
+  type Resource,
+  type Source,
+  type Stored,
+} from '@slipway/kube';
+import { allTemplates, type StoredTemplate } from './cluster-api-controller.ts';
+import {
+  bootImagesGate,
+  type BootImagesOptions,
+  clusterApiMachineSetSource,
+  machineDeploymentSource,
+  machineSetSource,
+  type Placed,
+  stubSource,
+} from './sources.ts';
+
+// Copies of customised stubs that we made and that nothing refers to any more go. Not at once: a machine that is being made may
+// still ask for one. How long nobody has referred to it is not written down: after a restart it only takes longer.
+
+export const UNUSED_MS = 60 * 60_000;
+const byUserData = 'user-data';
+
+/** One for each API: where there is no Cluster API, its kinds are never read. */
+export const collectCopiesControllers = (options: BootImagesOptions): ControllerDef[] => [
+  copiesController('boot-images-stub-copies', options.machineApiNamespace, [
+    referring(machineSetSource(options.machineApiNamespace), userDataSecretOf),
+  ]),
+  copiesController('boot-images-capi-stub-copies', options.clusterApiNamespace, [
+    referring(clusterApiMachineSetSource(options.clusterApiNamespace), clusterApiUserDataOf),
+    referring(machineDeploymentSource(options.clusterApiNamespace), clusterApiUserDataOf),
+  ]),
+];
+
+interface Referring {
+  readonly source: Source;
+  isReferredTo(this: void, secret: string, read: Read): boolean;
+}
+
+function referring<T extends KubeObject>(source: Placed<T>, nameIn: (machines: T) => string | null): Referring {
+  const namesIn = (machines: T): string[] => [nameIn(machines) ?? ''];
+  const own: Source<T> = {
+    ...source,
+    indexes: { [byUserData]: namesIn },
+    keysOf: (machines) => namesIn(machines).map((name) => `${source.namespace}/${name}`),
+  };
+  return { source: own, isReferredTo: (secret, read) => read(source.resource).hasIndexed(byUserData, secret) };
+}
+
+function copiesController(name: string, namespace: string, kinds: readonly Referring[]): ControllerDef {
+  const unusedSince = new Map<string, number>();
+  return {
+    name,
+    gate: bootImagesGate,
+    reads: [stubSource(namespace), ...kinds.map(({ source }) => source)],
+    owns: [{ resource: secrets }],
+    async reconcile(key, context) {
+      const { read, now } = context;
+      const secret = read(secrets).get(key);
+      const isUsed = kinds.some(({ isReferredTo }) => isReferredTo(nameOf(key).name, read));
+      if (secret === undefined || isUsed || !isCollectableCopy(secret.metadata)) {
+        unusedSince.delete(key);
+        return done();
+      }
+      const since = unusedSince.get(key) ?? now().getTime();
+      unusedSince.set(key, since);
+      const wait = since + UNUSED_MS - now().getTime();
+      if (wait > 0) return again(wait);
+      const { name } = secret.metadata;
+      if (await isReferredToNow(name, namespace, context)) return done();
+      await context.write.remove(secrets, secret);
+      context.log.info({ secret: name }, 'removed the copy of a customised stub that nobody refers to');
+      return done();
+    },
+  };
+}
+
+/** Asked for, not out of a cache, and of both APIs, whose namespaces may be one. */
+async function isReferredToNow(secret: string, namespace: string, { client, signal }: Context): Promise<boolean> {
+  const all = async <T extends KubeObject>(resource: Resource<T>): Promise<Stored<T>[]> => {
+    try {
+      return await Array.fromAsync(client.list(resource, { namespace, signal }));
+    } catch (error) {
+      if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
+      return [];
+    }
+  };
+  const names = [
+    ...(await all(machineSets)).map(userDataSecretOf),
+    ...(await all(clusterApiMachineSets)).map(clusterApiUserDataOf),
+    ...(await all(machineDeployments)).map(clusterApiUserDataOf),
+  ];
+  return names.includes(secret);
+}
+
+// Templates that we made and that nobody refers to any more go. Those of an installer or of people stay, whatever becomes of them.
+
+/** Every change of a resource wakes us, and a template stays for longer than this anyway. */
+const BETWEEN_RUNS_MS = 60_000;
+
+/** Keys are kinds of templates with the version to ask for. */
+export function collectTemplatesController({ clusterApiNamespace: namespace }: BootImagesOptions): ControllerDef {
+  const keysOf = (machines: Stored<ClusterApiMachines>): string[] => keyOfTemplates(namespace, machines);
+  return {
+    name: 'boot-images-templates',
+    gate: bootImagesGate,
+    reads: [
+      { ...clusterApiMachineSetSource(namespace), keysOf },
+      { ...machineDeploymentSource(namespace), keysOf },
+    ],
+    owns: allTemplates.map((resource) => ({ resource })),
+    minIntervalMs: BETWEEN_RUNS_MS,
+    async reconcile(key, context) {
+      const [kind = '', version = ''] = key.split('/');
+      if (!isTemplateKind(kind)) return done();
+      return (await collect(templatesOf(kind, version), namespace, context)) > 0 ? again(GRACE_MS) : done();
+    },
+  };
+}
+
+function keyOfTemplates(namespace: string, machines: ClusterApiMachines): string[] {
+  const read = referenceOf({ namespace }, machines);
+  if (!read.ok) return [];
+  const { kind, version } = read.reference;
+  return [`${kind}/${version ?? templateKind(kind).versions.at(-1) ?? ''}`];
+}
+
+type Templates = Resource<InfrastructureTemplate>;
+
+/** Says how many are left that we made and nobody refers to. */
+async function collect(resource: Templates, namespace: string, context: Context): Promise<number> {
+  const ours = await ourTemplates(resource, namespace, context);
+  if (ours.length === 0) return 0;
+  const references = await referencesNow(namespace, context);
+  const gone = collectableTemplates(
+    ours.map((template) => keptOf(template, resource)),
+    references,
+    context.now().getTime(),
+  );
+  for (const { template } of gone) {
+    await context.write.remove(resource, template);
+    const about = { kind: resource.kind, template: template.metadata.name };
+    context.log.info(about, 'removed a template that we made and nobody refers to');
+  }
+  const inUse = new Set(references.map(({ name }) => name));
+  return ours.filter(({ metadata }) => !inUse.has(metadata.name)).length - gone.length;
+}
+
+function keptOf(template: StoredTemplate, { kind }: Templates) {
+  const { name, namespace = '', labels = {}, creationTimestamp, deletionTimestamp } = template.metadata;
+  return { kind, metadata: { name, namespace, labels, creationTimestamp, deletionTimestamp }, template };
+}
+
+async function ourTemplates(
+  resource: Templates,
+  namespace: string,
+  { client, signal }: Context,
+): Promise<StoredTemplate[]> {
+  const labelSelector = `${managedByLabel}=slipway`;
+  try {
+    return await Array.fromAsync(client.list(resource, { namespace, labelSelector, signal }));
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) return [];
+    throw error;
+  }
+}
+
+/** Asked for, not out of a cache: one that was changed a moment ago must not lose its template. */
+async function referencesNow(namespace: string, { client, signal }: Context): Promise<NamedTemplate[]> {
+  const all: ClusterApiMachines[] = [
+    ...(await Array.fromAsync(client.list(clusterApiMachineSets, { namespace, signal }))),
+    ...(await Array.fromAsync(client.list(machineDeployments, { namespace, signal }))),
+  ];
+  return all.flatMap((machines) => {
+    const read = referenceOf({ namespace }, machines);
+    return read.ok ? [read.reference] : [];
+  });
+}

@@ -1,0 +1,72 @@
+// Keeps the boot images and the user data of MachineSets of the Machine API. What becomes of each is decided by `decideResource`;
+// this reads what it is decided on, and carries out the answer.
+import { bootImageCanaryLabel, type MachineSet, machineSets } from '@slipway/api';
+import {
+  annotationSteps,
+  type Change,
+  type JsonObject,
+  machineContextOf,
+  patchSteps,
+  type Platform,
+  providerSpecPointer,
+  readMachineSet,
+  resourceFacts,
+  userDataSecretOf,
+  withUserDataSecret,
+} from '@slipway/fleet/boot-images';
+import type { ControllerDef } from '@slipway/kube';
+import { removeCanary, tryFirst } from './canary.ts';
+import { carryOut, type Found, machinesController, type Shared, type Work } from './reconcile.ts';
+import { type BootImagesOptions, clusterIn, machineSetSource } from './sources.ts';
+
+export const machineSetsController = (options: BootImagesOptions, shared: Shared): ControllerDef =>
+  machinesController(
+    {
+      name: 'boot-images-machine-sets',
+      api: 'machine.openshift.io',
+      kind: 'MachineSet',
+      source: machineSetSource(options.machineApiNamespace),
+      reads: [],
+      owns: [],
+      userDataOf: userDataSecretOf,
+      ownerOf: triedFor,
+      look: (found) => carryOut(workOn(found, options), found.parts, found.context),
+    },
+    shared,
+  );
+
+/** A canary is the business of the set that it is of. */
+function triedFor({ metadata }: MachineSet): string | undefined {
+  if (metadata.labels?.[bootImageCanaryLabel] === undefined) return undefined;
+  return metadata.ownerReferences?.[0]?.name ?? metadata.name;
+}
+
+function workOn({ object: set, about, context }: Found<MachineSet>, options: BootImagesOptions): Work {
+  const cluster = clusterIn(context.read, options.namespace);
+  const { machine, userData } = readMachineSet(set, machineContextOf(cluster));
+  const next = (change: Change): JsonObject => (machine.ok ? nextSpec(machine.platform, machine.spec, change) : {});
+  return {
+    resource: machineSets,
+    object: set,
+    facts: { ...resourceFacts(about, set), machine },
+    userData,
+    consequence: '',
+    readError: null,
+    // What people bring themselves is theirs to try, and user data comes from the same server as before.
+    mayChange: async (change) =>
+      options.canary === true && change.spec !== null ? tryFirst(set, next(change), context) : { type: 'go' },
+    async change(change, annotations) {
+      const steps = machine.ok ? patchSteps(machine.spec, next(change), providerSpecPointer) : [];
+      await context.write.jsonPatch(machineSets, set, [
+        ...steps,
+        ...annotationSteps(set.metadata.annotations, annotations),
+      ]);
+    },
+    tidy: () => removeCanary(set, context),
+  };
+}
+
+function nextSpec(platform: Platform, spec: JsonObject, change: Change): JsonObject {
+  const withImage = change.spec ?? spec;
+  return change.userData === null ? withImage : withUserDataSecret(platform, withImage, change.userData);
+}

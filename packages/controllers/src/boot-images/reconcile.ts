@@ -1,0 +1,297 @@
+// What the controllers of all kinds that make machines have in common: whom a change concerns, and what is done about one of them,
+// of whichever API. The decision is taken, told, carried out and entered.
+import { bootImageAnnotation, bootImageHistories, type ConfigMap, secrets } from '@slipway/api';
+import { formatProblem } from '@slipway/fleet';
+import {
+  type Change,
+  CloneTakenError,
+  type ClusterFacts,
+  clusterFactsOf,
+  decideResource,
+  type Decision,
+  failedDecision,
+  type Golden,
+  type MachineKind,
+  type MachineResource,
+  type ResourceFacts,
+  type StubReading,
+  type UserData,
+} from '@slipway/fleet/boot-images';
+import {
+  again,
+  type Context,
+  type ControllerDef,
+  done,
+  isKubeError,
+  keyOf,
+  type KubeObject,
+  nameOf,
+  type Next,
+  type Owned,
+  type Read,
+  type Resource,
+  type Source,
+  type Stored,
+} from '@slipway/kube';
+import type { CanaryAnswer } from './canary.ts';
+import { enterImage, imageBefore, imageBeforeAnnotation } from './history-writer.ts';
+import type { VerdictBoard } from './report-controller.ts';
+import {
+  bootImagesGate,
+  clusterIn,
+  clusterSources,
+  fieldManager,
+  historySource,
+  type Placed,
+  stubSource,
+} from './sources.ts';
+import { concernedBy, createUserDataReader, isManagedStub, keepCopy, type UserDataReader } from './user-data.ts';
+
+/** What the controllers of both APIs have in common. */
+export interface Shared {
+  /** Where the ConfigMap is. */
+  readonly namespace: string;
+  readonly board: VerdictBoard;
+  readonly golden: (configMap: ConfigMap | undefined, now: number) => Golden;
+}
+
+export interface Parts extends Shared {
+  readonly userData: UserDataReader;
+}
+
+/** A kind that makes machines. */
+export interface Makers<T extends KubeObject> extends MachineKind {
+  /** Of the controller. */
+  readonly name: string;
+  readonly source: Placed<T>;
+  /** What else is read and written. */
+  readonly reads: readonly Source[];
+  readonly owns: readonly Owned[];
+  /** The Secret with user data that one names; '' where it names none. */
+  userDataOf(this: void, object: T): string;
+  /** The name of the one through which it is looked at; undefined: it is one by itself. */
+  ownerOf?(this: void, object: T): string | undefined;
+  look(this: void, found: Found<T>): Promise<Next>;
+}
+
+export interface Found<T extends KubeObject> {
+  readonly object: Stored<T>;
+  readonly about: MachineResource;
+  readonly parts: Parts;
+  readonly context: Context;
+}
+
+/** A thousand of them change at once when a release comes. */
+const WORKERS = 32;
+const bySecret = 'secret';
+/** The key under which a controller tells, once it has read them, which ones there are. */
+const BEGIN = '*';
+
+export function machinesController<T extends KubeObject>(makers: Makers<T>, shared: Shared): ControllerDef {
+  const { source, api, kind, ownerOf = () => undefined } = makers;
+  const { resource, namespace } = source;
+  const parts: Parts = {
+    ...shared,
+    userData: createUserDataReader(),
+  };
+  const aboutOf = (name: string): MachineResource => ({ api, kind, namespace, name });
+  const all = (read: Read): Stored<T>[] =>
+    [...read(resource).values()].filter((object) => ownerOf(object) === undefined);
+  const every = (_: unknown, read: Read): string[] => all(read).map(keyOf);
+  const own: Source<T> = {
+    ...source,
+    indexes: { [bySecret]: (object) => concernedBy(makers.userDataOf(object)) },
+    keysOf: (object) => [`${namespace}/${ownerOf(object) ?? object.metadata.name}`],
+  };
+  return {
+    name: makers.name,
+    gate: bootImagesGate,
+    fieldManager,
+    workers: WORKERS,
+    startsWith: [BEGIN],
+    reads: [
+      own,
+      ...clusterSources(shared.namespace, every),
+      {
+        ...stubSource(namespace),
+        keysOf: (secret, read) =>
+          isManagedStub(secret.metadata.name)
+            ? every(secret, read)
+            : read(resource).byIndex(bySecret, secret.metadata.name).map(keyOf),
+      },
+      { ...historySource(namespace), keysOf: () => [] },
+      ...makers.reads,
+    ],
+    owns: [
+      { resource },
+      { resource: secrets },
+      { resource: bootImageHistories },
+      { resource: bootImageHistories, subresource: 'status' },
+      ...makers.owns,
+    ],
+    async reconcile(key, context) {
+      const { read } = context;
+      if (key === BEGIN) {
+        shared.board.begin(
+          { api, kind },
+          all(read).map(({ metadata }) => aboutOf(metadata.name)),
+        );
+        return done();
+      }
+      const object = await objectNow(resource, key, context);
+      const about = aboutOf(nameOf(key).name);
+      if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
+        shared.board.remove(about);
+        return done();
+      }
+      if (ownerOf(object) !== undefined) return done();
+      return makers.look({ object, about, parts, context });
+    },
+  };
+}
+
+async function objectNow<T extends KubeObject>(
+  resource: Resource<T>,
+  key: string,
+  { read, client, unsure }: Context,
+): Promise<Stored<T> | undefined> {
+  return unsure ? client.find(resource, nameOf(key)) : read(resource).get(key);
+}
+
+/** The resource, and how it is changed. */
+export interface Work {
+  readonly resource: Resource;
+  readonly object: Stored<KubeObject>;
+  readonly facts: Omit<ResourceFacts, 'stub'>;
+  /** The Secret with user data that it names; '' where it names none, null where that is somebody else's business. */
+  readonly userData: string | null;
+  /** What a change means for machines that are there already; '': nothing. */
+  readonly consequence: string;
+  /** Why what it boots could not be read, though it may be there: told, and tried again. Null: it was. */
+  readonly readError: unknown;
+  /** Whether it may be changed now. */
+  mayChange(change: Change): Promise<CanaryAnswer>;
+  /** In one patch of the object, with these annotations. */
+  change(change: Change, annotations: Readonly<Record<string, string>>): Promise<unknown>;
+  /** Nothing is to be changed: what an earlier change has left can go. */
+  tidy(): Promise<void>;
+}
+
+export async function carryOut(work: Work, parts: Parts, context: Context): Promise<Next> {
+  const now = context.now().getTime();
+  const { configMap, ...objects } = clusterIn(context.read, parts.namespace);
+  const golden = parts.golden(configMap, now);
+  const cluster = clusterFactsOf(objects, golden, now);
+  const stub = await readStub(work, parts, context);
+  const decision = decideResource({ ...work.facts, stub: stub.data.reading }, cluster);
+  parts.board.put(decision);
+  // Where it counts, it is tried again; where a gate is closed, nobody asks for it.
+  if (work.readError !== null && decision.verdict.verdict === 'failed') throw work.readError;
+  if (stub.error !== null && decision.verdict.code === 'SLW_BOOT_IMAGES_STUB') throw stub.error;
+  try {
+    return await act(work, { decision, copy: stub.data.copy, cluster, golden }, parts, context);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (isKubeError(error)) parts.board.put(failedDecision(decision, 'SLW_BOOT_IMAGES_WRITE', wordsOf(error)));
+    if (error instanceof CloneTakenError) parts.board.put(failedDecision(decision, error.code, error.message));
+    throw error;
+  }
+}
+
+const nobodysStub: UserData = {
+  reading: { ok: true, current: '', wanted: '', note: '', needsNewImage: false },
+  copy: null,
+};
+
+async function readStub(
+  { facts, userData }: Work,
+  parts: Parts,
+  context: Context,
+): Promise<{ readonly data: UserData; readonly error: unknown }> {
+  if (userData === null) return { data: nobodysStub, error: null };
+  try {
+    return { data: await parts.userData.read(facts.resource, userData, context), error: null };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!isKubeError(error)) throw error;
+    const reading: StubReading = { ok: false, current: userData, message: wordsOf(error) };
+    return { data: { reading, copy: null }, error };
+  }
+}
+
+const wordsOf = (error: { readonly message: string; readonly code: string }): string =>
+  error.code === 'SLW_KUBE_CONFLICT'
+    ? `somebody else changes it at the same time: it is tried again [${error.code}]`
+    : formatProblem(error);
+
+interface Findings {
+  readonly decision: Decision;
+  readonly copy: UserData['copy'];
+  readonly cluster: ClusterFacts;
+  readonly golden: Golden;
+}
+
+async function act(work: Work, found: Findings, parts: Parts, context: Context): Promise<Next> {
+  const { decision, copy, golden } = found;
+  const { change, verdict } = decision;
+  const { namespace } = verdict.resource;
+  // One that is referred to is kept current whatever the image is, and whoever has opted out since.
+  if (copy !== null && copy.name === (change?.userData ?? verdict.stub.current))
+    await keepCopy(copy, namespace, context);
+  if (change !== null) return makeChange(work, change, found, parts, context);
+  await work.tidy();
+  const spec = work.facts.machine.ok ? work.facts.machine.spec : {};
+  const entry = { decision, owner: work.object, spec, generation: generationOf(golden) };
+  await enterImage(entry, context);
+  return nextLook(decision, golden);
+}
+
+/** A stamp that does not come is late after a time, though nothing changes. */
+function nextLook({ gate }: Decision, { stamp }: Golden): Next {
+  const wait = gate === 'stamp' ? (stamp?.lookAgainMs ?? null) : null;
+  return wait === null ? done() : again(wait);
+}
+
+async function makeChange(work: Work, change: Change, found: Findings, parts: Parts, context: Context): Promise<Next> {
+  const may = await work.mayChange(change);
+  if (may.type === 'wait') return again(may.ms);
+  if (may.type === 'failed') {
+    parts.board.put(failedDecision(found.decision, 'SLW_BOOT_IMAGES_CANARY', may.why));
+    return done();
+  }
+  await work.change(change, annotationsOf(work, change, found));
+  tell(work, change, found.decision, context);
+  // What we wrote brings it back here, behind all that still wait for their image: then it is entered.
+  return done();
+}
+
+/** In the same patch as the image: one change is one write. */
+function annotationsOf(
+  { facts }: Work,
+  { spec, memory }: Change,
+  { decision, cluster }: Findings,
+): Record<string, string> {
+  const before = facts.machine.ok && spec !== null ? facts.machine.spec : null;
+  return {
+    [bootImageAnnotation]: memory,
+    ...(before !== null &&
+      spec !== null && { [imageBeforeAnnotation]: imageBefore(decision.verdict.image, before, spec, cluster.now) }),
+  };
+}
+
+const generationOf = ({ reading }: Golden): number => (reading.type === 'valid' ? reading.golden.generation : 0);
+
+function tell(
+  { resource, object, consequence }: Work,
+  { image, spec, userData }: Change,
+  { verdict }: Decision,
+  { events, log }: Context,
+): void {
+  const what = [
+    ...(spec === null ? [] : [`boot image ${verdict.image === '' ? '' : `${verdict.image} → `}${image}`]),
+    ...(userData === null ? [] : [`user data ${verdict.stub.current} → ${userData}`]),
+  ].join(', ');
+  const message = `${resource.kind} ${object.metadata.name}: ${what}. ${consequence === '' ? 'Machines made from now on have it' : consequence}`;
+  log.info({ image, userData }, message);
+  events.record(resource, object, { type: 'Normal', reason: 'BootImageUpdated', message });
+}

@@ -1,0 +1,60 @@
+import type { Decision, MachineResource } from '@slipway/fleet/boot-images';
+import { describe, expect, it } from 'vitest';
+import { createVerdictBoard } from './report-controller.ts';
+
+const kind = { api: 'machine.openshift.io', kind: 'MachineSet' } as const;
+const set = (name: string): MachineResource => ({ ...kind, namespace: 'machines', name });
+const found = (name: string): Decision => ({
+  verdict: {
+    resource: set(name),
+    platform: null,
+    architecture: null,
+    verdict: 'current',
+    image: '',
+    target: '',
+    stub: { current: '', wanted: '' },
+    why: '',
+    code: null,
+  },
+  change: null,
+  gate: null,
+  version: null,
+  toImport: null,
+});
+
+describe('the board', () => {
+  it('is complete for a kind when all that there were in the beginning have been looked at', () => {
+    const board = createVerdictBoard();
+    expect(board.isComplete(kind)).toBe(false);
+    board.put(found('early'));
+    board.begin(kind, ['early', 'a', 'b'].map(set));
+    board.put(found('a'));
+    expect(board.isComplete(kind)).toBe(false);
+    board.remove(set('b'));
+    expect(board.isComplete(kind)).toBe(true);
+    expect(board.isComplete({ ...kind, api: 'cluster.x-k8s.io' })).toBe(false);
+  });
+
+  it('is complete at once where there are none', () => {
+    const board = createVerdictBoard();
+    board.begin(kind, []);
+    expect(board.isComplete(kind)).toBe(true);
+  });
+
+  it('forgets what went while somebody else led', () => {
+    const board = createVerdictBoard();
+    for (const name of ['a', 'gone']) board.put(found(name));
+    board.begin(kind, [set('a')]);
+    expect([...board.values()].map(({ verdict }) => verdict.resource.name)).toEqual(['a']);
+  });
+
+  it('tells of what is other than before, and of the last one that was waited for', () => {
+    const board = createVerdictBoard();
+    let told = 0;
+    board.onChange(() => (told += 1));
+    board.begin(kind, [set('a')]);
+    board.put(found('a'));
+    board.put(found('a'));
+    expect(told).toBe(2);
+  });
+});

@@ -1,0 +1,352 @@
+// Tells of all resources together, on MachineConfiguration `cluster` and in metrics. While a thousand of them change, that is
+// once a second.
+import {
+  bootImageFailuresAnnotation,
+  bootImagesConfigMap,
+  bootImageSkewAnnotation,
+  clusterApiMachineSets,
+  clusterVersions,
+  type ConfigMap,
+  configMaps,
+  type MachineConfiguration,
+  machineConfigurations,
+  machineDeployments,
+  machineSets,
+  singletonName,
+} from '@slipway/api';
+import { isEqual } from '@slipway/base/equal';
+import {
+  annotationSteps,
+  type BootImageCondition,
+  bootImageConditions,
+  type Decision,
+  decodeFailures,
+  encodeFailures,
+  enrolmentNotes,
+  type Failures,
+  installVersionOf,
+  isEnrolled,
+  type Json,
+  keyOfMachines,
+  type MachineKind,
+  type MachineManager,
+  type MachineResource,
+  managersInForce,
+  nextFailures,
+  optInOf,
+  type PatchStep,
+  patchSteps,
+  type ResourceVerdict,
+  type Skew,
+  skewOf,
+  untilNextFailure,
+} from '@slipway/fleet/boot-images';
+import {
+  again,
+  type Condition,
+  type Context,
+  type ControllerDef,
+  done,
+  type Gate,
+  isKubeError,
+  type Metrics,
+  type Next,
+  type Read,
+  type Resource,
+  setCondition,
+  type Stored,
+  type Writer,
+} from '@slipway/kube';
+import { Gauge } from 'prom-client';
+import { bootImagesGate, type BootImagesOptions, fieldManager, goldenSource, releaseSource } from './sources.ts';
+
+const once = (): string[] => [singletonName];
+const BETWEEN_REPORTS_MS = 1000;
+
+export function reportController(options: BootImagesOptions, board: VerdictBoard): ControllerDef {
+  const { namespace } = options;
+  const measured = options.metrics === undefined ? undefined : createBootImageMetrics(options.metrics);
+  return {
+    name: 'boot-images-report',
+    gate: { name: bootImagesGate, whenOff: withdraw },
+    fieldManager,
+    minIntervalMs: BETWEEN_REPORTS_MS,
+    reads: [
+      { ...configurationSource, keysOf: once },
+      { ...goldenSource(namespace), keysOf: once },
+      { ...releaseSource, keysOf: once },
+    ],
+    owns: [{ resource: machineConfigurations }, { resource: machineConfigurations, subresource: 'status' }],
+    startsWith: [singletonName],
+    listen(wake) {
+      const stopListening = board.onChange(() => wake(singletonName));
+      return () => {
+        stopListening();
+        // Another process leads, and measures.
+        measured?.failing([]);
+      };
+    },
+    async reconcile(_, context) {
+      // The board tells when more of them have been looked at.
+      if (!(await isComplete(board, options, context))) return done();
+      const decisions = [...board.values()];
+      measured?.failing(decisions.filter(isFailing).map(({ verdict }) => verdict));
+      const configuration = context.read(machineConfigurations).get(singletonName);
+      // Without it nothing is opted in, and there is no place to say anything.
+      return configuration === undefined ? done() : tell(configuration, decisions, context);
+    },
+  };
+}
+
+/** Conditions that no controller would clear any more go, and what would hold an upgrade for ever. The images stay as they are. */
+const withdraw: Gate['whenOff'] = async ({ client, write, log }) => {
+  const configuration = await client.find(machineConfigurations, { name: singletonName });
+  if (configuration !== undefined && (await withdrawReport(configuration, write)))
+    log.info(`the feature gate ${bootImagesGate} is off: took back what was said of boot images`);
+};
+
+const configurationSource = {
+  resource: machineConfigurations,
+  fieldSelector: `metadata.name=${singletonName}`,
+} as const;
+
+const isFailing = (decision: Decision): boolean => decision.verdict.verdict === 'failed' && isEnrolled(decision);
+
+async function tell(
+  configuration: Stored<MachineConfiguration>,
+  decisions: readonly Decision[],
+  { read, write, log, now }: Context,
+): Promise<Next> {
+  const time = now().getTime();
+  const verdicts = decisions.filter(isEnrolled).map(({ verdict }) => verdict);
+  const before = decodeFailures(configuration.metadata.annotations?.[bootImageFailuresAnnotation]);
+  const failures = nextFailures(before, verdicts, time);
+  const optIn = optInOf(configuration);
+  const skew = skewOf({
+    enforcement: configuration.spec.bootImageSkewEnforcement,
+    optIn,
+    findings: decisions,
+    releaseVersion: configMapIn(read)?.data?.['releaseVersion']?.trim() ?? '',
+    installVersion: installVersionOf({ clusterVersion: read(clusterVersions).get('version') }),
+    before: configuration.status?.bootImageSkewEnforcementStatus,
+  });
+  const conditions = bootImageConditions({ decisions, failures, notes: enrolmentNotes(optIn), now: time });
+  const report = { conditions, managers: managersInForce(optIn), failures, skew };
+  const written = await writeReport(configuration, report, write, now());
+  if (written !== null) log.debug({ decisions: decisions.length, failures: failures.size }, 'told of boot images');
+  const wait = untilNextFailure(failures, time);
+  return wait === null ? done() : again(wait);
+}
+
+const configMapIn = (read: Read): ConfigMap | undefined =>
+  [...read(configMaps).values()].find(({ metadata }) => metadata.name === bootImagesConfigMap);
+
+/** Whether all that make machines have been looked at. Of a kind that nobody serves there are none. */
+async function isComplete(
+  board: VerdictBoard,
+  { machineApiNamespace, clusterApiNamespace }: BootImagesOptions,
+  context: Context,
+): Promise<boolean> {
+  const kinds = [
+    { api: 'machine.openshift.io', kind: 'MachineSet', resource: machineSets, namespace: machineApiNamespace },
+    { api: 'cluster.x-k8s.io', kind: 'MachineSet', resource: clusterApiMachineSets, namespace: clusterApiNamespace },
+    {
+      api: 'cluster.x-k8s.io',
+      kind: 'MachineDeployment',
+      resource: machineDeployments,
+      namespace: clusterApiNamespace,
+    },
+  ] as const;
+  for (const { resource, namespace, ...kind } of kinds)
+    if (!board.isComplete(kind) && (await isServed(resource, namespace, context))) return false;
+  return true;
+}
+
+async function isServed(resource: Resource, namespace: string, { client, signal }: Context): Promise<boolean> {
+  try {
+    await client.list(resource, { namespace, pageSize: 1, signal }).next();
+    return true;
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
+    return false;
+  }
+}
+
+// What MachineConfiguration `cluster` says of boot images: conditions, what is acted on, what fails since when, and how old the
+// oldest one is. Never written where nothing is other than before.
+
+interface Report {
+  readonly conditions: readonly BootImageCondition[];
+  /** What is acted on. */
+  readonly managers: readonly MachineManager[];
+  readonly failures: Failures;
+  readonly skew: Skew;
+}
+
+type Configuration = Stored<MachineConfiguration>;
+
+/** Gives what was written last; null: all was as it should be. */
+async function writeReport(
+  configuration: Configuration,
+  { conditions, managers, failures, skew }: Report,
+  writer: Writer,
+  now: Date,
+): Promise<Configuration | null> {
+  const { conditions: all, ...others } = othersIn(configuration);
+  return write(configuration, writer, {
+    annotations: { [bootImageFailuresAnnotation]: encodeFailures(failures), [bootImageSkewAnnotation]: skew.problem },
+    status: {
+      ...others,
+      conditions: conditions.reduce((list: readonly Condition[], each) => setCondition(list, each, now), all ?? []),
+      bootImageSkewEnforcementStatus: skew.status,
+      ...(managers.length > 0 && { managedBootImagesStatus: { machineManagers: managers } }),
+    },
+  });
+}
+
+/** Takes back all that was ever said here. */
+async function withdrawReport(configuration: Configuration, writer: Writer): Promise<boolean> {
+  const { conditions = [], ...others } = othersIn(configuration);
+  const written = await write(configuration, writer, {
+    annotations: { [bootImageFailuresAnnotation]: null, [bootImageSkewAnnotation]: null },
+    status: {
+      ...others,
+      ...(configuration.status?.conditions !== undefined && {
+        conditions: conditions.filter(({ type }) => !ourTypes.has(type)),
+      }),
+    },
+  });
+  return written !== null;
+}
+
+const ourTypes: ReadonlySet<string> = new Set<BootImageCondition['type']>([
+  'BootImageUpdateProgressing',
+  'BootImageUpdateDegraded',
+]);
+
+/** What has other writers, and the conditions, of which some have. */
+function othersIn({
+  status = {},
+}: Configuration): Omit<
+  NonNullable<Configuration['status']>,
+  'bootImageSkewEnforcementStatus' | 'managedBootImagesStatus'
+> {
+  const { bootImageSkewEnforcementStatus: _skew, managedBootImagesStatus: _managed, ...others } = status;
+  return others;
+}
+
+interface Wanted {
+  readonly annotations: Readonly<Record<string, string | null>>;
+  readonly status: object;
+}
+
+/** Only what differs. Not applied: what somebody else has left in our fields would stay. */
+async function write(
+  configuration: Configuration,
+  writer: Writer,
+  { annotations, status }: Wanted,
+): Promise<Configuration | null> {
+  const { metadata } = configuration;
+  const annotated = await patch(configuration, annotationSteps(metadata.annotations, annotations), writer);
+  const steps = statusSteps(configuration.status, status);
+  return (await patch(annotated ?? configuration, steps, writer, { subresource: 'status' })) ?? annotated;
+}
+
+function statusSteps(before: Configuration['status'], after: object): PatchStep[] {
+  if (before === undefined && Object.keys(after).length === 0) return [];
+  if (before === undefined) return [{ op: 'add', path: '/status', value: jsonOf(after) }];
+  return patchSteps(jsonOf(before), jsonOf(after), '/status');
+}
+
+/** It came out of JSON, or goes there. */
+const jsonOf = (value: object): Json => value as Json;
+
+async function patch(
+  configuration: Configuration,
+  steps: readonly PatchStep[],
+  writer: Writer,
+  part: { readonly subresource?: 'status' } = {},
+): Promise<Configuration | null> {
+  return steps.length === 0 ? null : writer.jsonPatch(machineConfigurations, configuration, steps, part);
+}
+
+// What was last found of every resource, for who reports on all of them. It is no truth: after a start every resource is looked
+// at again, and until then nothing is reported.
+
+export interface VerdictBoard {
+  /** Tells which ones of a kind there are: until each has been looked at once, counts would say what is not so. */
+  begin(kind: MachineKind, resources: readonly MachineResource[]): void;
+  /** Whether all that there were of a kind in the beginning have been looked at. */
+  isComplete(kind: MachineKind): boolean;
+  /** Without what is to be written: once it is, there is another one. */
+  put(decision: Decision): void;
+  remove(resource: MachineResource): void;
+  values(): IterableIterator<Decision>;
+  /** Tells when something is other than before. Returns the way to stop that. */
+  onChange(listener: () => void): () => void;
+}
+
+export function createVerdictBoard(): VerdictBoard {
+  const findings = new Map<string, Decision>();
+  const unseen = new Map<string, Set<string>>();
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
+  return {
+    begin(kind, resources) {
+      const keys = new Set(resources.map(keyOfMachines));
+      // What is gone went while somebody else led.
+      for (const [key, { verdict }] of findings)
+        if (wordOf(verdict.resource) === wordOf(kind) && !keys.has(key)) findings.delete(key);
+      unseen.set(wordOf(kind), new Set([...keys].filter((key) => !findings.has(key))));
+      tell();
+    },
+    isComplete: (kind) => unseen.get(wordOf(kind))?.size === 0,
+    put(decision) {
+      const { resource } = decision.verdict;
+      const key = keyOfMachines(resource);
+      unseen.get(wordOf(resource))?.delete(key);
+      const finding = { ...decision, change: null };
+      if (isEqual(findings.get(key), finding)) return;
+      findings.set(key, finding);
+      tell();
+    },
+    remove(resource) {
+      const isUnseen = unseen.get(wordOf(resource))?.delete(keyOfMachines(resource)) === true;
+      if (findings.delete(keyOfMachines(resource)) || isUnseen) tell();
+    },
+    values: () => findings.values(),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+const wordOf = ({ api, kind }: MachineKind): string => `${kind}.${api}`;
+
+// What can be measured of boot images: the resources that do not get theirs, each by name, until it does.
+
+export interface BootImageMetrics {
+  /** All that fail now: who is not among them is well again. */
+  failing(verdicts: readonly Pick<ResourceVerdict, 'resource' | 'code'>[]): void;
+}
+
+export function createBootImageMetrics({ registry }: Pick<Metrics, 'registry'>): BootImageMetrics {
+  const gauge = new Gauge({
+    name: 'slipway_boot_image_failed',
+    help: '1 for a MachineSet or MachineDeployment whose boot image cannot be kept current, by what is wrong.',
+    labelNames: ['namespace', 'name', 'api', 'code'],
+    registers: [registry],
+  });
+  return {
+    failing(verdicts) {
+      gauge.reset();
+      for (const { resource, code } of verdicts) {
+        const { namespace, name, api } = resource;
+        gauge.set({ namespace, name, api, code: code ?? '' }, 1);
+      }
+    },
+  };
+}

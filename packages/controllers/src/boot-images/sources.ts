@@ -1,0 +1,249 @@
+// What the controllers of boot images watch. There can be a thousand MachineSets, and a change of what is the same for all wakes
+// every one of them: of each object is kept what decides, so that nothing else wakes anybody.
+import {
+  bootImageCanaryLabel,
+  bootImageHistories,
+  type BootImageHistory,
+  bootImagesConfigMap,
+  type ClusterApiMachineSet,
+  clusterApiMachineSets,
+  type ClusterVersion,
+  clusterVersions,
+  type ConfigMap,
+  configMaps,
+  customResourceDefinitions,
+  type Infrastructure,
+  infrastructures,
+  type MachineConfigPool,
+  machineConfigPools,
+  type MachineConfiguration,
+  machineConfigurations,
+  type MachineDeployment,
+  machineDeployments,
+  type MachineSet,
+  machineSets,
+  osStreamAnnotation,
+  type Secret,
+  secrets,
+  singletonName,
+} from '@slipway/api';
+import type { ClusterObjects } from '@slipway/fleet/boot-images';
+import type { Gates, KubeObject, Metrics, Read, Source, Stored } from '@slipway/kube';
+import type { PoolOsOptions } from '../pool-os.ts';
+import type { VerdictBoard } from './report-controller.ts';
+
+/** With what pools are rendered with: whether a release has arrived is told by it. */
+export interface BootImagesOptions extends PoolOsOptions {
+  /** Ours: where the ConfigMap coreos-bootimages lives. */
+  readonly namespace: string;
+  readonly machineApiNamespace: string;
+  readonly clusterApiNamespace: string;
+  readonly controllerVersion: string;
+  /** The same as the manager has. */
+  readonly gates: Gates;
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+  /** Whether one machine must come up with a new image before a MachineSet gets it. */
+  readonly canary?: boolean | undefined;
+  /** Where findings are put; left out: one that nobody else sees. */
+  readonly board?: VerdictBoard | undefined;
+}
+
+export const bootImagesGate = 'ManagedBootImages';
+export const fieldManager = 'slipway-boot-images';
+
+/** Of one namespace. */
+export type Placed<T extends KubeObject> = Source<T> & { readonly namespace: string };
+
+type Meta = Stored<KubeObject>['metadata'];
+
+/** Without managedFields and generation, which change with what nobody here looks at. */
+function keptOf({ name, namespace, uid, resourceVersion, ...rest }: Meta): Meta {
+  const { creationTimestamp, deletionTimestamp, labels, annotations, ownerReferences } = rest;
+  return {
+    name,
+    uid,
+    resourceVersion,
+    ...(namespace !== undefined && { namespace }),
+    ...(creationTimestamp !== undefined && { creationTimestamp }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    ...(labels !== undefined && { labels }),
+    ...(annotations !== undefined && { annotations }),
+    ...(ownerReferences !== undefined && { ownerReferences }),
+  };
+}
+
+/** How many machines there are decides nothing, but for a canary. */
+function keepMachineSet({ metadata, spec, status }: Stored<MachineSet>): Stored<MachineSet> {
+  const { authoritativeAPI, readyReplicas } = status ?? {};
+  const isCanary = metadata.labels?.[bootImageCanaryLabel] !== undefined;
+  return {
+    metadata: keptOf(metadata),
+    ...(spec !== undefined && { spec }),
+    status: {
+      ...(authoritativeAPI !== undefined && { authoritativeAPI }),
+      ...(isCanary && readyReplicas !== undefined && { readyReplicas }),
+    },
+  };
+}
+
+export const machineSetSource = (namespace: string): Placed<MachineSet> => ({
+  resource: machineSets,
+  namespace,
+  expect: 'many',
+  project: keepMachineSet,
+});
+
+/** For MachineSets of Cluster API: whether the set of the same name in the Machine API decides. */
+function keepAuthority({ metadata, status }: Stored<MachineSet>): Stored<MachineSet> {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const { authoritativeAPI } = status ?? {};
+  return {
+    metadata: { name, uid, resourceVersion, ...(namespace !== undefined && { namespace }) },
+    status: authoritativeAPI === undefined ? {} : { authoritativeAPI },
+  };
+}
+
+export const twinSource = (namespace: string): Source<MachineSet> => ({
+  resource: machineSets,
+  namespace,
+  expect: 'many',
+  project: keepAuthority,
+});
+
+const keepClusterApiMachineSet = ({ metadata, spec }: Stored<ClusterApiMachineSet>): Stored<ClusterApiMachineSet> => ({
+  metadata: keptOf(metadata),
+  ...(spec !== undefined && { spec }),
+});
+
+export const clusterApiMachineSetSource = (namespace: string): Placed<ClusterApiMachineSet> => ({
+  resource: clusterApiMachineSets,
+  namespace,
+  expect: 'many',
+  project: keepClusterApiMachineSet,
+});
+
+const keepMachineDeployment = ({ metadata, spec }: Stored<MachineDeployment>): Stored<MachineDeployment> => ({
+  metadata: keptOf(metadata),
+  ...(spec !== undefined && { spec }),
+});
+
+export const machineDeploymentSource = (namespace: string): Placed<MachineDeployment> => ({
+  resource: machineDeployments,
+  namespace,
+  expect: 'many',
+  project: keepMachineDeployment,
+});
+
+/** CRDs of providers: their labels say in which versions templates are to be read. */
+export const providerCrds: Source = {
+  resource: customResourceDefinitions,
+  as: 'metadata',
+  labelSelector: 'cluster.x-k8s.io/provider',
+};
+
+export const goldenSource = (namespace: string): Source<ConfigMap> => ({
+  resource: configMaps,
+  namespace,
+  fieldSelector: `metadata.name=${bootImagesConfigMap}`,
+});
+
+/** We write to its status ourselves. The generation tells when somebody has said something new. */
+const keepOptIn = ({ metadata, spec }: Stored<MachineConfiguration>): Stored<MachineConfiguration> => {
+  const { name, uid, resourceVersion, generation } = metadata;
+  const { managedBootImages } = spec;
+  return {
+    metadata: { name, uid, resourceVersion, ...(generation !== undefined && { generation }) },
+    spec: managedBootImages === undefined ? {} : { managedBootImages },
+  };
+};
+
+const optInSource: Source<MachineConfiguration> = {
+  resource: machineConfigurations,
+  fieldSelector: `metadata.name=${singletonName}`,
+  project: keepOptIn,
+};
+
+const keepInfrastructure = ({ metadata, status }: Stored<Infrastructure>): Stored<Infrastructure> => ({
+  metadata: keptOf(metadata),
+  spec: {},
+  ...(status !== undefined && { status }),
+});
+
+const infrastructureSource: Source<Infrastructure> = {
+  resource: infrastructures,
+  fieldSelector: `metadata.name=${singletonName}`,
+  project: keepInfrastructure,
+};
+
+const WORKER = 'worker';
+
+/** A rollout writes to a pool all the time; here only its stream counts. */
+const keepStream = ({ metadata, spec }: Stored<MachineConfigPool>): Stored<MachineConfigPool> => {
+  const { name, uid, resourceVersion, annotations } = metadata;
+  const stream = annotations?.[osStreamAnnotation];
+  return {
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      ...(stream !== undefined && { annotations: { [osStreamAnnotation]: stream } }),
+    },
+    spec,
+  };
+};
+
+const workerStreamSource: Source<MachineConfigPool> = {
+  resource: machineConfigPools,
+  as: 'metadata',
+  fieldSelector: `metadata.name=${WORKER}`,
+  project: keepStream,
+};
+
+/** All Secrets of the namespace by name and version; what is in one is asked for when it is needed. */
+export const stubSource = (namespace: string): Source<Secret> => ({ resource: secrets, as: 'metadata', namespace });
+
+/** Its conditions change all the time; what counts is what it runs, and what it began with. */
+const keepRelease = ({ metadata, spec, status }: Stored<ClusterVersion>): Stored<ClusterVersion> => {
+  const { name, uid, resourceVersion } = metadata;
+  const kept = { metadata: { name, uid, resourceVersion }, spec };
+  if (status === undefined) return kept;
+  const { desired, history = [], observedGeneration, versionHash, availableUpdates } = status;
+  return {
+    ...kept,
+    status: { desired, history: history.slice(-1), observedGeneration, versionHash, availableUpdates },
+  };
+};
+
+export const releaseSource: Source<ClusterVersion> = {
+  resource: clusterVersions,
+  fieldSelector: 'metadata.name=version',
+  project: keepRelease,
+};
+
+export const historySource = (namespace: string): Source<BootImageHistory> => ({
+  resource: bootImageHistories,
+  namespace,
+  expect: 'many',
+});
+
+/** What is the same for all resources, each of which `keysOf` names. */
+export const clusterSources = (namespace: string, keysOf: NonNullable<Source['keysOf']>): readonly Source[] => [
+  { ...goldenSource(namespace), keysOf },
+  { ...optInSource, keysOf },
+  { ...infrastructureSource, keysOf },
+  { ...releaseSource, keysOf },
+  { ...workerStreamSource, keysOf },
+];
+
+export interface ReadCluster extends ClusterObjects {
+  readonly configMap: ConfigMap | undefined;
+}
+
+/** Out of `clusterSources`. */
+export const clusterIn = (read: Read, namespace: string): ReadCluster => ({
+  configMap: read(configMaps).get(`${namespace}/${bootImagesConfigMap}`),
+  machineConfiguration: read(machineConfigurations).get(singletonName),
+  infrastructure: read(infrastructures).get(singletonName),
+  clusterVersion: read(clusterVersions).get('version'),
+  worker: read(machineConfigPools).get(WORKER),
+});

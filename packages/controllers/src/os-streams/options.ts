@@ -1,0 +1,51 @@
+import type { Gates } from '@slipway/kube';
+import type { SourceOptions } from '../sources.ts';
+import type { MakeRegistry } from './read-sources.ts';
+
+export interface OsStreamsOptions extends SourceOptions {
+  readonly controllerVersion: string;
+  /** How registries are spoken to; `registryWith` makes it. */
+  readonly registry: MakeRegistry;
+  /** The Secret with the cluster's pull secret, in its key .dockerconfigjson. */
+  readonly pullSecret?: { readonly namespace: string; readonly name: string } | undefined;
+  /** The same as the manager has: what streams have left behind goes when their gate is turned off. */
+  readonly gates: Gates;
+  readonly retry?: RetryTimes | undefined;
+}
+
+export const usualPullSecret = { namespace: 'openshift-config', name: 'pull-secret' } as const;
+
+// How soon something that failed is tried again. Only a delay, so that it may be forgotten in a restart.
+
+export interface RetryTimes {
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+const usualTimes: RetryTimes = { firstMs: 5000, mostMs: 5 * 60_000 };
+
+export interface RetryPace {
+  /** Milliseconds until it may be tried; 0: now. Another `what` than the one that failed may be tried at once. */
+  waitFor(what: string, now: number): number;
+  /** Milliseconds until it is to be tried again: twice as long each time. */
+  failed(what: string, now: number): number;
+  /** How often it has failed in a row. */
+  failures(what: string): number;
+  succeeded(): void;
+}
+
+export function createRetryPace({ firstMs, mostMs }: RetryTimes = usualTimes): RetryPace {
+  let last: { readonly what: string; readonly count: number; readonly notBefore: number } | undefined;
+  const failures = (what: string): number => (last?.what === what ? last.count : 0);
+  return {
+    waitFor: (what, now) => (last?.what === what ? Math.max(0, last.notBefore - now) : 0),
+    failed(what, now) {
+      const count = failures(what) + 1;
+      const wait = Math.min(mostMs, firstMs * 2 ** Math.min(count - 1, 20));
+      last = { what, count, notBefore: now + wait };
+      return wait;
+    },
+    failures,
+    succeeded: () => (last = undefined),
+  };
+}

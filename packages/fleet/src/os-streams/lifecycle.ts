@@ -1,0 +1,126 @@
+import type { OSImageStream } from '@slipway/api';
+import { streamLifecycleAnnotation } from '@slipway/api/names';
+import { isRecord } from '@slipway/base/json';
+import type { CodedProblem } from '../problems.ts';
+import { isStreamName, type StreamLifecycle, type Streams } from './available.ts';
+
+// What a payload says of the life of its streams: in annotations of a tag, and kept as JSON on the OSImageStream.
+
+/** On the tag of an OS image in image-references. */
+export const lifecycleAnnotations = {
+  state: 'io.openshift.os.stream-lifecycle',
+  successor: 'io.openshift.os.stream-successor',
+  message: 'io.openshift.os.stream-message',
+} as const;
+
+const states = ['deprecated', 'blocked'] as const;
+
+/** So that a hundred streams stay well below the 256 KiB that all annotations of an object share. */
+const MAX_MESSAGE = 300;
+
+const MAX_STREAMS = 100;
+
+const MAX_TEXT = 200 * 1024;
+
+export interface ReadLifecycle {
+  /** Null: the stream lives. */
+  readonly lifecycle: StreamLifecycle | null;
+  /** What was not understood, and is not followed. */
+  readonly problems: readonly CodedProblem[];
+}
+
+/** `tag` is for messages. */
+export function lifecycleOfTag(tag: string, annotations: Readonly<Record<string, string>>): ReadLifecycle {
+  const said = annotations[lifecycleAnnotations.state];
+  if (said === undefined || said === '') return { lifecycle: null, problems: [] };
+  const state = states.find((each) => each === said);
+  if (state === undefined) {
+    const meaning = 'The stream counts as one that lives';
+    return { lifecycle: null, problems: [problemAt(tag, 'state', states.join(' or '), said, meaning)] };
+  }
+  const successor = annotations[lifecycleAnnotations.successor] ?? '';
+  const isNamed = isStreamName(successor);
+  const lifecycle = {
+    state,
+    successor: isNamed ? successor : null,
+    message: plain(annotations[lifecycleAnnotations.message] ?? ''),
+  };
+  if (isNamed || successor === '') return { lifecycle, problems: [] };
+  const problem = problemAt(tag, 'successor', 'the name of a stream', successor, 'No successor is named');
+  return { lifecycle, problems: [problem] };
+}
+
+function problemAt(
+  tag: string,
+  field: keyof typeof lifecycleAnnotations,
+  expected: string,
+  found: string,
+  meaning: string,
+): CodedProblem {
+  const shown = JSON.stringify(found.slice(0, 80));
+  const message = `tag ${tag.slice(0, 80)} of image-references, annotation ${lifecycleAnnotations[field]}: expected ${expected}, found ${shown}. ${meaning}; the release has to be corrected`;
+  return { code: 'SLW_STREAM_LIFECYCLE', message };
+}
+
+/** One line of text; null: none. */
+function plain(text: string): string | null {
+  const line = text
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_MESSAGE)
+    .trim();
+  return line === '' ? null : line;
+}
+
+/** For the annotation; the same for the same streams in any order. Null: every stream lives. */
+export function encodeLifecycle(lifecycle: ReadonlyMap<string, StreamLifecycle>): string | null {
+  if (lifecycle.size === 0) return null;
+  const sorted = [...lifecycle].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MAX_STREAMS);
+  return JSON.stringify(
+    Object.fromEntries(sorted.map(([name, { state, successor, message }]) => [name, { state, successor, message }])),
+  );
+}
+
+/** Anybody may have written there: what is not ours is not followed. */
+export function decodeLifecycle(text: string | undefined): Map<string, StreamLifecycle> {
+  const found = new Map<string, StreamLifecycle>();
+  for (const [name, value] of Object.entries(parsed(text)).slice(0, MAX_STREAMS)) {
+    const lifecycle = isStreamName(name) ? readLifecycle(value) : null;
+    if (lifecycle !== null) found.set(name, lifecycle);
+  }
+  return found;
+}
+
+function parsed(text: string | undefined): object {
+  if (text === undefined || text.length > MAX_TEXT) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function readLifecycle(value: unknown): StreamLifecycle | null {
+  if (!isRecord(value)) return null;
+  const state = states.find((each) => each === value['state']);
+  if (state === undefined) return null;
+  const { successor, message } = value;
+  return {
+    state,
+    successor: typeof successor === 'string' && isStreamName(successor) ? successor : null,
+    message: typeof message === 'string' ? plain(message) : null,
+  };
+}
+
+// The OSImageStream, as decisions about pools read it.
+
+/** Null: nobody has filled it in yet. */
+export function streamsOf({ metadata, status }: Pick<OSImageStream, 'metadata' | 'status'>): Streams | null {
+  if (status === undefined) return null;
+  return {
+    available: status.availableStreams,
+    defaultStream: status.defaultStream,
+    lifecycle: decodeLifecycle(metadata.annotations?.[streamLifecycleAnnotation]),
+  };
+}

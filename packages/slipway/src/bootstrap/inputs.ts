@@ -1,0 +1,215 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type OSImageStream, osImageStreams, singletonName } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
+import { type Authority, authorityFields, readAuthority, readSources, validityOf } from '@slipway/controllers';
+import {
+  formatProblem,
+  type JoiningNode,
+  ProblemList,
+  type ProvisioningToken,
+  readTokens,
+  type Streams,
+  streamsOf,
+} from '@slipway/fleet';
+import { discoverStreams, nextStreamObject, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
+import { apiVersionOf, loadKubeconfig } from '@slipway/kube';
+import { bootstrapPaths } from '@slipway/server';
+import { CommandError, InputError } from '../cli/errors.ts';
+import { readSmallFile, reasonOf } from '../cli/io.ts';
+import { openRegistry } from '../cli/registry.ts';
+import type { FleetManifests } from '../manifests/fleet-manifests.ts';
+import { readYaml } from '../manifests/yaml.ts';
+import type { BootstrapOptions } from './bootstrap.ts';
+import { authorityManifest } from './bundle.ts';
+
+export interface Kept {
+  authority: Authority;
+  tokens: ReadonlyMap<string, readonly ProvisioningToken[]>;
+}
+
+/** The CA and the tokens of an earlier `--out`: machines that were started with its stubs still boot. */
+export async function readKept(directory: string, now: Date): Promise<Kept> {
+  const fail = (file: string, problem: string): never => {
+    throw new CommandError(
+      'SLW_CLI_BOOTSTRAP_INPUT',
+      `--keep-from ${directory}: ${file}: ${problem}. Give a directory that slipway bootstrap wrote, or leave the flag out for a new CA and tokens`,
+    );
+  };
+  const read = async (file: string): Promise<string> => {
+    try {
+      return await readFile(join(directory, file), 'utf8');
+    } catch (error) {
+      return fail(file, reasonOf(error));
+    }
+  };
+  const found = readAuthority(authorityIn(await read(authorityManifest)));
+  if (!found.ok) return fail(authorityManifest, `data["${found.field}"]: ${found.problem}`);
+  if (validityOf(found.authority.certificate).to <= now.getTime()) fail(authorityManifest, 'the CA has expired');
+  const tokens = tokensIn(await read(bootstrapPaths.tokens));
+  return { authority: found.authority, tokens: tokens ?? fail(bootstrapPaths.tokens, 'expected tokens by pool') };
+}
+
+function authorityIn(text: string): Record<string, string> {
+  const value = readYaml(authorityManifest, text);
+  const data = isRecord(value) && isRecord(value['data']) ? value['data'] : {};
+  return Object.fromEntries(
+    authorityFields.flatMap((field) => {
+      const encoded = data[field];
+      return typeof encoded === 'string' ? [[field, Buffer.from(encoded, 'base64').toString('utf8')]] : [];
+    }),
+  );
+}
+
+function tokensIn(text: string): Map<string, ProvisioningToken[]> | undefined {
+  const tokens = new Map<string, ProvisioningToken[]>();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  for (const [pool, each] of Object.entries(value)) {
+    const read = readTokens(JSON.stringify(each));
+    if (read === undefined) return undefined;
+    tokens.set(pool, read);
+  }
+  return tokens;
+}
+
+/** Both travel inside every config that is served. */
+const MAX_BYTES = 256 * 1024;
+
+/** What joining machines are given: the kubeconfig as it is, and the CA from its own file or else from the kubeconfig. */
+export async function readNodeAccess(kubeconfigFile: string, caFile: string | undefined): Promise<JoiningNode> {
+  const kubeconfig = await readInput('--kubeconfig-for-nodes', kubeconfigFile);
+  checkKubeconfig(kubeconfigFile, kubeconfig);
+  const caBundle = caFile === undefined ? await embeddedCa(kubeconfigFile) : await readInput('--ca', caFile);
+  if (!holdsCertificates(caBundle)) {
+    throw bad(`--ca ${caFile ?? kubeconfigFile}`, 'expected certificates in PEM, found something else');
+  }
+  return { kubeconfig, caBundle };
+}
+
+async function readInput(flag: string, file: string): Promise<string> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw bad(`${flag} ${file}`, `cannot be read: ${reasonOf(error)}`);
+  }
+  if (text.length > MAX_BYTES)
+    throw bad(`${flag} ${file}`, `expected at most ${MAX_BYTES} bytes, found ${text.length}`);
+  return text;
+}
+
+/** Paths in it are of the machine it will be on, so what they lead to is not looked at. */
+function checkKubeconfig(file: string, text: string): void {
+  const expected = 'expected a kubeconfig with clusters and users';
+  try {
+    const value = readYaml(file, text);
+    if (isRecord(value) && Array.isArray(value['clusters']) && Array.isArray(value['users'])) return;
+  } catch (failure) {
+    if (!(failure instanceof InputError)) throw failure;
+  }
+  throw bad(`--kubeconfig-for-nodes ${file}`, `${expected}, found something else`);
+}
+
+async function embeddedCa(kubeconfigFile: string): Promise<string> {
+  const { ca } = await loadKubeconfig([kubeconfigFile]);
+  if (ca !== undefined) return ca;
+  throw bad(
+    `--kubeconfig-for-nodes ${kubeconfigFile}`,
+    'names no certificate authority of the API server; give its file with --ca',
+  );
+}
+
+function holdsCertificates(text: string): boolean {
+  try {
+    return new X509Certificate(text).subject !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function bad(what: string, problem: string): CommandError {
+  return new CommandError('SLW_CLI_BOOTSTRAP_INPUT', `${what}: ${problem}`);
+}
+
+// The OS image streams of a release, for machines that start before there is a cluster.
+
+type DayZeroManifests = Pick<FleetManifests, 'osImages' | 'releaseVersion' | 'osImageStream'>;
+
+export interface DayZeroStreams {
+  readonly streams: Streams;
+  /** For the cluster that comes to be. */
+  readonly object: OSImageStream;
+  /** What was left out, and why, a line each. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * By the same sources and rules as the controllers have. Undefined: nobody has asked for streams. A source that fails
+ * is an error here: machines would start with another OS than was meant.
+ */
+export async function dayZeroStreams(
+  options: BootstrapOptions,
+  manifests: DayZeroManifests,
+): Promise<DayZeroStreams | undefined> {
+  if (options.imageReferences === undefined) return undefined;
+  const imageReferences = await readSmallFile('--image-references', options.imageReferences);
+  const readings = await readAll({ ...namedPairs(options, manifests), release: { imageReferences } }, options);
+  const failed = readings.flatMap((reading) => (reading.ok ? [] : [`${reading.name}: ${reading.problem}`]));
+  if (failed.length > 0) throw ProblemList.of('SLW_STREAM_SOURCE_FAILED', failed);
+  const discovery = discoverStreams(readings);
+  const next = nextStreamObject({
+    current: manifests.osImageStream,
+    discovery,
+    sourcesDigest: '',
+    releaseImage: null,
+  });
+  if (next.type === 'leave') throw new ProblemList([...next.problems, ...discovery.notes]);
+  const object = manifestOf(next.wanted);
+  const streams = streamsOf(object);
+  if (streams === null) throw new Error('an OSImageStream was made without a status');
+  const notes = [...next.problems, ...discovery.notes].map((each) => `warning: ${formatProblem(each)}`);
+  return { streams, object, notes };
+}
+
+function namedPairs(
+  { osImage, osExtensionsImage }: BootstrapOptions,
+  { osImages, releaseVersion }: DayZeroManifests,
+): Pick<StreamSources, 'commandLine' | 'configMap'> {
+  const configMap = pairOf(osImages?.osImageURL, osImages?.baseOSExtensionsContainerImage);
+  return {
+    commandLine: pairOf(osImage, osExtensionsImage),
+    configMap: configMap === null ? null : { ...configMap, version: releaseVersion ?? null },
+  };
+}
+
+async function readAll(sources: StreamSources, options: BootstrapOptions): ReturnType<typeof readSources> {
+  const registry = await openRegistry(options);
+  try {
+    return await readSources(sources, { registry });
+  } finally {
+    await registry.close();
+  }
+}
+
+/** An API server takes no status with a new object: it is here for who renders from these manifests, and the controllers make it anew. */
+function manifestOf({
+  spec,
+  status,
+  annotations,
+}: Extract<ReturnType<typeof nextStreamObject>, { type: 'write' }>['wanted']): OSImageStream {
+  const kept = Object.entries(annotations).filter((entry): entry is [string, string] => (entry[1] ?? '') !== '');
+  return {
+    apiVersion: apiVersionOf(osImageStreams),
+    kind: osImageStreams.kind,
+    metadata: { name: singletonName, annotations: Object.fromEntries(kept) },
+    spec,
+    status,
+  };
+}

@@ -1,0 +1,150 @@
+// What commands read of a cluster, and the writer for what they change there.
+import {
+  clusterVersions,
+  featureGates,
+  type MachineConfigNode,
+  type MachineConfigPool,
+  machineConfigNodes,
+  machineConfigPools,
+  machineConfigurations,
+  nodes,
+  type OSImageStream,
+  osImageStreams,
+  singletonName,
+} from '@slipway/api';
+import { type FeatureGateName, type GateFinding, resolveFeatureGates } from '@slipway/fleet';
+import { byName, type FleetNow, slimNode } from '@slipway/fleet/reports';
+import {
+  type Client,
+  createInformer,
+  createWriter,
+  isKubeError,
+  type KubeObject,
+  type Name,
+  type Resource,
+  type Stored,
+  type Writer,
+} from '@slipway/kube';
+import { CommandError, nearNames } from './errors.ts';
+import type { Followed, WatchOptions } from './live.ts';
+
+/** Reads only, a list of each kind. */
+export async function readFleet(client: Client, signal?: AbortSignal): Promise<FleetNow> {
+  const [pools, ofNodes, records, machineConfiguration] = await whereInstalled(client, () =>
+    Promise.all([
+      listed(client, machineConfigPools, (pool) => pool, signal),
+      listed(client, nodes, slimNode, signal),
+      listed(client, machineConfigNodes, (record) => record, signal),
+      client.find(machineConfigurations, { name: singletonName }, { signal }),
+    ]),
+  );
+  return {
+    pools: pools.sort(byName),
+    nodes: ofNodes.sort(byName),
+    machineConfigNodes: new Map(records.map((record): [string, MachineConfigNode] => [record.metadata.name, record])),
+    machineConfiguration,
+  };
+}
+
+/** A cluster without our kinds is told as such. */
+export async function whereInstalled<T>({ transport }: Client, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) throw error;
+    throw new CommandError(
+      'SLW_CLI_NOT_INSTALLED',
+      `${transport.server} does not serve machineconfigpools: Slipway is not installed there. Check --kubeconfig and --context, or install it: slipway install`,
+      { cause: error },
+    );
+  }
+}
+
+async function listed<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  keep: (object: Stored<T>) => Stored<T>,
+  signal: AbortSignal | undefined,
+): Promise<Stored<T>[]> {
+  const objects: Stored<T>[] = [];
+  for await (const object of client.list(resource, { signal })) objects.push(keep(object));
+  return objects;
+}
+
+/** The same, kept up to date. */
+export function watchFleet({ transport }: Client, { signal, onChange }: WatchOptions): Followed<FleetNow> {
+  // A person waits in front of it.
+  const shared = { longestBackoffMs: 5000, onProblem: onChange } as const;
+  const pools = createInformer(transport, { resource: machineConfigPools, ...shared });
+  const machines = createInformer(transport, { resource: nodes, expect: 'many', project: slimNode, ...shared });
+  const records = createInformer(transport, { resource: machineConfigNodes, expect: 'many', ...shared });
+  const settings = createInformer(transport, { resource: machineConfigurations, ...shared });
+  const all = [pools, machines, records, settings];
+  for (const informer of all) {
+    informer.onChange(onChange);
+    informer.start(signal);
+  }
+  return {
+    synced: Promise.all(all.map(({ synced }) => synced)),
+    now: () => ({
+      pools: [...pools.store.values()].sort(byName),
+      nodes: [...machines.store.values()].sort(byName),
+      machineConfigNodes: new Map([...records.store.values()].map((record) => [record.metadata.name, record])),
+      machineConfiguration: settings.store.get(singletonName),
+    }),
+    problem() {
+      const found = all.map((informer) => informer.problem).find((each) => each instanceof Error);
+      return found?.message ?? null;
+    },
+  };
+}
+
+/** Throws if a pool that was named is not there. */
+export function checkPools<T extends Pick<FleetNow, 'pools'>>(fleet: T, asked: readonly string[]): T {
+  const names = fleet.pools.map(({ metadata }) => metadata.name);
+  for (const name of asked) if (!names.includes(name)) throw noSuchPool(name, names);
+  return fleet;
+}
+
+export async function readPool(client: Client, name: string): Promise<Stored<MachineConfigPool>> {
+  const pool = await client.find(machineConfigPools, { name });
+  if (pool !== undefined) return pool;
+  const names: string[] = [];
+  for await (const { metadata } of client.list(machineConfigPools)) names.push(metadata.name);
+  throw noSuchPool(name, names);
+}
+
+export function noSuchPool(asked: string, names: readonly string[]): CommandError {
+  const near = nearNames(asked, names);
+  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `There are ${names.join(', ') || 'no pools'}`;
+  return new CommandError('SLW_CLI_NO_POOL', `the cluster has no MachineConfigPool ${asked}. ${hint}`);
+}
+
+/** A kind that the cluster does not have counts as an object that is not there. */
+export async function findWhereKnown<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  name: Name,
+): Promise<Stored<T> | undefined> {
+  try {
+    return await client.find(resource, name);
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
+    return undefined;
+  }
+}
+
+/** Whether a part of Slipway runs, as the cluster says it. Null: the cluster has no FeatureGate, so it is for its controllers' flags to say. */
+export async function readGate(client: Client, name: FeatureGateName): Promise<GateFinding | null> {
+  const featureGate = await findWhereKnown(client, featureGates, { name: singletonName });
+  if (featureGate === undefined) return null;
+  const clusterVersion = await findWhereKnown(client, clusterVersions, { name: 'version' });
+  const { on, because } = resolveFeatureGates({ featureGate, clusterVersion, flags: {} })[name];
+  return { isOn: on, because };
+}
+
+export const findOsImageStream = (client: Client): Promise<OSImageStream | undefined> =>
+  findWhereKnown(client, osImageStreams, { name: singletonName });
+
+/** Notes the user's command as the owner of the fields that it sets. */
+export const writerOf = (client: Client): Writer => createWriter(client, { fieldManager: 'slipway' });

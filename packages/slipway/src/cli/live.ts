@@ -1,0 +1,141 @@
+// A report that follows the cluster until somebody presses Ctrl-C: redrawn on a terminal, a line for each change in a pipe, or JSON.
+import type { Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Io, write } from './io.ts';
+import { isTerminal, styleFor, type TextStyle } from './terminal.ts';
+
+/** Something of a cluster that is kept up to date. */
+export interface Followed<T> {
+  /** Resolves when everything was read once. */
+  readonly synced: Promise<unknown>;
+  now(): T;
+  /** Why it may be behind, for people; null while all watches stand. */
+  problem(): string | null;
+}
+
+export interface WatchOptions {
+  readonly signal: AbortSignal;
+  readonly onChange: () => void;
+}
+
+interface FollowOptions<T> {
+  readonly watch: (onChange: () => void) => Followed<T>;
+  readonly show: (now: T, problem: string | null) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Changes come in bursts: what comes within this is one look. */
+const BURST_MS = 100;
+/** Some decisions change with time alone: the end of a soak, a machine that is away for too long. */
+const LOOK_AGAIN_MS = 1000;
+
+export async function follow<T>({ watch, show, signal }: FollowOptions<T>): Promise<void> {
+  let wake = (): void => {};
+  let isNews = false;
+  const followed = watch(() => {
+    isNews = true;
+    wake();
+  });
+  const stopped = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([followed.synced, stopped]);
+  const pause = (ms: number): Promise<void> => wait(ms, undefined, { signal }).catch(() => {});
+  while (!signal.aborted) {
+    isNews = false;
+    await show(followed.now(), followed.problem());
+    await pause(BURST_MS);
+    if (isNews) continue;
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    await Promise.race([woken, pause(LOOK_AGAIN_MS)]);
+  }
+}
+
+interface LiveOptions<R> {
+  readonly io: Io;
+  readonly json: boolean;
+  /** As a whole, for a terminal. */
+  readonly text: (report: R, style: TextStyle) => string;
+  /** What has changed since the look before, a line each. Without one, everything is news. */
+  readonly changes: (before: R | null, after: R) => string[];
+}
+
+/** Shows one look; what it shows depends on the ones before. */
+type Show<R> = (report: R, problem: string | null) => Promise<void>;
+
+export function liveReport<R>(options: LiveOptions<R>): Show<R> {
+  if (options.json) return jsonLines(options);
+  return isTerminal(options.io.stdout) ? redrawn(options) : lines(options);
+}
+
+function redrawn<R>({ io, text }: LiveOptions<R>): Show<R> {
+  const screen = createScreen(io.stdout);
+  return async (report, problem) => {
+    // Each time: a terminal can be made wider.
+    const style = styleFor(io.stdout);
+    const { paint } = style;
+    const behind = problem === null ? '' : `${paint('yellow', 'This may be behind')}: ${problem}\n`;
+    const drawn = text(report, style);
+    await screen.draw(`${drawn}\n${behind}${paint('dim', 'Ctrl-C ends this')}`);
+  };
+}
+
+/** A document a line, each time something in it is another. */
+function jsonLines<R>({ io }: LiveOptions<R>): Show<R> {
+  let last = '';
+  return async (report) => {
+    const line = `${JSON.stringify(report)}\n`;
+    if (line !== last) await write(io.stdout, line);
+    last = line;
+  };
+}
+
+function lines<R>({ io, changes }: LiveOptions<R>): Show<R> {
+  let last: R | null = null;
+  let said: string | null = null;
+  return async (report, problem) => {
+    const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+    const text = changes(last, report).map((line) => `${at} ${line}\n`);
+    last = report;
+    if (text.length > 0) await write(io.stdout, text.join(''));
+    if (problem !== null && problem !== said) await write(io.stderr, `${at} the cluster does not answer: ${problem}\n`);
+    said = problem;
+  };
+}
+
+/** A text on a terminal that is drawn again in its place. */
+interface Screen {
+  draw(text: string): Promise<void>;
+}
+
+const CLEAR_BELOW = '\u001b[J';
+/** Lines that are too long are cut by the terminal itself: it knows how wide letters are. */
+const NO_WRAP = '\u001b[?7l';
+const WRAP = '\u001b[?7h';
+const USUAL_ROWS = 24;
+
+export function createScreen(stream: Writable & { readonly rows?: number }): Screen {
+  let drawn = 0;
+  let last = '';
+  return {
+    async draw(text) {
+      const lines = fitted(text.trimEnd().split('\n'), stream.rows ?? USUAL_ROWS);
+      if (lines.join('\n') === last) return;
+      last = lines.join('\n');
+      // What was drawn before fitted too, so its first line is still on the screen.
+      const back = drawn === 0 ? '' : `\u001b[${drawn}A`;
+      drawn = lines.length;
+      await write(stream, `\r${back}${CLEAR_BELOW}${NO_WRAP}${lines.map((line) => `${line}\n`).join('')}${WRAP}`);
+    },
+  };
+}
+
+/** The cursor stands on a line of its own below. */
+function fitted(lines: readonly string[], rows: number): readonly string[] {
+  const room = Math.max(1, rows - 1);
+  if (lines.length <= room) return lines;
+  const shown = lines.slice(0, room - 1);
+  return [...shown, `… ${lines.length - shown.length} more lines; a taller terminal shows them`];
+}

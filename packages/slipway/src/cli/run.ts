@@ -1,0 +1,89 @@
+// Runs what a command does: connects and closes, shows a report in the form that was asked for, follows it with --watch, and
+// tells foreseen problems in a line each.
+import { oneLine } from '@slipway/base/text';
+import { type CodedProblem, formatProblem, ProblemList } from '@slipway/fleet';
+import type { Client } from '@slipway/kube';
+import { type Io, toJson, write } from './io.ts';
+import type { Followed, WatchOptions } from './live.ts';
+import { type ClusterOptions, connect, stopSignal } from './program.ts';
+import { styleFor, type TextStyle } from './terminal.ts';
+
+/** A command that looks at a cluster and shows what it sees. */
+export interface ClusterCommand<Snapshot, Report> {
+  /** `output: 'json'` gives the report as it is; every other form is text. */
+  readonly options: ClusterOptions & { readonly output: string; readonly watch?: boolean };
+  readonly io: Io;
+  /** Reads the cluster. Throws what is wrong with what was asked for, also before a watch. */
+  load(this: void, client: Client): Promise<Snapshot>;
+  report(this: void, snapshot: Snapshot): Report | Promise<Report>;
+  text(this: void, report: Report, style: TextStyle): string;
+  /** For commands with --watch. */
+  readonly live?: {
+    /** `first` is what `load` gave. */
+    watch(this: void, client: Client, options: WatchOptions, first: Snapshot): Followed<Snapshot>;
+    /** What has changed since the look before, a line each. Without one, everything is news. */
+    changes(this: void, before: Report | null, after: Report): string[];
+  };
+}
+
+export function clusterCommand<Snapshot, Report>(command: ClusterCommand<Snapshot, Report>): Promise<void> {
+  const { options, io, load, report, text, live } = command;
+  const json = options.output === 'json';
+  return withCluster(options, io, async (client) => {
+    const first = await load(client);
+    if (live === undefined || options.watch !== true) {
+      const shown = await report(first);
+      await write(io.stdout, json ? toJson(shown) : text(shown, styleFor(io.stdout)));
+      return;
+    }
+    const { follow, liveReport } = await import('./live.ts');
+    const show = liveReport<Report>({ io, json, text, changes: live.changes });
+    const signal = stopSignal();
+    await follow({
+      watch: (onChange) => live.watch(client, { signal, onChange }, first),
+      show: async (now, problem) => show(await report(now), problem),
+      signal,
+    });
+  });
+}
+
+/** Runs a command against a cluster. */
+export const withCluster = (
+  options: ClusterOptions,
+  io: Io,
+  action: (client: Client) => Promise<void>,
+): Promise<void> => tellProblems(io, () => useCluster(options, action));
+
+/** The same for a part of a command. */
+export async function useCluster<T>(options: ClusterOptions, action: (client: Client) => Promise<T>): Promise<T> {
+  const transport = await connect(options);
+  try {
+    const { createClient } = await import('@slipway/kube');
+    return await action(createClient(transport));
+  } finally {
+    await transport.close();
+  }
+}
+
+/** More than this on a terminal helps nobody. */
+const MAX_SHOWN = 50;
+
+/** Runs a command; the problems it ends with become one line each and the exit code 1. */
+export async function tellProblems(io: Io, action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    if (!(error instanceof ProblemList)) throw error;
+    await write(io.stderr, problemLines(error.problems));
+    io.setExitCode(1);
+  }
+}
+
+/** One line each, in the form of every error of the command. */
+function problemLines(problems: readonly CodedProblem[]): string {
+  const shown = problems
+    .slice(0, MAX_SHOWN)
+    .map(({ code, message }) => `slipway: ${formatProblem({ code, message: oneLine(message) })}\n`);
+  const more = problems.length - shown.length;
+  return [...shown, ...(more > 0 ? [`slipway: … and ${more} more problems\n`] : [])].join('');
+}

@@ -1,0 +1,141 @@
+// BareMetalHosts and their DataImages, as a cluster has them.
+import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages } from '@slipway/api';
+import { rebootAnnotation } from '@slipway/fleet/hosts';
+import { hostEntry } from '@slipway/fleet/reports';
+import { anyVersion, type Client, isKubeError, type Stored } from '@slipway/kube';
+import { writerOf } from '../cli/cluster.ts';
+import { CommandError, nearNames } from '../cli/errors.ts';
+
+export interface HostName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export async function findHost(client: Client, name: HostName): Promise<Stored<BareMetalHost> | undefined> {
+  return knowing(client, () => client.find(bareMetalHosts, name));
+}
+
+export async function getHost(client: Client, name: HostName): Promise<Stored<BareMetalHost>> {
+  return (await findHost(client, name)) ?? Promise.reject(await noSuchHost(client, name));
+}
+
+/** A cluster without the kinds of Metal3 is told as such. */
+export async function knowing<T>(client: Client, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
+    throw new CommandError(
+      'SLW_CLI_NOT_INSTALLED',
+      `${client.transport.server} does not serve baremetalhosts and dataimages of metal3.io. Check --kubeconfig and --context, or install them: slipway install`,
+      { cause: error },
+    );
+  }
+}
+
+/** People forget the namespace more often than the name. */
+export async function noSuchHost(client: Client, { namespace, name }: HostName): Promise<CommandError> {
+  const all = await allHosts(client);
+  return new CommandError(
+    'SLW_CLI_NO_HOST',
+    `namespace ${namespace} has no BareMetalHost ${name}. ${hintOf({ namespace, name }, all)}`,
+  );
+}
+
+function hintOf({ namespace, name }: HostName, all: readonly HostName[]): string {
+  const elsewhere = all.filter((host) => host.name === name).map((host) => host.namespace);
+  if (elsewhere.length > 0) return `There is one in ${elsewhere.join(', ')}: say --namespace ${elsewhere[0]}`;
+  const here = all.filter((host) => host.namespace === namespace).map((host) => host.name);
+  const near = nearNames(name, here);
+  return near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'kubectl get baremetalhosts -A lists what there is';
+}
+
+async function allHosts(client: Client): Promise<HostName[]> {
+  try {
+    const found = await Array.fromAsync(client.list(bareMetalHosts));
+    return found.map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }));
+  } catch (error) {
+    // Who may not look into other namespaces gets no hint from there.
+    if (isKubeError(error, 'SLW_KUBE_FORBIDDEN')) return [];
+    throw error;
+  }
+}
+
+export interface Wish {
+  readonly url: string;
+  readonly immediate: boolean;
+}
+
+/** Others write to it too: what they did in between is looked at before it is tried again. */
+const MAX_TRIES = 5;
+
+export interface Written {
+  readonly image: Stored<DataImage>;
+  /** Whether it had to be written. */
+  readonly changed: boolean;
+}
+
+/** Makes the DataImage of a host, or brings it to the wish. */
+export async function writeDataImage(client: Client, host: HostName, wish: Wish): Promise<Written> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await tryWrite(client, host, wish);
+    } catch (error) {
+      if (tries >= MAX_TRIES || !isKubeError(error, 'SLW_KUBE_CONFLICT', 'SLW_KUBE_ALREADY_EXISTS')) throw error;
+    }
+  }
+}
+
+async function tryWrite(client: Client, host: HostName, { url, immediate }: Wish): Promise<Written> {
+  const write = writerOf(client);
+  const before = await client.find(dataImages, host);
+  if (before === undefined) {
+    const spec = { url, ...(immediate ? { immediate } : {}) };
+    return { image: await write.create(dataImages, { metadata: { ...host }, spec }), changed: true };
+  }
+  refuseDeleting(before);
+  if (before.spec?.url === url && (before.spec.immediate === true) === immediate) {
+    return { image: before, changed: false };
+  }
+  // What somebody wanted at once before is not what is wanted at once now.
+  const image = await write.patch(dataImages, before, { spec: { url, immediate: immediate || null } });
+  return { image, changed: true };
+}
+
+function refuseDeleting({ metadata, spec }: Stored<DataImage>): void {
+  if (metadata.deletionTimestamp === undefined) return;
+  const { namespace = '', name } = metadata;
+  throw new CommandError(
+    'SLW_CLI_DATA_IMAGE',
+    `DataImage ${namespace}/${name} is being deleted, and nothing can be attached before it is gone: ${spec?.url ?? 'its ISO'} is taken out when the host is next powered off. ` +
+      `slipway dataimage detach ${name} --namespace ${namespace} --reboot --wait does that; then run this again`,
+  );
+}
+
+/** A host that is off, or on its way there, needs none: its drive is changed before it is switched on. */
+export function needsReboot(host: BareMetalHost): boolean {
+  const { isOn, shallBeOn } = hostEntry(host);
+  return isOn && shallBeOn;
+}
+
+/** `done` is what stands already if this fails. The operating system shuts down by itself; it is cut off after 3 minutes. */
+export async function askReboot(client: Client, host: Stored<BareMetalHost>, done: string): Promise<void> {
+  const { metadata, spec } = host;
+  const { name, namespace = '' } = metadata;
+  if (spec?.disablePowerOff === true) {
+    throw new CommandError(
+      'SLW_CLI_DATA_IMAGE',
+      `${done}, but no reboot was asked for: spec.disablePowerOff of BareMetalHost ${namespace}/${name} is true, and so nobody switches it off. Power cycle it by hand, or use spec.immediate (slipway dataimage attach --immediate), where the hardware can`,
+    );
+  }
+  const body = { metadata: { annotations: { [rebootAnnotation]: '' } } };
+  try {
+    await writerOf(client).patch(bareMetalHosts, anyVersion(metadata), body);
+  } catch (error) {
+    throw new CommandError(
+      'SLW_CLI_DATA_IMAGE',
+      `${done}, but no reboot was asked for: ${error instanceof Error ? error.message : String(error)}. Whoever may change the host does it with: kubectl annotate -n ${namespace} bmh ${name} ${rebootAnnotation}=`,
+      { cause: error },
+    );
+  }
+}

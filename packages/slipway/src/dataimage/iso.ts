@@ -1,0 +1,93 @@
+// The URL of an ISO: what Ironic would refuse, and whether an ISO stands there.
+import { CommandError } from '../cli/errors.ts';
+
+const LONGEST = 2048;
+
+export function checkImageUrl(text: string): URL {
+  const problem = problemOf(text);
+  if (typeof problem !== 'string') return problem;
+  throw new CommandError('SLW_CLI_DATA_IMAGE', `the URL of the ISO: ${problem}`);
+}
+
+function problemOf(text: string): URL | string {
+  if (text.length > LONGEST) return `expected at most ${LONGEST} characters, found ${text.length}`;
+  const url = URL.parse(text);
+  if (url === null || !/^https?:\/\/[!-~]+$/.test(text)) {
+    return `expected http://HOST/PATH or https://HOST/PATH, which is all that Ironic fetches, with everything outside of ASCII percent-encoded, found ${JSON.stringify(withoutUser(text))}`;
+  }
+  if (url.username !== '' || url.password !== '') {
+    return 'expected no user name or password in it, for everybody who sees the DataImage sees them; serve the ISO where the BMC network alone reaches it';
+  }
+  return url;
+}
+
+/** Nobody wants a password in a log. */
+const withoutUser = (text: string): string => text.replace(/\/\/[^/]*@/, '//…@');
+
+// Whether an ISO stands at a URL, as seen from here. Ironic and the BMC may see another network, so this is only ever a
+// warning.
+
+/** ISO 9660: the identifier of the first volume descriptor, one byte into sector 16. */
+const MAGIC = 'CD001';
+const MAGIC_AT = 16 * 2048 + 1;
+
+export type IsoCheck =
+  | { readonly ok: true }
+  | { readonly ok: false; /** What was found, after the URL. */ readonly problem: string };
+
+export async function checkIso(url: URL, timeoutMs = 10_000): Promise<IsoCheck> {
+  try {
+    const answer = await fetch(url, {
+      headers: { range: `bytes=${MAGIC_AT}-${MAGIC_AT + MAGIC.length - 1}`, 'accept-encoding': 'identity' },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    return await checkAnswer(answer);
+  } catch (error) {
+    return { ok: false, problem: `does not answer: ${reasonOf(error, timeoutMs)}` };
+  }
+}
+
+async function checkAnswer(answer: Response): Promise<IsoCheck> {
+  const { status, body } = answer;
+  // 416: it ends before that place.
+  if (status !== 200 && status !== 206 && status !== 416) {
+    await body?.cancel();
+    return { ok: false, problem: `answers ${status}${answer.statusText === '' ? '' : ` ${answer.statusText}`}` };
+  }
+  // A server without ranges sends all of it, from the beginning.
+  const from = status === 200 ? MAGIC_AT : 0;
+  const found = status === 416 ? await ended(body) : await readAt(body, from);
+  return found === MAGIC
+    ? { ok: true }
+    : { ok: false, problem: `answers, but not with an ISO 9660 image: there is no ${MAGIC} at byte ${MAGIC_AT}` };
+}
+
+async function ended(body: Response['body']): Promise<string> {
+  await body?.cancel();
+  return '';
+}
+
+/** Reads no further than it must. */
+async function readAt(body: Response['body'], from: number): Promise<string> {
+  const end = from + MAGIC.length;
+  const seen: Uint8Array[] = [];
+  let length = 0;
+  if (body === null) return '';
+  for await (const chunk of body) {
+    const bytes: Uint8Array = chunk;
+    seen.push(bytes.subarray(0, end - length));
+    length += bytes.length;
+    // Leaving the loop cancels the rest.
+    if (length >= end) break;
+  }
+  return Buffer.concat(seen).subarray(from, end).toString('latin1');
+}
+
+function reasonOf(error: unknown, timeoutMs: number): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `nothing came within ${timeoutMs / 1000} s`;
+  // fetch says "fetch failed"; why, says its cause.
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  return cause.message || ('code' in cause ? String(cause.code) : error.message);
+}

@@ -1,0 +1,162 @@
+// Follows a DataImage and its host until what was asked for has come about.
+import { bareMetalHosts, dataImages } from '@slipway/api';
+import { type DriveEntry, driveEntry, type HostEntry, hostEntry } from '@slipway/fleet/reports';
+import { createInformer, type Transport } from '@slipway/kube';
+import { CommandError } from '../cli/errors.ts';
+import { INTERRUPTED, type Io, write } from '../cli/io.ts';
+import { durationText, safeText } from '../cli/terminal.ts';
+import type { HostName } from './data-image.ts';
+import { whyOf } from './status.ts';
+
+interface WaitOptions {
+  readonly transport: Transport;
+  readonly host: HostName;
+  readonly awaited: Awaited;
+  /** Seconds. */
+  readonly timeout: number;
+  readonly io: Io;
+  /** Aborted: nobody waits any longer. */
+  readonly signal: AbortSignal;
+}
+
+/** The two objects are seen one after the other: what holds for so long is not a moment between them. */
+const SETTLE_MS = 1000;
+
+/** True: it has come about. False: the user did not want to wait for it; that was said. */
+export async function waitForDrive(options: WaitOptions): Promise<boolean> {
+  const { host, timeout, io } = options;
+  await write(
+    io.stderr,
+    `waiting, at most ${durationText(timeout)}. Ctrl-C ends the waiting; what was asked for stays asked for\n`,
+  );
+  const { end, why } = await follow(options);
+  if (end === 'done') return true;
+  if (end === 'interrupted') {
+    await write(io.stderr, `Not waited for any longer; ${statusHint(host)}\n`);
+    io.setExitCode(INTERRUPTED);
+    return false;
+  }
+  const what = end === 'hopeless' ? 'does not come about' : `has not come about within ${durationText(timeout)}`;
+  throw new CommandError(
+    'SLW_CLI_DATA_IMAGE_WAIT',
+    `what was asked of DataImage ${host.namespace}/${host.name} ${what}: ${safeText(why)}. ${end === 'hopeless' ? '' : 'It stays asked for; '}${statusHint(host)}`,
+  );
+}
+
+interface Ended {
+  readonly end: 'done' | 'hopeless' | 'too late' | 'interrupted';
+  readonly why: string;
+}
+
+function follow({ transport, host, awaited, timeout, io, signal }: WaitOptions): Promise<Ended> {
+  const ended = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<Ended>();
+  const scope = { namespace: host.namespace, fieldSelector: `metadata.name=${host.name}`, longestBackoffMs: 1000 };
+  const images = createInformer(transport, { resource: dataImages, ...scope });
+  const hosts = createInformer(transport, { resource: bareMetalHosts, ...scope });
+  const see = (): DriveSeen => {
+    const [image] = images.store.values();
+    const [found] = hosts.store.values();
+    return {
+      entry: image === undefined ? null : driveEntry(image, found),
+      host: found === undefined ? null : hostEntry(found),
+    };
+  };
+
+  let why = 'nothing was heard from the API server';
+  let settling: NodeJS.Timeout | undefined;
+  const act: Record<WaitState['type'], (state: WaitState) => void> = {
+    done: () => {
+      settling ??= setTimeout(() => resolve({ end: 'done', why }), awaited.reboot ? SETTLE_MS : 0);
+    },
+    hopeless: () => resolve({ end: 'hopeless', why }),
+    waiting: () => {},
+  };
+  const look = (): void => {
+    const state = waitState(see(), awaited);
+    if (state.type !== 'done') {
+      clearTimeout(settling);
+      settling = undefined;
+      if (state.why !== why) void write(io.stderr, `${clock()} ${safeText(state.why)}\n`);
+      ({ why } = state);
+    }
+    act[state.type](state);
+  };
+
+  const limit = setTimeout(() => resolve({ end: 'too late', why }), timeout * 1000);
+  const onAbort = (): void => resolve({ end: 'interrupted', why });
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  images.start(ended.signal);
+  hosts.start(ended.signal);
+  // Before both are known, what is not there cannot be told from what was not read yet.
+  const begin = async (): Promise<void> => {
+    await Promise.all([images.synced, hosts.synced]);
+    if (ended.signal.aborted) return;
+    images.onChange(look);
+    hosts.onChange(look);
+    look();
+  };
+  void begin();
+  return promise.finally(() => {
+    clearTimeout(limit);
+    clearTimeout(settling);
+    signal.removeEventListener('abort', onAbort);
+    ended.abort();
+  });
+}
+
+const clock = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
+
+const statusHint = ({ namespace, name }: HostName): string =>
+  `slipway dataimage status ${name} --namespace ${namespace} shows how it stands`;
+
+interface Awaited {
+  /** The ISO that shall be in the drive; null: the DataImage shall be gone. */
+  readonly url: string | null;
+  /** The host shall have been rebooted, too. */
+  readonly reboot: boolean;
+}
+
+interface DriveSeen {
+  /** Null: there is none. */
+  readonly entry: DriveEntry | null;
+  readonly host: HostEntry | null;
+}
+
+type WaitState =
+  | { readonly type: 'done' }
+  /** It cannot come about by waiting. */
+  | { readonly type: 'hopeless'; readonly why: string }
+  | { readonly type: 'waiting'; readonly why: string };
+
+export function waitState({ entry, host }: DriveSeen, { url, reboot }: Awaited): WaitState {
+  const drive = url === null ? whileDetaching(entry) : whileAttaching(entry, url);
+  return drive.type === 'done' && reboot ? whileRebooting(host) : drive;
+}
+
+function whileDetaching(entry: DriveEntry | null): WaitState {
+  // One that is not being deleted is a new one, of somebody who came after us.
+  return entry?.isDeleting === true ? waiting(`${entry.state}: ${whyOf(entry)}`) : { type: 'done' };
+}
+
+function whileAttaching(entry: DriveEntry | null, url: string): WaitState {
+  if (entry === null) return hopeless('somebody has deleted the DataImage');
+  if (entry.isDeleting) return hopeless('somebody is deleting the DataImage');
+  if (entry.url !== url) return hopeless(`somebody has changed the URL of the DataImage to ${entry.url}`);
+  // Only the controller writes status, and not before it has seen the ISO in the drive.
+  if (entry.state === 'attached' && entry.attached === url) return { type: 'done' };
+  if (entry.state === 'unsupported') return hopeless(whyOf(entry));
+  return waiting(`${entry.state}: ${whyOf(entry)}`);
+}
+
+/** Asked for, served, and on again if it shall be. */
+function whileRebooting(host: HostEntry | null): WaitState {
+  if (host === null) return { type: 'done' };
+  if (host.rebootAsked) return waiting('the host is being switched off');
+  return host.isOn || !host.shallBeOn ? { type: 'done' } : waiting('the host is being switched on');
+}
+
+const waiting = (why: string): WaitState => ({ type: 'waiting', why });
+
+const hopeless = (why: string): WaitState => ({ type: 'hopeless', why });

@@ -1,0 +1,44 @@
+import { PassThrough, Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import type { Io } from '../cli/io.ts';
+import { askWhether } from './make.ts';
+
+function terminal(answer: string, { stdin = true, stderr = true } = {}): { io: Io; said: () => string } {
+  const out = new PassThrough({ encoding: 'utf8' });
+  const io: Io = {
+    stdin: Object.assign(Readable.from([Buffer.from(answer)]), { isTTY: stdin }),
+    stdout: new PassThrough(),
+    stderr: Object.assign(out, { isTTY: stderr }),
+    setExitCode: () => {},
+  };
+  return { io, said: () => String(out.read() ?? '') };
+}
+
+describe('a question before something is written', () => {
+  it.each([
+    ['y\n', true],
+    [' YES \n', true],
+    ['n\n', false],
+    ['\n', false],
+    ['', false],
+    ['yesterday\n', false],
+  ])('takes %j for %s', async (answer, expected) => {
+    const { io, said } = terminal(answer);
+    expect(await askWhether('Really?', {}, io)).toBe(expected);
+    expect(said()).toBe('Really? [y/N] ');
+  });
+
+  it('is not asked of who said --yes', async () => {
+    const { io, said } = terminal('n\n');
+    expect(await askWhether('Really?', { yes: true }, io)).toBe(true);
+    expect(said()).toBe('');
+  });
+
+  it.each([{ stdin: false }, { stderr: false }])('cannot be asked without a terminal: %j', async (missing) => {
+    const { io } = terminal('y\n', missing);
+    await expect(askWhether('Really?', {}, io)).rejects.toMatchObject({
+      code: 'SLW_CLI_USAGE',
+      message: expect.stringContaining('--yes'),
+    });
+  });
+});

@@ -1,0 +1,179 @@
+// Makes the PinnedImageSets of a release or a list of images, after showing what that means for every machine.
+import { basename } from 'node:path';
+import { type MachineConfigPool, pinnedImageSets } from '@slipway/api';
+import type { PinsNow } from '@slipway/fleet/reports';
+import type { Client } from '@slipway/kube';
+import { silentProgress, terminalProgress } from '@slipway/tools/controlplane';
+import { noSuchPool, readGate, writerOf } from '../cli/cluster.ts';
+import { CommandError } from '../cli/errors.ts';
+import { type Io, readSmallFile, toJson, write } from '../cli/io.ts';
+import type { RegistryFlags } from '../cli/options.ts';
+import type { ClusterOptions } from '../cli/program.ts';
+import { openRegistry } from '../cli/registry.ts';
+import { tellProblems, useCluster } from '../cli/run.ts';
+import { isTerminal, safeText, styleFor } from '../cli/terminal.ts';
+import { nameFrom } from './command.ts';
+import { imageSizes, readImageList, releaseImages } from './image-list.ts';
+import { pinPlanText } from './plan-text.ts';
+import { exitCodeOf, labelsMatching, type NewSet, type PinPlan, planSets, type WantedImages } from './plan.ts';
+import { readPins } from './status.ts';
+
+interface MakeOptions extends ClusterOptions {
+  pool: string;
+  dryRun?: boolean;
+  yes?: boolean;
+  output: 'text' | 'json';
+}
+
+export interface ReleaseOptions extends MakeOptions, RegistryFlags {
+  name?: string;
+  /** False: --no-sizes. */
+  sizes: boolean;
+}
+
+export const runPinRelease = (image: string, options: ReleaseOptions, io: Io): Promise<void> =>
+  tellProblems(io, () => makeSets(() => imagesOf(image, options, io), options, io));
+
+async function imagesOf(asked: string, options: ReleaseOptions, io: Io): Promise<WantedImages> {
+  const registry = await openRegistry(options);
+  const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;
+  try {
+    progress.update(`reads the list of images out of ${asked}`);
+    const { release, version, images } = await releaseImages(asked, registry);
+    const onDone = (done: number): void => progress.update(`asks for images: ${done} of ${images.length}`);
+    return {
+      source: { release, version },
+      name: options.name ?? ['release', nameFrom(version ?? ''), options.pool].filter(Boolean).join('-'),
+      images,
+      sizes: options.sizes ? await imageSizes(images, registry, onDone) : null,
+    };
+  } finally {
+    progress.clear();
+    await registry.close();
+  }
+}
+
+export const runPinImages = (file: string, options: ReleaseOptions, io: Io): Promise<void> =>
+  tellProblems(io, async () => {
+    const images = readImageList(new TextDecoder().decode(await readSmallFile('FILE', file)));
+    const name = nameOf(file, options);
+    const ask = async (): Promise<WantedImages> => ({
+      source: { file },
+      name,
+      images,
+      sizes: options.sizes ? await sizesOf(images, options, io) : null,
+    });
+    await makeSets(ask, options, io);
+  });
+
+function nameOf(file: string, { name, pool }: ReleaseOptions): string {
+  if (name !== undefined) return name;
+  const from = nameFrom(basename(file).replace(/\.[^.]*$/, ''));
+  if (from !== '') return `${from}-${pool}`;
+  throw new CommandError(
+    'SLW_CLI_USAGE',
+    `slipway pin images ${file}: no name can be made of this one. Add --name NAME`,
+  );
+}
+
+async function sizesOf(images: readonly string[], options: ReleaseOptions, io: Io): Promise<WantedImages['sizes']> {
+  const registry = await openRegistry(options);
+  const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;
+  try {
+    return await imageSizes(images, registry, (done) =>
+      progress.update(`asks for images: ${done} of ${images.length}`),
+    );
+  } finally {
+    progress.clear();
+    await registry.close();
+  }
+}
+
+/** Asks for the images only when the cluster has the pool: a registry takes a while to tell of hundreds. */
+async function makeSets(ask: () => Promise<WantedImages>, options: MakeOptions, io: Io): Promise<void> {
+  await useCluster(options, async (client) => {
+    const { dryRun = false } = options;
+    const now = await readPins(client);
+    const pool = poolIn(now, options.pool);
+    const gate = await readGate(client, 'PinnedImages');
+    const { plan, sets } = planSets({ pool, wanted: await ask(), now, gate, dryRun });
+    await showAndMake(client, plan, sets, options, io);
+  });
+}
+
+function poolIn({ fleet }: PinsNow, name: string): MachineConfigPool {
+  const pool = fleet.pools.find(({ metadata }) => metadata.name === name);
+  if (pool === undefined) {
+    throw noSuchPool(
+      name,
+      fleet.pools.map(({ metadata }) => metadata.name),
+    );
+  }
+  labelsMatching(pool);
+  return pool;
+}
+
+async function showAndMake(
+  client: Client,
+  plan: PinPlan,
+  sets: readonly NewSet[],
+  options: MakeOptions,
+  io: Io,
+): Promise<void> {
+  const isText = options.output === 'text';
+  if (isText) await write(io.stdout, pinPlanText(plan, styleFor(io.stdout)));
+  const isDue = !plan.dryRun && sets.some(({ change }) => change !== 'none');
+  const isMeant = isDue && (await askWhether('Let the machines pull them?', options, io));
+  if (isMeant) for (const set of sets) await writeSet(client, set);
+  // It says what was done, so it comes after that.
+  if (isText) await write(io.stdout, `\n${safeText(lastWords(plan, isDue, isMeant))}\n`);
+  else await write(io.stdout, toJson({ ...plan, written: isMeant }));
+  if (plan.dryRun) io.setExitCode(exitCodeOf(plan));
+  if (isDue && !isMeant) io.setExitCode(1);
+}
+
+/** Others may have changed it since it was looked at: then the plan is not about it, and the API refuses. */
+async function writeSet(client: Client, { object, before, change }: NewSet): Promise<void> {
+  if (change === 'none') return;
+  const write = writerOf(client);
+  if (before === null) await write.create(pinnedImageSets, object);
+  else await write.patch(pinnedImageSets, before, { metadata: { labels: object.metadata.labels }, spec: object.spec });
+}
+
+function lastWords({ pool, dryRun }: PinPlan, isDue: boolean, isMeant: boolean): string {
+  if (dryRun) return 'Nothing was written (--dry-run).';
+  if (!isDue) {
+    return `All of it is asked of pool ${pool} already: nothing was written. slipway pin status ${pool} shows how far it is.`;
+  }
+  if (!isMeant) return 'Nothing was written.';
+  return `The machines begin by themselves, all at once. slipway pin status ${pool} --watch shows them.`;
+}
+
+export interface AskOptions {
+  yes?: boolean;
+}
+
+const LONGEST_ANSWER = 1000;
+
+/** True: go on. Where nobody can be asked, --yes has to be said. */
+export async function askWhether(question: string, { yes = false }: AskOptions, io: Io): Promise<boolean> {
+  if (yes) return true;
+  if (!isTerminal(io.stdin) || !isTerminal(io.stderr)) {
+    throw new CommandError(
+      'SLW_CLI_USAGE',
+      'there is no terminal to ask on whether to go on, so nothing was written. Add --yes to go on without a question, or --dry-run to only look',
+    );
+  }
+  await write(io.stderr, `${question} [y/N] `);
+  return /^y(?:es)?$/i.test(await firstLine(io.stdin));
+}
+
+async function firstLine(input: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of input) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.includes('\n') || text.length > LONGEST_ANSWER) break;
+  }
+  return (text.split('\n')[0] ?? '').trim();
+}

@@ -1,0 +1,256 @@
+// Whom drains would evict, and what would hold them up, for people.
+import { count } from '@slipway/base/text';
+import type { Cause, NodeAction } from '@slipway/fleet';
+import {
+  type FleetPlan,
+  type NodeGroup,
+  nodeGroups,
+  type NodePlan,
+  type PlannedChange,
+  type PlannedObject,
+  type PlannedUpdate,
+  type PoolPlan,
+} from '@slipway/fleet/plan';
+import { formatItem } from '@slipway/ignition';
+import { durationText, nameList, safeText, shortConfig } from '../cli/terminal.ts';
+
+function drainLines({ nodes }: Pick<PoolPlan, 'nodes'>, verbose: boolean): string[] {
+  const drained = nodes.filter(({ drain }) => drain !== null);
+  if (drained.length === 0) return [];
+  const machines = count(drained.length, 'machine');
+  const lists = drained.map(({ drain }) => drain?.evicted ?? null);
+  if (lists.includes(null)) return [`  Drains: ${machines}; which pods that evicts is not known`];
+  const pods = lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
+  return [
+    `  Drains: ${machines}; ${count(pods, 'pod')} evicted`,
+    ...(verbose ? drained.flatMap(podLines) : []),
+    ...budgetLines(drained, verbose),
+  ];
+}
+
+function podLines({ name, drain }: NodePlan): string[] {
+  const evicted = drain?.evicted ?? [];
+  return evicted.length === 0 ? [] : [`    ${name}: ${evicted.join(', ')}`];
+}
+
+interface Obstacle {
+  readonly budget: string;
+  readonly allowed: number;
+  /** Each machine with how many pods. */
+  readonly where: readonly string[];
+}
+
+const SHOWN_BUDGETS = 5;
+
+/** By budget: one that is at its limit holds up every machine with a pod of it. Those first that allow least. */
+function budgetLines(drained: readonly NodePlan[], verbose: boolean): string[] {
+  const blocked = drained.flatMap(({ name, drain }) => (drain?.blockedBy ?? []).map((by) => ({ name, by })));
+  const obstacles = [...Map.groupBy(blocked, ({ by }) => by.budget)].map(([budget, places]): Obstacle => {
+    const where = places.map(({ name, by }) => `${name} (${count(by.pods.length, 'pod')})`);
+    return { budget, allowed: places[0]?.by.allowed ?? 0, where };
+  });
+  const sorted = obstacles.sort((a, b) => a.allowed - b.allowed || b.where.length - a.where.length);
+  const shown = verbose ? sorted : sorted.slice(0, SHOWN_BUDGETS);
+  const more = sorted.length - shown.length;
+  return [
+    ...shown.map((obstacle) => obstacleText(obstacle, verbose)),
+    ...(more > 0 ? [`    and ${count(more, 'budget')} more (-v shows them)`] : []),
+  ];
+}
+
+function obstacleText({ budget, allowed, where }: Obstacle, verbose: boolean): string {
+  const meaning =
+    allowed === 0
+      ? 'allows no eviction now: the drain waits until it does'
+      : `allows ${count(allowed, 'eviction')} now: the others wait for new pods elsewhere`;
+  return `    PodDisruptionBudget ${budget} ${meaning}; ${nameList(where, verbose)}`;
+}
+
+// A plan for people.
+
+export interface TextOptions {
+  /** Every machine, pod and reason by name. */
+  readonly verbose: boolean;
+}
+
+export function planText(plan: FleetPlan, options: TextOptions): string {
+  const told = plan.pools.filter(isTold);
+  const others = plan.pools.filter((pool) => !isTold(pool)).map(({ name }) => name);
+  const blocks = [
+    objectsText(plan.objects),
+    ...told.map((pool) => poolText(pool, options)),
+    ...(others.length === 0 ? [] : [`${others.length === 1 ? 'Pool' : 'Pools'} ${others.join(', ')}: nothing changes`]),
+    resultText(plan),
+  ];
+  return `${blocks.map(safeText).join('\n\n')}\n`;
+}
+
+/** Also a pool with machines on their way is told of, though these manifests have no part in it. */
+const isTold = ({ isAffected, nodes }: PoolPlan): boolean => isAffected || nodes.some(({ turn }) => turn !== 'none');
+
+function objectsText(objects: readonly PlannedObject[]): string {
+  const changed = objects.filter(({ change }) => change !== 'same');
+  const same = objects.length - changed.length;
+  const lines = changed.map(({ kind, name, change }) => `  ${kind} ${name}: ${change}`);
+  if (same > 0) lines.push(`  ${changed.length === 0 ? 'all' : 'others'} (${same}): the same as they are`);
+  return ['Objects', ...lines].join('\n');
+}
+
+function poolText(pool: PoolPlan, options: TextOptions): string {
+  const parts = [
+    headLines(pool),
+    changeLines(pool.changes),
+    nodeGroups(pool).flatMap((group) => groupLines(group, options)),
+    pool.nodes.length === 0 ? pool.updates.flatMap((update) => wouldBeLines(update, options)) : [],
+    waveLines(pool, options),
+    drainLines(pool, options.verbose),
+    timeLines(pool),
+  ];
+  return parts
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+function headLines(pool: PoolPlan): string[] {
+  const { name, before, after, newest, nodes, rollout, isNew } = pool;
+  const target = before === after ? `stays at ${shortConfig(after)}` : `${shortConfig(before)} → ${shortConfig(after)}`;
+  const machines = nodes.length === 0 ? 'no machines' : count(nodes.length, 'machine');
+  const lines = [`Pool ${name}${isNew ? ' (new)' : ''}: ${machines}, ${target}`];
+  if (newest !== after) lines.push(`  held: the newest config is ${shortConfig(newest)}`);
+  if (!pool.isAffected) lines.push('  with or without these manifests:');
+  const isGoing = rollout.phase === 'updating' || rollout.phase === 'updated';
+  if (nodes.length > 0 && (!isGoing || rollout.waves.length === 0))
+    lines.push(`  ${rollout.phase}: ${rollout.summary}`);
+  return lines;
+}
+
+function changeLines(changes: readonly PlannedChange[]): string[] {
+  return changes.flatMap((change) => indented(formatItem(change, originText(change))));
+}
+
+const indented = (text: string): string[] => text.split('\n').map((line) => `  ${line}`);
+
+function originText({ from, was, change }: PlannedChange): string {
+  const others = was.filter((name) => !from.includes(name));
+  if (change === 'removed') return was.length === 0 ? '' : `(was from ${was.join(', ')})`;
+  const before = others.length === 0 ? '' : `, before from ${others.join(', ')}`;
+  return from.length === 0 ? '' : `(from ${from.join(', ')}${before})`;
+}
+
+function groupLines({ nodes, update, turn, movesFrom, why }: NodeGroup, options: TextOptions): string[] {
+  const who = `${count(nodes.length, 'machine')} (${nameList(
+    nodes.map(({ name }) => name),
+    options.verbose,
+  )})`;
+  const move = movesFrom === null ? '' : ` from pool ${movesFrom}`;
+  const from = update === undefined ? '' : ` at ${shortConfig(update.from)}`;
+  const head = `  ${who}${move}${from}: ${turn === 'none' ? 'nothing changes' : costText(update)}`;
+  const reason = why === '' ? [] : [`    no turn as it is: ${why}`];
+  return [head, ...reason, ...(update === undefined ? [] : reasonLines(update, options))];
+}
+
+/** For a pool without machines, or of which none are known. */
+const wouldBeLines = (update: PlannedUpdate, options: TextOptions): string[] => [
+  `  a machine at ${shortConfig(update.from)}: ${costText(update)}`,
+  ...reasonLines(update, options),
+];
+
+function costText(update: PlannedUpdate | undefined): string {
+  if (update === undefined || update.actions === null) return 'nobody can say what it costs';
+  if (update.irreconcilable.length > 0) return 'cannot become it';
+  if (update.actions.length === 0) return 'no drain, no reboot, nothing restarted';
+  const drain = update.needsDrain && !update.actions.some(({ type }) => type === 'Drain') ? ['drain'] : [];
+  return [...drain, ...update.actions.map(actionText)].join(', ');
+}
+
+const WORDS: Readonly<Record<NodeAction['type'], string>> = {
+  Drain: 'drain',
+  DaemonReload: 'systemctl daemon-reload',
+  Reboot: 'reboot',
+  Reload: 'reload',
+  Restart: 'restart',
+};
+
+const actionText = (action: NodeAction): string =>
+  'unit' in action ? `${WORDS[action.type]} ${action.unit}` : WORDS[action.type];
+
+const MAX_REASONS = 5;
+
+/** What costs most is said first: of many reasons a few will do, and one of them must be it. */
+function reasonLines({ causes, irreconcilable, tolerated }: PlannedUpdate, { verbose }: TextOptions): string[] {
+  const sorted = [...causes].sort((a, b) => rankOf(a) - rankOf(b));
+  const shown = verbose ? sorted : sorted.slice(0, MAX_REASONS);
+  const more = sorted.length - shown.length;
+  return [
+    ...irreconcilable.map(({ message }) => `    cannot be done: ${message}`),
+    ...tolerated.map(({ message }) => `    let pass: ${message}`),
+    ...shown.map(causeText),
+    ...(more > 0 ? [`    and ${more} more (-v shows them)`] : []),
+  ];
+}
+
+function causeText({ item, actions, because }: Cause): string {
+  const cost = actions.length === 0 ? 'nothing to do' : actions.map(actionText).join(', ');
+  return `    ${item.kind} ${item.name}: ${cost} (${because})`;
+}
+
+function rankOf({ actions }: Cause): number {
+  if (actions.some(({ type }) => type === 'Reboot')) return 0;
+  return actions.length === 0 ? 2 : 1;
+}
+
+function waveLines({ rollout }: PoolPlan, { verbose }: TextOptions): string[] {
+  const { waves, maxUnavailable, takenBy } = rollout;
+  if (waves.length === 0) return [];
+  const taken =
+    takenBy.length === 0
+      ? ''
+      : `, of which ${takenBy.length} are out of service already: ${nameList(takenBy, verbose)}`;
+  const lines = waves.map(({ number, of, nodes, atATime, soakSeconds }, index) => {
+    const pace = nodes.length > atATime ? `, ${atATime} at a time` : '';
+    const soak = soakSeconds > 0 && index < waves.length - 1 ? `; then ${durationText(soakSeconds)} of watching` : '';
+    return `    ${number} of ${of}: ${count(nodes.length, 'machine')}${pace}: ${nameList(nodes, verbose)}${soak}`;
+  });
+  return [`  Waves (at most ${maxUnavailable} out of service${taken})`, ...lines];
+}
+
+function timeLines({ rollout }: PoolPlan): string[] {
+  if (rollout.waves.length === 0) return [];
+  const { estimateSeconds } = rollout;
+  return [
+    estimateSeconds === null
+      ? '  Time: no past rollout to go by'
+      : `  Time: about ${durationText(estimateSeconds)}, going by past rollouts of the pool`,
+  ];
+}
+
+function resultText({ outcome, pools }: FleetPlan): string {
+  switch (outcome) {
+    case 'no change':
+      return 'Result: nothing changes';
+    case 'refused':
+      return 'Result: it would not work, as the problems say';
+    case 'no disruption':
+      return `Result: ${changeText(countAffected(pools, false))}, without a drain or reboot`;
+    case 'disruption':
+      return `Result: ${disruptionText(countAffected(pools, true), countAffected(pools, false))}`;
+  }
+}
+
+/** Machines to which something happens because of the manifests, with or without a drain or reboot. */
+function countAffected(pools: readonly PoolPlan[], isDisruptive: boolean): number {
+  return pools.flatMap(({ nodes, updates }) => {
+    const costly = new Set(updates.filter(({ needsDrain }) => needsDrain).map(({ from }) => from));
+    return nodes.filter(({ isAffected, current }) => isAffected && costly.has(current ?? '') === isDisruptive);
+  }).length;
+}
+
+const changeText = (machines: number): string =>
+  machines === 0 ? 'something changes, but for no machine' : `${count(machines, 'machine')} changed`;
+
+function disruptionText(disrupted: number, others: number): string {
+  if (disrupted === 0) return 'a machine of these pools would be drained or rebooted; none are known';
+  const more = others === 0 ? '' : `, ${others} changed without that`;
+  return `${count(disrupted, 'machine')} drained or rebooted${more}`;
+}

@@ -1,0 +1,176 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  crdNameOf,
+  crdOf,
+  customResourceDefinitions,
+  daemonAccess,
+  type Kind,
+  kinds,
+  policies,
+  policyObjectsOf,
+} from '@slipway/api';
+import {
+  anyVersion,
+  type Client,
+  createClient,
+  createWriter,
+  isKubeError,
+  type KubeObject,
+  type Resource,
+  type Writer,
+} from '@slipway/kube';
+import { terminalProgress } from '@slipway/tools/controlplane';
+import { CommandError } from '../cli/errors.ts';
+import { type ClusterOptions, connect } from '../cli/program.ts';
+
+export interface Installed {
+  crds: { applied: number; created: number; left: number };
+  policies: number;
+  /** ServiceAccounts, roles and their bindings. */
+  access: number;
+}
+
+export interface InstallOptions extends ClusterOptions {
+  namespace: string;
+  output: 'text' | 'json';
+}
+
+export async function runInstall(options: InstallOptions): Promise<void> {
+  const transport = await connect(options, { retryForMs: 5000 });
+  const progress = terminalProgress();
+  try {
+    const installed = await install(createClient(transport), options.namespace, (line) => progress.update(line));
+    progress.clear();
+    console.log(options.output === 'json' ? JSON.stringify(installed) : installedText(installed));
+  } finally {
+    progress.clear();
+    await transport.close();
+  }
+}
+
+export const installedText = ({ crds, policies, access }: Installed): string =>
+  `${crds.applied} CRDs of ours, ${crds.created} added for the platform, ${crds.left} left as they were; ${policies} admission policies; ${access} objects of access control`;
+
+/** Brings CRDs, policies, access control and our namespace to what this version needs. Doing it again changes nothing. */
+export async function install(
+  client: Client,
+  namespace: string,
+  onProgress: (line: string) => void,
+): Promise<Installed> {
+  const write = createWriter(client, { fieldManager });
+  await createNamespace(client, namespace);
+  const existing = new Set<string>();
+  for await (const crd of client.list(crds)) existing.add(crd.metadata.name);
+  const steps = planCrds(kinds, existing);
+  let ready = 0;
+  await Promise.all(
+    steps.map(async (step) => {
+      await carryOut(write, step);
+      await established(client, step.name);
+      ready += 1;
+      onProgress(`CRDs ${ready}/${steps.length}`);
+    }),
+  );
+  // Policies before permissions: nobody shall have a right for a moment without what limits it.
+  const access = daemonAccess(namespace);
+  const manifests = [...policies(namespace).flatMap(policyObjectsOf), ...access];
+  for (const [index, manifest] of manifests.entries()) {
+    onProgress(`admission policies and access control ${index + 1}/${manifests.length}`);
+    const resource: Resource = { ...manifestKinds[manifest.kind], version: 'v1', kind: manifest.kind };
+    await write.apply(resource, anyVersion(manifest.metadata), manifest, { force: true });
+  }
+  const count = (action: CrdStep['action']): number => steps.filter((step) => step.action === action).length;
+  return {
+    crds: { applied: count('apply'), created: count('create'), left: count('leave') },
+    policies: policies(namespace).length,
+    access: access.length,
+  };
+}
+
+export async function createNamespace(client: Client, name: string): Promise<void> {
+  if ((await client.find(namespaces, { name })) !== undefined) return;
+  await createWriter(client, { fieldManager }).createIfAbsent(namespaces, { metadata: { name } });
+}
+
+export interface CrdStep {
+  kind: Kind;
+  name: string;
+  /** `apply`: ours, brought up to date. `create`: somebody else's, and absent. `leave`: somebody else's, and there. */
+  action: 'apply' | 'create' | 'leave';
+}
+
+/** What installing does to each CRD: those that the platform brings are made only where they are absent. */
+export function planCrds(kinds: readonly Kind[], existing: ReadonlySet<string>): CrdStep[] {
+  return kinds
+    .filter((kind) => kind.install !== 'test')
+    .map((kind) => {
+      const name = crdNameOf(kind);
+      if (kind.install === 'own') return { kind, name, action: 'apply' };
+      return { kind, name, action: existing.has(name) ? 'leave' : 'create' };
+    });
+}
+
+async function carryOut(write: Writer, { kind, name, action }: CrdStep): Promise<void> {
+  if (action === 'leave') return;
+  try {
+    // Made by somebody else since we looked: theirs it is.
+    if (action === 'create') await write.createIfAbsent(crds, crdOf(kind));
+    else await write.apply(crds, anyVersion({ name }), crdOf(kind));
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
+    throw new CommandError(
+      'SLW_CLI_CRD_FOREIGN',
+      `CustomResourceDefinition ${name} is managed by somebody else in this cluster: ${error.message}. Slipway does not take it over; remove that operator first`,
+      { cause: error },
+    );
+  }
+}
+
+async function established(client: Client, name: string): Promise<void> {
+  const giveUpAt = performance.now() + establishedWithinMs;
+  for (;;) {
+    const crd = await client.get(crds, { name });
+    const conditions = crd.status?.conditions ?? [];
+    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    if (performance.now() > giveUpAt) {
+      const said = conditions.map(({ type, status, message = '' }) => `${type}=${status} ${message}`).join('; ');
+      throw new CommandError(
+        'SLW_CLI_CRD_NOT_READY',
+        `CustomResourceDefinition ${name} is not served yet: ${said || 'no conditions'}`,
+      );
+    }
+    await wait(50);
+  }
+}
+
+interface Crd extends KubeObject {
+  spec?: object;
+  status?: { conditions?: { type: string; status: string; message?: string }[] };
+}
+
+const crds: Resource<Crd> = customResourceDefinitions;
+
+const namespaces: Resource = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
+
+const rbac = 'rbac.authorization.k8s.io';
+
+const admission = 'admissionregistration.k8s.io';
+
+/** The other kinds that are installed, and where the API has them. */
+const manifestKinds = {
+  ServiceAccount: { group: '', plural: 'serviceaccounts', namespaced: true },
+  ClusterRole: { group: rbac, plural: 'clusterroles', namespaced: false },
+  ClusterRoleBinding: { group: rbac, plural: 'clusterrolebindings', namespaced: false },
+  Role: { group: rbac, plural: 'roles', namespaced: true },
+  RoleBinding: { group: rbac, plural: 'rolebindings', namespaced: true },
+  ValidatingAdmissionPolicy: { group: admission, plural: 'validatingadmissionpolicies', namespaced: false },
+  ValidatingAdmissionPolicyBinding: {
+    group: admission,
+    plural: 'validatingadmissionpolicybindings',
+    namespaced: false,
+  },
+} as const;
+
+const fieldManager = 'slipway-install';
+
+const establishedWithinMs = 60_000;

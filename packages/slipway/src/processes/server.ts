@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { createLog, createMetrics, type Log, type LogLevel, serveProbes, type Transport } from '@slipway/kube';
+import { createBootstrapSource, createClusterSource, detectOpenShift, type Source, startServer } from '@slipway/server';
+import type { ListenAddress } from '../cli/options.ts';
+import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
+
+export interface ServerCommandOptions extends ClusterOptions {
+  listen: ListenAddress;
+  namespace: string;
+  allowAnonymous?: boolean;
+  bootstrap?: string;
+  probes: ListenAddress;
+  logLevel: LogLevel;
+}
+
+interface Opened {
+  source: Source;
+  allowAnonymous: boolean;
+  close(): Promise<void>;
+}
+
+export async function runServer(options: ServerCommandOptions): Promise<void> {
+  const log = createLog({ name: 'slipway', level: options.logLevel });
+  const stop = stopSignal();
+  const opened = await open(options, log, stop);
+  try {
+    await serve(options, opened, log, stop);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function serve(options: ServerCommandOptions, opened: Opened, log: Log, stop: AbortSignal): Promise<void> {
+  const { source, allowAnonymous } = opened;
+  const metrics = createMetrics();
+  const server = startServer({ source, listen: options.listen, allowAnonymous, metrics, log });
+  const live = () => ({ ok: true, problems: [] });
+  const probes = await serveProbes({ ...options.probes, metrics, ready: () => server.ready(), live });
+  try {
+    const stopped = stop.aborted ? Promise.resolve() : once(stop, 'abort');
+    // It may wait for its certificate as long as it takes; that it cannot listen ends it.
+    await Promise.race([stopped, Promise.all([server.listening, stopped])]);
+    log.info({ signal: stop.reason as unknown }, 'stopping');
+  } finally {
+    probes.close();
+    await server.stop();
+  }
+}
+
+const open = (options: ServerCommandOptions, log: Log, stop: AbortSignal): Promise<Opened> =>
+  options.bootstrap === undefined ? openCluster(options, log, stop) : openDirectory(options.bootstrap, options);
+
+async function openDirectory(directory: string, options: ServerCommandOptions): Promise<Opened> {
+  const allowAnonymous = options.allowAnonymous ?? false;
+  return {
+    source: await createBootstrapSource(directory, !allowAnonymous),
+    allowAnonymous,
+    close: async () => {},
+  };
+}
+
+async function openCluster(options: ServerCommandOptions, log: Log, stop: AbortSignal): Promise<Opened> {
+  const allowAnonymous = options.allowAnonymous ?? (await askOnce(options));
+  const transport = await connect(options);
+  const ended = new AbortController();
+  const { namespace } = options;
+  const source = await createClusterSource({
+    transport,
+    namespace,
+    needsTokens: !allowAnonymous,
+    log,
+    signal: AbortSignal.any([stop, ended.signal]),
+  });
+  log.info({ server: transport.server, namespace }, 'connected');
+  return {
+    source,
+    allowAnonymous,
+    async close() {
+      ended.abort();
+      await transport.close();
+    },
+  };
+}
+
+/** Without patience: a wrong kubeconfig is said now. Once it serves, the server waits for a cluster to come back. */
+async function askOnce(options: ClusterOptions): Promise<boolean> {
+  const transport: Transport = await connect(options, { retryForMs: 0 });
+  try {
+    return await detectOpenShift(transport);
+  } finally {
+    await transport.close();
+  }
+}
+
+export interface LocalServer {
+  stop(): Promise<void>;
+}
+
+/** The machine config server beside the controllers of `npm start`, for this machine alone. */
+export async function startLocalServer(
+  kubeconfig: string,
+  namespace: string,
+  port: number,
+  log: Log,
+): Promise<LocalServer> {
+  const transport = await connect({ kubeconfig });
+  const ended = new AbortController();
+  const source = await createClusterSource({ transport, namespace, needsTokens: true, log, signal: ended.signal });
+  const server = startServer({
+    source,
+    listen: { host: '127.0.0.1', port },
+    allowAnonymous: false,
+    metrics: createMetrics(),
+    log,
+  });
+  server.listening.catch((error: unknown) => log.error({ err: error }, 'the machine config server cannot listen'));
+  return {
+    async stop() {
+      await server.stop();
+      ended.abort();
+      await transport.close();
+    },
+  };
+}

@@ -1,0 +1,253 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createFetcher } from '@slipway/controllers';
+import type { FeatureGateSettings, ResolvedGates } from '@slipway/fleet';
+import { createClient, createLog } from '@slipway/kube';
+import { type SimulatedFleet, startLocalFleet } from '@slipway/simulator';
+import {
+  type ControlPlane,
+  pickFreePort,
+  type Progress,
+  resolveBinaries,
+  startControlPlane,
+  terminalProgress,
+  ToolsError,
+} from '@slipway/tools/controlplane';
+import { defaultNamespace, usualPort, usualServerPort } from '../cli/options.ts';
+import { connect, stopSignal, version, whereIs } from '../cli/program.ts';
+import { progressBar } from '../cli/terminal.ts';
+import { defaultSettings } from './command.ts';
+import { preflight } from './controller.ts';
+import { runControllers, type RunningControllers } from './controllers.ts';
+import { createNamespace, install, installedText } from './install.ts';
+import { type LocalServer, startLocalServer } from './server.ts';
+
+/** Who the controllers are on a control plane of our own: a ServiceAccount that our admission policies know, with all rights. */
+export const operatorIdentity = (namespace: string): { user: string; groups: string[]; name: string } => ({
+  user: `system:serviceaccount:${namespace}:machine-config-controller`,
+  groups: [`system:serviceaccounts:${namespace}`, 'system:masters'],
+  name: 'operator',
+});
+
+export interface WelcomeFacts {
+  url: string;
+  serverUrl: string;
+  dataDir: string;
+  kubeconfig: string;
+  kubernetes: string;
+  seconds: string;
+  gates: ResolvedGates;
+  /** Simulated ones. */
+  machines: readonly string[];
+  /** As the user calls it. */
+  kubectl: string;
+}
+
+/** What the user sees once everything runs: where things are, and what to try. */
+export function welcome({
+  url,
+  serverUrl,
+  dataDir,
+  kubeconfig,
+  kubernetes,
+  seconds,
+  gates,
+  machines,
+  kubectl,
+}: WelcomeFacts): string {
+  const on = Object.entries(gates).flatMap(([name, gate]) => (gate.on ? [name] : []));
+  return `
+Slipway runs (started in ${seconds} s).
+
+  API server     ${url} (Kubernetes ${kubernetes})
+  first boots    ${serverUrl}
+  machines       ${machinesText(machines)}
+  kubeconfig     ${kubeconfig}
+  data           ${dataDir}
+  logs           ${join(dataDir, 'log')}
+  feature gates  ${on.join(', ') || 'none'}
+
+Try, in another terminal:
+
+  export KUBECONFIG=${kubeconfig}
+${(machines.length > 0 ? toRoll(kubectl) : toLook(kubectl)).map((line) => `  ${line}`).join('\n')}
+
+Ctrl-C stops everything; nothing is lost.`;
+}
+
+function machinesText(machines: readonly string[]): string {
+  if (machines.length === 0) return 'none (--nodes 8 for some)';
+  return `${machines.length}, all simulated: directories in place of disks, the real daemon on each`;
+}
+
+const toRoll = (kubectl: string): string[] => [
+  `${kubectl} get nodes`,
+  `${kubectl} get machineconfigpools`,
+  './slipway status --watch                                        # leave it open; in a third terminal:',
+  `${kubectl} apply -f docs/examples/99-worker-registries.yaml   # rolls without a reboot`,
+  `${kubectl} apply -f docs/examples/99-worker-motd.yaml         # rolls with drain and reboot`,
+  './slipway why worker-0',
+];
+
+const toLook = (kubectl: string): string[] => [
+  `${kubectl} get machineconfigpools`,
+  `${kubectl} explain machineconfigpool.spec`,
+  `${kubectl} apply -f docs/examples/99-worker-motd.yaml && ${kubectl} get machineconfigs`,
+  `${kubectl} get machineconfigpool worker -o jsonpath='{.spec.configuration}'`,
+  `${kubectl} -n openshift-machine-api get secrets`,
+];
+
+export interface StartOptions {
+  dataDir: string;
+  port?: number;
+  fresh: boolean;
+  /** How many simulated machines; 0: none. */
+  nodes: number;
+  featureGates: FeatureGateSettings;
+}
+
+export async function start(options: StartOptions): Promise<void> {
+  const begun = performance.now();
+  const progress = terminalProgress();
+  const stop = stopSignal();
+  stop.addEventListener('abort', () => progress.note('\nStopping …'));
+  try {
+    await run(options, progress, stop, begun);
+  } catch (error) {
+    // What breaks because the user stopped it is not worth a word: a build gets the same Ctrl-C.
+    if (!stop.aborted) throw error;
+  }
+  progress.note('Stopped. Everything is kept; the next start goes on from here.');
+}
+
+async function run(options: StartOptions, progress: Progress, stop: AbortSignal, begun: number): Promise<void> {
+  const { kubectl } = await resolveBinaries(['kubectl'], { progress });
+  const controlPlane = await startOnPort(options, progress);
+  let controllers: RunningControllers | undefined;
+  let server: LocalServer | undefined;
+  let fleet: Pick<SimulatedFleet, 'names' | 'stop'> | undefined;
+  try {
+    // Machines of a cluster that is gone.
+    if (options.fresh) await rm(fleetDirectory(options.dataDir), { recursive: true, force: true });
+    progress.update('installing CRDs and admission policies');
+    const transport = await connect({ kubeconfig: controlPlane.kubeconfig });
+    const installed = await install(createClient(transport), defaultNamespace, (line) => progress.update(line));
+    const { kubernetes } = await preflight(transport);
+    // Where the stubs of new machines go.
+    await createNamespace(createClient(transport), 'openshift-machine-api');
+    await transport.close();
+    progress.note(installedText(installed));
+    const operator = await controlPlane.kubeconfigFor(operatorIdentity(defaultNamespace));
+    const serverPort = await freeFrom(usualServerPort);
+    const serverUrl = `https://127.0.0.1:${serverPort}`;
+    controllers = await runControllers({
+      transport: await connect({ kubeconfig: operator }),
+      namespace: defaultNamespace,
+      featureGates: options.featureGates,
+      settings: { ...defaultSettings, serverUrl, connection: await whereIs({ kubeconfig: controlPlane.kubeconfig }) },
+      log: fileLog(options.dataDir, 'controllers'),
+    });
+    server = await startLocalServer(operator, defaultNamespace, serverPort, fileLog(options.dataDir, 'server'));
+    progress.update('waiting for the controllers');
+    await untilReady(controllers);
+    if (options.nodes > 0) fleet = await startMachines(options, controlPlane.kubeconfig, progress, stop);
+    progress.clear();
+    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+    const gates = controllers.gates.current();
+    const machines = fleet?.names() ?? [];
+    console.log(
+      welcome({ ...controlPlane, serverUrl, kubernetes, seconds, gates, machines, kubectl: asTyped(kubectl) }),
+    );
+    if (stop.aborted) return;
+    const ended = await Promise.race([once(stop, 'abort'), controlPlane.failed]);
+    if (ended instanceof ToolsError) throw ended;
+  } finally {
+    await fleet?.stop();
+    await server?.stop();
+    await controllers?.stop();
+    await controlPlane.stop();
+  }
+}
+
+const fleetDirectory = (dataDir: string): string => join(dataDir, 'fleet');
+
+/** `kubeconfig` is the administrator's. */
+async function startMachines(
+  { dataDir, nodes }: StartOptions,
+  kubeconfig: string,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Pick<SimulatedFleet, 'names' | 'stop'>> {
+  const transport = await connect({ kubeconfig });
+  try {
+    progress.update('simulated machines: the first ones are being born');
+    const fleet = await startLocalFleet({
+      transport,
+      directory: fleetDirectory(dataDir),
+      machines: nodes,
+      // The server answers 503 until the pool is rendered, and when many come at once; the real client asks again as well.
+      fetch: createFetcher({ attempts: 60, backoffMs: 250 }),
+      programVersion: version,
+      log: fileLog(dataDir, 'fleet'),
+      signal,
+      onBirth: (born, of) => progress.update(`simulated machines ${progressBar(born, of)} ${born}/${of} born`),
+    });
+    return {
+      names: () => fleet.names(),
+      async stop() {
+        await fleet.stop();
+        await transport.close();
+      },
+    };
+  } catch (error) {
+    await transport.close();
+    throw error;
+  }
+}
+
+/** A moment of patience: the welcome is more useful when what it tells to try is there. */
+async function untilReady(controllers: RunningControllers): Promise<void> {
+  const giveUpAt = performance.now() + 20_000;
+  while (!controllers.ready() && performance.now() < giveUpAt) await wait(50);
+}
+
+/** How the user calls kubectl: by its name where PATH has it. */
+function asTyped(kubectl: string): string {
+  const onPath = (process.env.PATH ?? '').split(delimiter).some((directory) => join(directory, 'kubectl') === kubectl);
+  return onPath ? 'kubectl' : kubectl;
+}
+
+/** A port that was asked for is used or refused; the usual one gives way to a free one. */
+async function startOnPort(options: StartOptions, progress: Progress): Promise<ControlPlane> {
+  const common = { dataDir: options.dataDir, fresh: options.fresh, durable: true, progress };
+  if (options.port !== undefined) return startControlPlane({ ...common, port: options.port });
+  try {
+    return await startControlPlane({ ...common, port: usualPort });
+  } catch (error) {
+    if (!(error instanceof ToolsError) || error.code !== 'SLW_TOOLS_PORT_TAKEN') throw error;
+    progress.note(`Port ${usualPort} is taken; using a free one instead.`);
+    return startControlPlane(common);
+  }
+}
+
+async function freeFrom(port: number): Promise<number> {
+  return (await isFree(port)) ? port : pickFreePort();
+}
+
+function isFree(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const probe = createServer();
+  probe.once('error', () => resolve(false));
+  probe.listen({ host: '127.0.0.1', port }, () => probe.close(() => resolve(true)));
+  return promise;
+}
+
+/** The screen is for people; what controllers and server say goes to files. */
+function fileLog(dataDir: string, name: string): ReturnType<typeof createLog> {
+  const file = createWriteStream(join(dataDir, 'log', `${name}.log`), { flags: 'a', mode: 0o600 });
+  return createLog({ name: 'slipway', pretty: false, write: (line) => file.write(line) });
+}

@@ -1,0 +1,62 @@
+import type { MachineConfig, MachineConfigPool } from '@slipway/api';
+import { describe, expect, it } from 'vitest';
+import type { FleetManifests } from '../manifests/fleet-manifests.ts';
+import { completeFleet, findPool } from './render.ts';
+
+const machineConfig = (name: string): MachineConfig => ({ metadata: { name } });
+const pool = (name: string): MachineConfigPool => ({ metadata: { name }, spec: {} });
+const manifests = (more: Partial<FleetManifests> = {}): FleetManifests => ({
+  machineConfigs: [],
+  pools: [],
+  osImages: undefined,
+  releaseVersion: undefined,
+  osImageStream: undefined,
+  ignored: new Map(),
+  ...more,
+});
+const options = { osImages: {}, controllerVersion: '1.2.3' };
+const namesOf = (objects: { metadata: { name: string } }[]) => objects.map(({ metadata }) => metadata.name);
+
+describe('a fleet from manifests', () => {
+  it('has the default pools and the operator’s own MachineConfigs, and says that they were assumed', () => {
+    const fleet = completeFleet(
+      manifests({ machineConfigs: [machineConfig('99-x')], pools: [pool('infra')] }),
+      options,
+    );
+    expect(namesOf(fleet.pools)).toEqual(['infra', 'master', 'worker']);
+    expect(namesOf(fleet.machineConfigs)).toEqual(['00-master', '00-worker', '99-x']);
+    expect([...fleet.assumedPools]).toEqual(['master', 'worker']);
+    expect(fleet.assumptions).toEqual([
+      '00-master, 00-worker: not in the manifests; this program’s own are used (version 1.2.3)',
+      'OS image: neither ConfigMap machine-config-osimageurl in the manifests nor --os-image; the result names one only if a MachineConfig does',
+    ]);
+  });
+
+  it('keeps what the manifests have, rendered configs apart', () => {
+    const given = manifests({
+      machineConfigs: [machineConfig('00-worker'), machineConfig('00-master'), machineConfig('rendered-worker-1')],
+      pools: [pool('master'), pool('worker')],
+      osImages: { osImageURL: 'os', baseOSExtensionsContainerImage: 'extensions' },
+    });
+    const fleet = completeFleet(given, options);
+    expect(fleet.pools).toEqual([pool('master'), pool('worker')]);
+    expect(fleet.machineConfigs).toEqual([machineConfig('00-master'), machineConfig('00-worker')]);
+    expect(fleet.assumptions).toEqual([
+      'rendered MachineConfigs in the manifests (1): left out, they are results and no inputs',
+    ]);
+  });
+
+  it('takes an image from a flag before that of the manifests', () => {
+    const given = manifests({ osImages: { osImageURL: 'a', baseOSExtensionsContainerImage: 'b' } });
+    const fleet = completeFleet(given, { ...options, osImages: { osImageURL: 'c' } });
+    expect(fleet.osImages).toEqual({ osImageURL: 'c', baseOSExtensionsContainerImage: 'b' });
+  });
+
+  it('has no pool that nobody wrote, and names those it has', () => {
+    const fleet = completeFleet(manifests({ pools: [pool('infra')] }), options);
+    expect(findPool(fleet, 'worker').metadata.name).toBe('worker');
+    expect(() => findPool(fleet, 'gpu')).toThrow(
+      'MachineConfigPool gpu is not in the manifests; there are infra, master, worker.',
+    );
+  });
+});

@@ -1,0 +1,81 @@
+// Pools as commands change them, and what holds their machines back.
+import {
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigurations,
+  singletonName,
+  stopRolloutsAnnotation,
+} from '@slipway/api';
+import { anyVersion, type Client, isKubeError, type Stored } from '@slipway/kube';
+import { readPool, writerOf } from '../cli/cluster.ts';
+
+export interface Changed {
+  readonly before: Stored<MachineConfigPool>;
+  /** The same object where nothing had to change. */
+  readonly after: Stored<MachineConfigPool>;
+}
+
+/** Others write to a pool too: what they did in between is looked at before it is tried again. */
+const MAX_TRIES = 5;
+
+/** Writes what `change` says of the pool as it is; null: nothing. */
+export async function changePool(
+  client: Client,
+  name: string,
+  change: (pool: Stored<MachineConfigPool>) => object | null,
+): Promise<Changed> {
+  for (let tries = 1; ; tries += 1) {
+    const before = await readPool(client, name);
+    const body = change(before);
+    if (body === null) return { before, after: before };
+    try {
+      return { before, after: await writerOf(client).patch(machineConfigPools, before, body) };
+    } catch (error) {
+      if (tries >= MAX_TRIES || !isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
+    }
+  }
+}
+
+export interface Brakes {
+  readonly isPaused: boolean;
+  /** Why the whole fleet is stopped; null: it is not. */
+  readonly stopped: string | null;
+}
+
+export async function readBrakes(client: Client, pool: string): Promise<Brakes> {
+  const { spec } = await readPool(client, pool);
+  return { isPaused: spec.paused === true, stopped: await readStopSwitch(client) };
+}
+
+/** What happens after a command, for people: also that nothing happens yet, and how it would. `moving` is what to say where nothing holds the machines. */
+export function nextWords(pool: string, { isPaused, stopped }: Brakes, moving: string): string {
+  const brakes = [
+    ...(stopped === null ? [] : [`the rollouts of all pools are stopped (${stopped}): slipway resume --all ends that`]),
+    ...(isPaused ? [`pool ${pool} is paused: slipway resume ${pool} ends that`] : []),
+  ];
+  return brakes.length === 0 ? moving : `But no machine moves yet: ${brakes.join('; and ')}. ${moving}`;
+}
+
+/** Why the rollouts of all pools are stopped, by an annotation on the MachineConfiguration `cluster`; null: they are not. */
+export async function readStopSwitch(client: Client): Promise<string | null> {
+  const found = await client.find(machineConfigurations, { name: singletonName });
+  return found?.metadata.annotations?.[stopRolloutsAnnotation] ?? null;
+}
+
+/** Gives back what it was before. A last word needs no precondition: whoever says stop means it. */
+export async function setStopSwitch(client: Client, reason: string | null): Promise<string | null> {
+  const before = await readStopSwitch(client);
+  if (before === reason) return before;
+  const write = writerOf(client);
+  const name = singletonName;
+  const annotations = { [stopRolloutsAnnotation]: reason };
+  try {
+    await write.patch(machineConfigurations, anyVersion({ name }), { metadata: { annotations } });
+  } catch (error) {
+    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
+    if (reason === null) return before;
+    const metadata = { name, annotations: { [stopRolloutsAnnotation]: reason } };
+    await write.create(machineConfigurations, { metadata, spec: {} });
+  }
+  return before;
+}

@@ -1,0 +1,27 @@
+import { samplePool } from '@slipway/fleet/testing';
+import { describe, expect, it } from 'vitest';
+import { type Answer, type Asked, askedOf } from './request.ts';
+
+const old: Answer = { request: 'cancel', at: '2026-01-02T03:00:00.000Z', ok: false, text: 'nothing to cancel' };
+const answer: Answer = { request: 'cancel', at: '2026-01-02T03:05:00.000Z', ok: true, text: 'cancelled' };
+
+describe('a request to a pool', () => {
+  it.each<[string, ReturnType<typeof samplePool>, Asked]>([
+    [
+      'waits while it stands, whatever was answered before',
+      samplePool({ request: 'cancel', state: { answer: old } }),
+      { type: 'waiting' },
+    ],
+    ['is answered', samplePool({ state: { answer } }), { type: 'answered', answer }],
+    ['is not answered by what was answered before', samplePool({ state: { answer: old } }), { type: 'gone' }],
+    [
+      'is not answered by the answer to another one',
+      samplePool({ state: { answer: { ...answer, request: 'resume' } } }),
+      { type: 'gone' },
+    ],
+    ['is gone where another one stands', samplePool({ request: 'resume', state: {} }), { type: 'gone' }],
+    ['is gone where nothing is remembered', samplePool({}), { type: 'gone' }],
+  ])('%s', (_, pool, asked) => {
+    expect(askedOf(pool, 'cancel', old)).toEqual(asked);
+  });
+});

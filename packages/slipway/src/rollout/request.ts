@@ -1,0 +1,181 @@
+// A person's request to the rollout controller: an annotation on the pool, that it answers and takes away.
+import { type MachineConfigPool, machineConfigPools, rolloutRequestAnnotation } from '@slipway/api';
+import { poolFactsOf, type RolloutState } from '@slipway/fleet';
+import { type Client, createInformer } from '@slipway/kube';
+import { CommandError } from '../cli/errors.ts';
+import { INTERRUPTED, type Io, toJson, write } from '../cli/io.ts';
+import { safeText } from '../cli/terminal.ts';
+import { changePool } from './pools.ts';
+
+/** What a command has done to a rollout, for people and programs. */
+export interface Outcome {
+  readonly action: 'pause' | 'resume' | 'cancel' | 'rollback';
+  /** Null: all of them. */
+  readonly pool: string | null;
+  /** Whether anything was written. */
+  readonly changed: boolean;
+  readonly message: string;
+  /** What happens next, and which command shows it. */
+  readonly next: string;
+}
+
+export interface OutcomeOptions {
+  output: 'text' | 'json';
+}
+
+export function sayOutcome(io: Io, { output }: OutcomeOptions, outcome: Outcome): Promise<void> {
+  const text = output === 'json' ? toJson(outcome) : `${safeText(outcome.message)}\n${safeText(outcome.next)}\n`;
+  return write(io.stdout, text);
+}
+
+export interface AskCommandOptions extends OutcomeOptions {
+  /** Seconds. */
+  wait: number;
+}
+
+interface Question {
+  readonly client: Client;
+  readonly pool: string;
+  readonly action: Outcome['action'];
+  readonly request: string;
+  /** What to say after the answer. */
+  readonly next: string;
+  readonly signal: AbortSignal;
+}
+
+/** Asks the controller and says what it answered. A refusal is an error. */
+export async function askAndSay(question: Question, options: AskCommandOptions, io: Io): Promise<void> {
+  const { pool, action, request, next } = question;
+  const onWait = (): void => {
+    void write(
+      io.stderr,
+      `asked for: ${request}; waiting for the controller’s answer, at most ${options.wait} s. Ctrl-C takes it back\n`,
+    );
+  };
+  const asked = await askPool({ ...question, waitMs: options.wait * 1000, onWait });
+  if (asked.type === 'taken back') {
+    await write(io.stderr, `The request ${request} to pool ${pool} was taken back; nothing changes because of it.\n`);
+    io.setExitCode(INTERRUPTED);
+    return;
+  }
+  const { ok, text } = asked.answer;
+  if (!ok) throw new CommandError('SLW_CLI_REFUSED', `${action} of pool ${pool} was refused: ${text}`);
+  await sayOutcome(io, options, { action, pool, changed: true, message: sentence(text), next });
+}
+
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+
+interface AskOptions {
+  readonly client: Client;
+  readonly pool: string;
+  readonly request: string;
+  readonly waitMs: number;
+  /** Aborted: the request is taken back. */
+  readonly signal: AbortSignal;
+  /** The answer lets wait for itself. */
+  readonly onWait: () => void;
+}
+
+/** Sooner than this, an answer comes before anybody could read that it is waited for. */
+const QUIET_MS = 1000;
+
+type AskResult = { readonly type: 'answered'; readonly answer: Answer } | { readonly type: 'taken back' };
+
+async function askPool(options: AskOptions): Promise<AskResult> {
+  const { client, pool, request } = options;
+  const { before } = await changePool(client, pool, () => ({
+    metadata: { annotations: { [rolloutRequestAnnotation]: request } },
+  }));
+  const seen = await waitForAnswer(options, answerOf(before));
+  if (seen.type !== 'interrupted') return seen;
+  await takeBack(client, pool, request);
+  return { type: 'taken back' };
+}
+
+function waitForAnswer(
+  { client, pool, request, waitMs, signal, onWait }: AskOptions,
+  last: Answer | null,
+): Promise<Extract<AskResult, { type: 'answered' }> | { readonly type: 'interrupted' }> {
+  const ended = new AbortController();
+  const informer = createInformer(client.transport, {
+    resource: machineConfigPools,
+    fieldSelector: `metadata.name=${pool}`,
+    longestBackoffMs: 1000,
+  });
+  const waiting = setTimeout(onWait, Math.min(QUIET_MS, waitMs));
+  const { promise, resolve, reject } = Promise.withResolvers<
+    Extract<AskResult, { type: 'answered' }> | { readonly type: 'interrupted' }
+  >();
+  const limit = setTimeout(() => reject(noAnswer(pool, request, waitMs)), waitMs);
+  const onAbort = (): void => resolve({ type: 'interrupted' });
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  let stood = false;
+  informer.onChange((change) => {
+    if (change.type === 'deleted') {
+      reject(takenAway(pool, request, 'the pool was deleted'));
+      return;
+    }
+    const asked = askedOf(change.object, request, last);
+    if (asked.type === 'answered') resolve(asked);
+    else if (asked.type === 'waiting') stood = true;
+    else if (stood)
+      reject(
+        takenAway(
+          pool,
+          request,
+          'it was taken away without an answer, by somebody, or because the pool has no rollout that it could be about',
+        ),
+      );
+  });
+  informer.start(ended.signal);
+  return promise.finally(() => {
+    clearTimeout(waiting);
+    clearTimeout(limit);
+    signal.removeEventListener('abort', onAbort);
+    ended.abort();
+  });
+}
+
+/** Only the request that was made here: another one is somebody else's. */
+async function takeBack(client: Client, pool: string, request: string): Promise<void> {
+  await changePool(client, pool, ({ metadata }) =>
+    metadata.annotations?.[rolloutRequestAnnotation] === request
+      ? { metadata: { annotations: { [rolloutRequestAnnotation]: null } } }
+      : null,
+  );
+}
+
+export type Answer = NonNullable<RolloutState['answer']>;
+
+export type Asked =
+  /** The request still stands. */
+  | { readonly type: 'waiting' }
+  | { readonly type: 'answered'; readonly answer: Answer }
+  /** Neither the request nor an answer to it: an old view of the pool, or somebody took the request away. */
+  | { readonly type: 'gone' };
+
+/** `last` is the answer that the pool had before the request was made. */
+export function askedOf(pool: MachineConfigPool, request: string, last: Answer | null): Asked {
+  if (pool.metadata.annotations?.[rolloutRequestAnnotation] === request) return { type: 'waiting' };
+  const answer = answerOf(pool);
+  const isNew = answer !== null && answer.request === request && answer.at !== last?.at;
+  return isNew ? { type: 'answered', answer } : { type: 'gone' };
+}
+
+const answerOf = (pool: MachineConfigPool): Answer | null => poolFactsOf(pool).pool.state?.answer ?? null;
+
+function noAnswer(pool: string, request: string, waitMs: number): CommandError {
+  return new CommandError(
+    'SLW_CLI_NO_ANSWER',
+    `the request ${request} stands on pool ${pool}, but nobody has answered it within ${Math.round(waitMs / 1000)} s: probably no controller runs. ` +
+      `Start one (slipway controller): it answers then, and slipway status ${pool} shows it. To take the request back: kubectl annotate machineconfigpool ${pool} ${rolloutRequestAnnotation}-`,
+  );
+}
+
+const takenAway = (pool: string, request: string, why: string): CommandError =>
+  new CommandError(
+    'SLW_CLI_NO_ANSWER',
+    `the request ${request} to pool ${pool} will not be answered: ${why}. slipway status shows what is so now`,
+  );

@@ -1,0 +1,194 @@
+// What pause, resume, cancel and rollback do.
+import { type MachineConfigPool, machineConfigs, poolLabel } from '@slipway/api';
+import { poolFactsOf, type RolloutState } from '@slipway/fleet';
+import type { Client } from '@slipway/kube';
+import { readPool } from '../cli/cluster.ts';
+import { CommandError } from '../cli/errors.ts';
+import type { Io } from '../cli/io.ts';
+import { type ClusterOptions, stopSignal } from '../cli/program.ts';
+import { withCluster } from '../cli/run.ts';
+import { shortConfig } from '../cli/terminal.ts';
+import { changePool, nextWords, readBrakes, readStopSwitch, setStopSwitch } from './pools.ts';
+import { askAndSay, type AskCommandOptions, type Outcome, type OutcomeOptions, sayOutcome } from './request.ts';
+
+export interface PauseOptions extends ClusterOptions, WhichOptions, OutcomeOptions {
+  reason?: string;
+}
+
+const NO_REASON = 'stopped with slipway pause --all';
+
+export async function runPause(named: string | undefined, options: PauseOptions, io: Io): Promise<void> {
+  const pool = whichPools('pause', named, options);
+  if (pool !== null && options.reason !== undefined) {
+    throw new CommandError(
+      'SLW_CLI_USAGE',
+      'slipway pause: --reason goes with --all; a paused pool has no place for it',
+    );
+  }
+  await withCluster(options, io, async (client) => {
+    const outcome = pool === null ? await stopAll(client, options.reason ?? NO_REASON) : await pausePool(client, pool);
+    await sayOutcome(io, options, outcome);
+  });
+}
+
+async function stopAll(client: Client, reason: string): Promise<Outcome> {
+  const before = await setStopSwitch(client, reason);
+  return {
+    action: 'pause',
+    pool: null,
+    changed: before !== reason,
+    message:
+      before === null
+        ? `All rollouts are stopped: ${reason}.`
+        : `All rollouts were stopped already (${before}); the reason is now: ${reason}.`,
+    next: 'No machine of any pool is given a new config; those on their way finish. slipway status shows them, slipway resume --all goes on.',
+  };
+}
+
+async function pausePool(client: Client, pool: string): Promise<Outcome> {
+  const { before, after } = await changePool(client, pool, ({ spec }) =>
+    spec.paused === true ? null : { spec: { paused: true } },
+  );
+  return {
+    action: 'pause',
+    pool,
+    changed: before !== after,
+    message: before === after ? `Pool ${pool} was paused already.` : `Pool ${pool} is paused.`,
+    next: `No machine of it is given a new config, security fixes included; those on their way finish. slipway status ${pool} shows them, slipway resume ${pool} goes on.`,
+  };
+}
+
+export interface ResumeOptions extends ClusterOptions, WhichOptions, AskCommandOptions {}
+
+export async function runResume(named: string | undefined, options: ResumeOptions, io: Io): Promise<void> {
+  const pool = whichPools('resume', named, options);
+  await withCluster(options, io, async (client) => {
+    if (pool === null) await sayOutcome(io, options, await goOn(client));
+    else await resumePool(client, pool, options, io);
+  });
+}
+
+async function goOn(client: Client): Promise<Outcome> {
+  const before = await setStopSwitch(client, null);
+  return {
+    action: 'resume',
+    pool: null,
+    changed: before !== null,
+    message: before === null ? 'Rollouts were not stopped.' : `Rollouts go on; they were stopped: ${before}.`,
+    next: 'Pools that are paused or halted by themselves stay so. slipway status shows all of them.',
+  };
+}
+
+async function resumePool(client: Client, pool: string, options: ResumeOptions, io: Io): Promise<void> {
+  const { isPaused, ask } = nextResume(await readPool(client, pool));
+  const stopped = await readStopSwitch(client);
+  // One thing at a time: who paused a pool, cancelled its rollout and resumes it wants the machines to go back.
+  if (ask !== null && !isPaused) {
+    const next = nextWords(pool, { isPaused, stopped }, movingWords(pool, null));
+    await askAndSay({ client, pool, action: 'resume', request: 'resume', next, signal: stopSignal() }, options, io);
+    return;
+  }
+  const { before, after } = await changePool(client, pool, ({ spec }) =>
+    spec.paused === true ? { spec: { paused: false } } : null,
+  );
+  const changed = before !== after;
+  const message = changed
+    ? `Pool ${pool} is no longer paused.`
+    : `Pool ${pool} is neither paused nor halted nor held, and no rollout of it is under way: there is nothing to resume.`;
+  const next = nextWords(pool, { isPaused: false, stopped }, movingWords(pool, ask));
+  await sayOutcome(io, options, { action: 'resume', pool, changed, message, next });
+}
+
+const movingWords = (pool: string, kept: string | null): string =>
+  `${kept === null ? '' : `It is still ${kept}: slipway resume ${pool} once more ends that. `}slipway status ${pool} --watch shows how it goes on.`;
+
+export interface CancelOptions extends ClusterOptions, AskCommandOptions {}
+
+export const runCancel = (pool: string, options: CancelOptions, io: Io): Promise<void> =>
+  withCluster(options, io, async (client) => {
+    const moving = `slipway status ${pool} --watch shows the machines go back; slipway resume ${pool} rolls the newest config out again.`;
+    const next = nextWords(pool, await readBrakes(client, pool), moving);
+    await askAndSay({ client, pool, action: 'cancel', request: 'cancel', next, signal: stopSignal() }, options, io);
+  });
+
+export interface RollbackOptions extends ClusterOptions, AskCommandOptions {
+  to?: string;
+}
+
+export const runRollback = (pool: string, options: RollbackOptions, io: Io): Promise<void> =>
+  withCluster(options, io, async (client) => {
+    const brakes = await readBrakes(client, pool);
+    const request =
+      options.to === undefined
+        ? 'rollback'
+        : `rollback=${findTarget(options.to, pool, await renderedOf(client, pool))}`;
+    const moving = `slipway status ${pool} --watch shows it; slipway resume ${pool} rolls the newest config out again.`;
+    const next = nextWords(pool, brakes, moving);
+    await askAndSay({ client, pool, action: 'rollback', request, next, signal: stopSignal() }, options, io);
+  });
+
+async function renderedOf(client: Client, pool: string): Promise<string[]> {
+  const found: { name: string; at: string }[] = [];
+  for await (const { metadata } of client.list(machineConfigs, {
+    labelSelector: `${poolLabel}=${pool}`,
+    pageSize: 20,
+  })) {
+    found.push({ name: metadata.name, at: metadata.creationTimestamp ?? '' });
+  }
+  return found.sort((a, b) => (a.at < b.at ? 1 : -1)).map(({ name }) => name);
+}
+
+export interface WhichOptions {
+  all?: boolean;
+}
+
+/** The pool that was named, or null for all of them: one of the two must be said. */
+export function whichPools(command: string, pool: string | undefined, { all = false }: WhichOptions): string | null {
+  if (all && pool === undefined) return null;
+  if (!all && pool !== undefined) return pool;
+  const found = pool === undefined ? 'neither' : `both ${pool} and --all`;
+  throw new CommandError(
+    'SLW_CLI_USAGE',
+    `slipway ${command}: expected a POOL or --all for the whole fleet, found ${found}`,
+  );
+}
+
+/** What `resume` has to do about a pool. */
+export interface NextResume {
+  readonly isPaused: boolean;
+  /** What else keeps it, for people, such as `held at …`: the controller has to be asked about that. Null: nothing. */
+  readonly ask: string | null;
+}
+
+export function nextResume(pool: MachineConfigPool): NextResume {
+  const { isPaused, held, state } = poolFactsOf(pool).pool;
+  return { isPaused, ask: haltOf(state) ?? holdOf(held) ?? (isPaused ? null : moveOf(state)) };
+}
+
+const haltOf = (state: RolloutState | null): string | null =>
+  state === null || state.halted === null ? null : `halted because of node ${state.halted.node}`;
+
+const holdOf = (held: string | null): string | null => (held === null ? null : `held at ${held}`);
+
+/** Whether it waits for a machine that is away, and can go on without it, is for the controller to say. */
+const moveOf = (state: RolloutState | null): string | null =>
+  state === null || state.endedAt !== null ? null : `on its way to ${state.target}`;
+
+const hashOf = (name: string): string => name.slice(name.lastIndexOf('-') + 1);
+
+const MAX_NAMED = 10;
+
+/** The rendered config that a person means: its name, or the beginning of its name or hash. `names` are the newest first. */
+export function findTarget(asked: string, pool: string, names: readonly string[]): string {
+  const found = names.includes(asked)
+    ? [asked]
+    : names.filter((name) => name.startsWith(asked) || hashOf(name).startsWith(asked));
+  const [first, ...others] = found;
+  if (first !== undefined && others.length === 0 && asked !== '') return first;
+  const [what, shown] = first === undefined ? ['no', names] : ['more than one', found];
+  const list = shown.slice(0, MAX_NAMED).map(shortConfig).join(', ') || 'none';
+  throw new CommandError(
+    'SLW_CLI_NO_CONFIG',
+    `--to ${JSON.stringify(asked)}: pool ${pool} has ${what} rendered config of that beginning; it has ${list}. slipway history ${pool} shows what each of them changed`,
+  );
+}

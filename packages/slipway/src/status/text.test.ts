@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { paintFor } from '../cli/terminal.ts';
+import { newConfig, nodeReport, oldConfig, poolReport, statusOf, waiting } from './sample-report.ts';
+import { changeLines, statusText } from './text.ts';
+
+const draining = nodeReport('worker-0', {
+  phase: 'updating',
+  step: 'draining',
+  current: oldConfig,
+  isUnavailable: true,
+  why: 'it was given the target',
+  blockedBy: 'pod shop/web-1: budget shop/web allows no disruption',
+});
+
+describe('slipway status for people', () => {
+  it('shows a pool with its progress, wave, time left and nodes', () => {
+    const text = statusText(statusOf([poolReport([draining, waiting('worker-1'), nodeReport('worker-2')])]));
+    expect(text).toBe(
+      [
+        'worker: updating  rendered-worker-22222222…',
+        '  [#######-------------] 1 of 3 updated, 1 ready, 1 unavailable (at most 1), 0 degraded',
+        '  wave 1 of 2, up to 1 machine, about 4 min left',
+        '  worker-0 goes first',
+        '',
+        '  NODE      PHASE     STEP      HAS                        WHY',
+        '  worker-0  updating  draining  rendered-worker-11111111…  it was given the target (pod shop/web-1: budget shop/web allows no disruption)',
+        '  worker-1  waiting   -         rendered-worker-11111111…  its wave has not begun',
+        '  worker-2  updated   -         rendered-worker-22222222…',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('breaks sentences where the terminal ends, and not the table', () => {
+    const summary = 'the first part of a sentence, and the second part of it';
+    const text = statusText(statusOf([poolReport([draining], { summary })]), { width: 40 });
+    expect(text).toContain('\n  the first part of a sentence, and the\n  second part of it\n');
+    expect(text).toContain('pod shop/web-1: budget shop/web allows no disruption)\n');
+  });
+
+  it('of a pool with many nodes counts them, and shows only those that are under way or in trouble', () => {
+    const many = Array.from({ length: 100 }, (_, number) => waiting(`worker-${number + 1}`));
+    const report = statusOf([poolReport([draining, ...many, nodeReport('done-1')])]);
+    const text = statusText(report);
+    expect(text).toContain('  nodes: 1 updating, 100 waiting, 1 updated\n');
+    expect(text).toContain('worker-0  updating');
+    expect(text).not.toContain('worker-7');
+    expect(statusText(report, { allNodes: true })).toContain('worker-7 ');
+  });
+
+  it('says how many more there are where hundreds are under way', () => {
+    const many = Array.from({ length: 300 }, (_, number) => ({ ...draining, name: `worker-${number}` }));
+    expect(statusText(statusOf([poolReport(many)]))).toContain('… and 250 more; --all-nodes shows every node');
+  });
+
+  it('says first that everything is stopped, and why, and how it goes on', () => {
+    expect(statusText(statusOf([poolReport([])], { stopped: 'storage maintenance' }))).toMatch(
+      /^All rollouts are stopped: storage maintenance\. slipway resume --all goes on\n/,
+    );
+  });
+
+  it('says why the target is not the newest, what was asked and not answered, and what cannot be understood', () => {
+    const pool = poolReport([], {
+      target: oldConfig,
+      newest: newConfig,
+      hold: { kind: 'cancel', why: 'somebody asked' },
+      request: 'resume',
+      problems: ['annotation slipway.dev/rollout-soak: expected 10m, found "x" [SLW_ROLLOUT_POLICY]'],
+    });
+    const text = statusText(statusOf([pool]));
+    expect(text).toContain('  held (cancel): somebody asked; newest is rendered-worker-22222222…\n');
+    expect(text).toContain('  asked for and not answered yet: resume\n');
+    expect(text).toContain('found "x" [SLW_ROLLOUT_POLICY]\n');
+  });
+
+  it('names nodes that are in no pool, with the way out', () => {
+    const outside = { name: 'n1', code: 'SLW_POOL_NONE', message: 'Node n1 is selected by no pool: label it' };
+    expect(statusText(statusOf([], { nodesWithoutPool: [outside] }))).toContain(
+      'Node n1 is selected by no pool: label it [SLW_POOL_NONE]\n',
+    );
+  });
+
+  it('lets nothing that a node says move the cursor', () => {
+    const text = statusText(
+      statusOf([poolReport([nodeReport('n1', { phase: 'failed', why: 'x\u001b[2J', blockedBy: 'a\nb' })])]),
+    );
+    expect(text).not.toContain('\u001b');
+    expect(text).toContain('x\\u{1b}[2J (a\\nb)');
+  });
+
+  it('has colours only where they are asked for', () => {
+    const report = statusOf([poolReport([nodeReport('n1', { phase: 'failed' })])]);
+    expect(statusText(report)).not.toContain('\u001b');
+    expect(statusText(report, { paint: paintFor({ isTTY: true }, {}) })).toContain('\u001b[31mfailed\u001b[39m');
+  });
+});
+
+const before = statusOf([poolReport([waiting('worker-0'), waiting('worker-1'), nodeReport('worker-2')])]);
+
+const withFirst = (first: Parameters<typeof nodeReport>[1]) =>
+  statusOf([poolReport([nodeReport('worker-0', first), waiting('worker-1'), nodeReport('worker-2')])]);
+
+describe('a fleet that is watched in a pipe', () => {
+  it('says at first how pools are, and nodes that have not arrived', () => {
+    expect(changeLines(null, before)).toEqual([
+      'worker: updating: worker-0 goes first',
+      'worker/worker-0: waiting',
+      'worker/worker-1: waiting',
+    ]);
+  });
+
+  it('says nothing where nothing changed', () => {
+    expect(changeLines(before, structuredClone(before))).toEqual([]);
+  });
+
+  it('says what a node does now, and what is in its way', () => {
+    const moving = { phase: 'updating', current: oldConfig, why: 'the canary' } as const;
+    const preparing = withFirst({ ...moving, step: 'preparing' });
+    expect(changeLines(before, preparing)).toContain('worker/worker-0: waiting → updating, preparing: the canary');
+    const draining = withFirst({ ...moving, step: 'draining', blockedBy: 'pod a/b: budget a/c' });
+    expect(changeLines(preparing, draining)).toEqual(['worker/worker-0: updating, draining: pod a/b: budget a/c']);
+  });
+
+  it('says that a node left, a pool was deleted, a node is in no pool, and that everything stopped', () => {
+    const none = statusOf([poolReport([waiting('worker-0'), waiting('worker-1')])]);
+    expect(changeLines(before, none)).toContain('worker/worker-2: left the pool');
+    const message = 'Node worker-2 is selected by no pool';
+    const stopped = statusOf([], {
+      stopped: 'fire\u001b[2J',
+      nodesWithoutPool: [{ name: 'worker-2', code: 'SLW_POOL_NONE', message }],
+    });
+    expect(changeLines(before, stopped)).toEqual([
+      'all rollouts are stopped: fire\\u{1b}[2J',
+      'worker: deleted',
+      message,
+    ]);
+    expect(changeLines(stopped, before)[0]).toBe('rollouts go on');
+  });
+});

@@ -1,0 +1,206 @@
+// The state of a fleet's rollouts for people.
+import { formatProblem, type NodePhase } from '@slipway/fleet';
+import type { NodeReport, PoolReport, StatusReport } from '@slipway/fleet/reports';
+import {
+  type Cell,
+  type Colour,
+  durationText,
+  type Paint,
+  plain,
+  progressBar,
+  safeLine,
+  safeText,
+  shortConfig,
+  shortConfigs,
+  table,
+  type TextStyle,
+  wrapText,
+} from '../cli/terminal.ts';
+
+export interface StatusTextOptions extends Partial<TextStyle> {
+  /** A line for every node, however many there are. */
+  readonly allNodes?: boolean;
+}
+
+/** A pool with more machines than this shows only those that somebody has to look at or wait for. */
+const MANY_NODES = 20;
+/** Even of those, more than a screen helps nobody. */
+const MAX_ROWS = 50;
+
+const PHASE_COLOURS: Readonly<Record<NodePhase, Colour>> = {
+  updated: 'green',
+  updating: 'cyan',
+  failed: 'red',
+  next: 'cyan',
+  waiting: 'dim',
+  skipped: 'yellow',
+};
+
+const POOL_COLOURS: Readonly<Record<PoolReport['phase'], Colour>> = {
+  updated: 'green',
+  updating: 'cyan',
+  paused: 'yellow',
+  stopped: 'yellow',
+  halted: 'red',
+  nothing: 'dim',
+};
+
+export function statusText(report: StatusReport, options: StatusTextOptions = {}): string {
+  const paint = options.paint ?? plain;
+  const stop =
+    report.stopped === null
+      ? []
+      : [`${paint('yellow', 'All rollouts are stopped')}: ${safeText(report.stopped)}. slipway resume --all goes on\n`];
+  const outside = report.nodesWithoutPool.map(
+    ({ code, message }) => `${formatProblem({ code, message: safeText(message) })}\n`,
+  );
+  const none = report.pools.length === 0 ? ['There are no pools. slipway controller makes master and worker\n'] : [];
+  return [
+    ...stop,
+    ...none,
+    ...report.pools.map((pool) => poolText(pool, { ...options, paint })),
+    ...(outside.length === 0 ? [] : [outside.join('')]),
+  ].join('\n');
+}
+
+function poolText(pool: PoolReport, options: StatusTextOptions & { readonly paint: Paint }): string {
+  const { paint, allNodes = false, width } = options;
+  const { machines } = pool;
+  const counts = [
+    `${machines.updated} of ${machines.total} updated`,
+    `${machines.ready} ready`,
+    `${machines.unavailable} unavailable (at most ${pool.maxUnavailable})`,
+    `${machines.degraded} degraded`,
+  ].join(', ');
+  const lines = [
+    `${progressBar(machines.updated, machines.total)} ${counts}`,
+    ...progressLine(pool),
+    ...(pool.hold === null
+      ? []
+      : [`held (${pool.hold.kind}): ${pool.hold.why}; newest is ${shortConfig(pool.newest)}`]),
+    pool.summary,
+    ...(pool.request === null ? [] : [`asked for and not answered yet: ${pool.request}`]),
+    ...pool.problems,
+  ];
+  const title = `${paint('bold', pool.name)}: ${paint(POOL_COLOURS[pool.phase], pool.phase)}  ${shortConfig(pool.target)}\n`;
+  const body = lines
+    .filter((line) => line !== '')
+    .flatMap((line) => wrapText(shortConfigs(safeLine(line)), width === undefined ? undefined : width - 2))
+    .map((line) => `  ${line}\n`);
+  return [title, ...body, ...nodesText(pool, paint, allNodes)].join('');
+}
+
+function progressLine({ wave, secondsLeft, phase }: PoolReport): string[] {
+  const parts = [
+    ...(wave === null || wave.of === 1 ? [] : [`wave ${wave.number} of ${wave.of}, up to ${machinesOf(wave.size)}`]),
+    ...(secondsLeft === null ? [] : [`about ${durationText(secondsLeft)} left`]),
+  ];
+  return phase === 'updated' || parts.length === 0 ? [] : [parts.join(', ')];
+}
+
+const machinesOf = (count: number): string => (count === 1 ? '1 machine' : `${count} machines`);
+
+function nodesText({ nodes }: PoolReport, paint: Paint, allNodes: boolean): string[] {
+  if (nodes.length === 0) return [];
+  if (allNodes || nodes.length <= MANY_NODES) return ['\n', nodeTable(nodes, paint)];
+  const special = nodes.filter(({ phase }) => phase !== 'updated' && phase !== 'waiting');
+  const shown = special.slice(0, MAX_ROWS);
+  const counts = `  nodes: ${phaseCounts(nodes)}\n`;
+  const more = special.length - shown.length;
+  return [
+    counts,
+    ...(shown.length === 0 ? [] : ['\n', nodeTable(shown, paint)]),
+    ...(more > 0 ? [`  … and ${more} more; --all-nodes shows every node\n`] : []),
+  ];
+}
+
+/** `3 updating, 40 waiting, 57 updated` */
+function phaseCounts(nodes: readonly Pick<NodeReport, 'phase'>[]): string {
+  const order: readonly NodePhase[] = ['failed', 'updating', 'next', 'skipped', 'waiting', 'updated'];
+  return order
+    .map((phase) => ({ phase, count: nodes.filter((node) => node.phase === phase).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ phase, count }) => `${count} ${phase}`)
+    .join(', ');
+}
+
+function nodeTable(nodes: readonly NodeReport[], paint: Paint): string {
+  const rows = nodes.map((node): Cell[] => [
+    node.name,
+    { text: node.phase, colour: PHASE_COLOURS[node.phase] },
+    node.step || '-',
+    shortConfig(node.current),
+    shortConfigs(whyOf(node)),
+  ]);
+  return table(['NODE', 'PHASE', 'STEP', 'HAS', 'WHY'], rows, paint).replaceAll(/^(?=.)/gm, '  ');
+}
+
+/** Where something is in the way, that is what a person wants to know. */
+function whyOf({ why, blockedBy, phase }: NodeReport): string {
+  if (phase === 'updated') return '';
+  return blockedBy === '' || why.includes(blockedBy) ? why : `${why} (${blockedBy})`;
+}
+
+// What has changed between two looks at a fleet, a line each: for a pipe or a log.
+
+/** Without the first look, everything is news. */
+export function changeLines(before: StatusReport | null, after: StatusReport): string[] {
+  return [
+    ...stopLines(before?.stopped ?? null, after.stopped),
+    ...changed(before?.pools ?? [], after.pools, poolLines, ({ name }) => [`${name}: deleted`]),
+    ...changed(
+      before?.nodesWithoutPool ?? [],
+      after.nodesWithoutPool,
+      (old, { message }) => (old?.message === message ? [] : [message]),
+      () => [],
+    ),
+  ].map((line) => shortConfigs(safeLine(line)));
+}
+
+function stopLines(before: string | null, after: string | null): string[] {
+  if (before === after) return [];
+  return [after === null ? 'rollouts go on' : `all rollouts are stopped: ${after}`];
+}
+
+function changed<T extends { readonly name: string }>(
+  before: readonly T[],
+  after: readonly T[],
+  linesOf: (old: T | undefined, now: T) => string[],
+  gone: (old: T) => string[],
+): string[] {
+  const olds = new Map(before.map((each) => [each.name, each]));
+  const lines = after.flatMap((now) => linesOf(olds.get(now.name), now));
+  for (const { name } of after) olds.delete(name);
+  return [...lines, ...[...olds.values()].flatMap(gone)];
+}
+
+function poolLines(old: PoolReport | undefined, now: PoolReport): string[] {
+  const line = poolLine(now);
+  return [
+    ...(old === undefined || poolLine(old) !== line ? [line] : []),
+    ...changed(
+      old?.nodes ?? [],
+      now.nodes,
+      (before, node) => nodeLines(now.name, before, node),
+      ({ name }) => [`${now.name}/${name}: left the pool`],
+    ),
+  ];
+}
+
+function poolLine({ name, phase, summary, request }: PoolReport): string {
+  return `${name}: ${phase}${request === null ? '' : ` (asked: ${request})`}: ${summary}`;
+}
+
+function nodeLines(pool: string, old: NodeReport | undefined, now: NodeReport): string[] {
+  const [before, after] = [old === undefined ? '' : nodeWords(old), nodeWords(now)];
+  if (before === after || (old === undefined && now.phase === 'updated')) return [];
+  const from = old === undefined || old.phase === now.phase ? '' : `${old.phase} → `;
+  return [`${pool}/${now.name}: ${from}${after}`];
+}
+
+function nodeWords({ phase, step, blockedBy, why }: NodeReport): string {
+  const doing = step === '' ? phase : `${phase}, ${step}`;
+  const isQuiet = phase === 'updated' || phase === 'waiting';
+  const reason = isQuiet ? '' : blockedBy || why;
+  return reason === '' ? doing : `${doing}: ${reason}`;
+}
