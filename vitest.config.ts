@@ -9,7 +9,6 @@ import LongestFirst from './tools/test-order.ts';
 //   x.slow.test.ts     long matrices and what needs kube-controller-manager; `npm run test:slow`
 const tests = (suffix: string) => ['packages', 'tools', 'e2e', 'bench'].map((dir) => `${dir}/**/*${suffix}`);
 const ignored = ['**/node_modules/**'];
-const alone = ['packages/controllers/src/boot-images/boot-image-scale.e2e.test.ts'];
 
 // Files share a process: loading the same modules again for each of them took a third of the time. So a test leaves
 // nothing behind in its process: no fake timers, environment variables, changed globals or open servers.
@@ -40,7 +39,7 @@ export default defineConfig({
           maxWorkers,
           sequence: { groupOrder: 0 },
           include: tests('.test.ts'),
-          exclude: [...ignored, ...alone, '**/*.{cluster,slow}.test.ts'],
+          exclude: [...ignored, '**/*.{cluster,slow}.test.ts'],
           globalSetup: './e2e/control-plane.ts',
           testTimeout: 60_000,
           // The first that asks for a control plane with Slipway installed makes it.
@@ -68,21 +67,10 @@ export default defineConfig({
           maxWorkers,
           sequence: { groupOrder: 1 },
           include: tests('.e2e.test.ts'),
-          exclude: [...ignored, ...alone],
+          exclude: ignored,
           globalSetup: './e2e/control-plane.ts',
           testTimeout: 60_000,
           hookTimeout: 120_000,
-        },
-      },
-      {
-        test: {
-          // It measures.
-          name: 'alone',
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
-          include: alone,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
       {

@@ -12,19 +12,31 @@ const SEED = 1;
 describe.each(SPEC_VERSIONS)('generated configs of %s', (version) => {
   const expected = leafPaths(specOf(version)).map((path) => path.join('.'));
 
-  it('have every key of the spec, mostly in valid configs', () => {
-    const sample = fc.sample(configs(version), { seed: SEED, numRuns: 2000 });
+  it('are mostly valid', () => {
+    const sample = fc.sample(configs(version), { seed: SEED, numRuns: 500 });
     const valid = sample.map((config) => parse(JSON.stringify(config)).config);
     const used = valid.filter((config) => config !== null && !hasErrors(validate(config)));
     expect(used.length).toBeGreaterThan(sample.length / 2);
-    expect([...keysOf(sample)]).toEqual(expect.arrayContaining(expected));
+  });
+
+  it('have every key of the spec', () => {
+    expect(missingAfter(configs(version), expected, 2000)).toEqual([]);
   });
 
   it('also have every key alone, at the edge of what is allowed', () => {
-    const sample = fc.sample(focusedConfigs(version), { seed: SEED, numRuns: 4000 });
-    expect([...keysOf(sample)]).toEqual(expect.arrayContaining(expected));
+    expect(missingAfter(focusedConfigs(version), expected, 4000)).toEqual([]);
   });
 });
+
+/** Keys that none of so many generated configs has. It stops as soon as there is none. */
+function missingAfter(generated: fc.Arbitrary<unknown>, expected: readonly string[], most: number): string[] {
+  const batch = 250;
+  const missing = new Set(expected);
+  for (let made = 0; made < most && missing.size > 0; made += batch) {
+    for (const key of keysOf(fc.sample(generated, { seed: SEED + made, numRuns: batch }))) missing.delete(key);
+  }
+  return [...missing];
+}
 
 function keysOf(value: unknown, path = '', found = new Set<string>()): Set<string> {
   if (Array.isArray(value)) for (const item of value) keysOf(item, path, found);

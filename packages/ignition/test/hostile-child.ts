@@ -1,4 +1,4 @@
-// Run by hostile.test.ts in a process of its own, so that a crash is a crash and the memory is this work's alone.
+// Run by hostile.ts in a process of its own, so that a crash is a crash and the memory is this work's alone.
 import * as fc from 'fast-check';
 import { parse, SPEC_VERSIONS, validate } from '../src/index.ts';
 import { configs } from './configs.ts';

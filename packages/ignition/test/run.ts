@@ -29,6 +29,16 @@ export async function runBatch(oracle: Oracle, seed: number, size: number = BATC
   return undefined;
 }
 
+/** So many cases through both; `no difference`, or the smallest case that shows one. */
+export async function runCases(oracle: Oracle, seed: number, cases: number): Promise<string> {
+  console.log(`ignition differential: seed ${seed}, ${cases} cases (SLIPWAY_SEED=${seed} runs them again)`);
+  for (let done = 0; done < cases; done += BATCH) {
+    const found = await runBatch(oracle, seed + done);
+    if (found !== undefined) return shrink(oracle, found);
+  }
+  return 'no difference';
+}
+
 /** Every value of every pool at every place of one version, beside random others; what differs, already small. */
 export async function runEveryValue(oracle: Oracle, version: SpecVersion, seed: number): Promise<string[]> {
   const cases: Case[] = [...everyValue(version)].map((configs, index) => {

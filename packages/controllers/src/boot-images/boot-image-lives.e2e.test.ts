@@ -19,10 +19,11 @@ import {
   oldToken,
   rhel9,
 } from '@slipway/fleet/boot-images/testing';
+import { until } from '@slipway/testing/wait';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CANARY_MS } from './canary.ts';
 import { UNUSED_MS } from './garbage-collection.ts';
-import { all, places, type Running, until } from './testing/boot-images-cluster.ts';
+import { places, type Running } from './testing/boot-images-cluster.ts';
 import {
   addMachineSet,
   cluster,
@@ -231,7 +232,7 @@ describe('what takes time', () => {
     await cluster.client.create(templates, template('installed'));
     await cluster.client.create(clusterApiMachineSets, clusterApiSetOf('a', reference));
     const namesNow = async () =>
-      (await all(cluster.client.list(templates, { namespace: places.clusterApi }))).map(
+      (await Array.fromAsync(cluster.client.list(templates, { namespace: places.clusterApi }))).map(
         ({ metadata }) => metadata.name,
       );
     const first = await run({ lease: null });
@@ -291,7 +292,7 @@ describe('what takes time', () => {
       await mark('held-slipway', { annotations: { turn: String(turn) } });
       await until(async () => expect(await running.looks('boot-images-stub-copies')).toBeGreaterThan(before));
     }
-    const left = (await all(cluster.client.list(secrets, { namespace: places.machineApi })))
+    const left = (await Array.fromAsync(cluster.client.list(secrets, { namespace: places.machineApi })))
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .map(({ metadata }) => metadata.name);
     expect(left).toEqual(expect.arrayContaining(['mine', 'held', 'held-slipway', 'own-slipway']));

@@ -21,8 +21,9 @@ import {
   streamMetadata,
 } from '@slipway/fleet/boot-images/testing';
 import type { KubeObject, Resource } from '@slipway/kube';
+import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
-import { all, places, type Running, until } from './testing/boot-images-cluster.ts';
+import { places, type Running } from './testing/boot-images-cluster.ts';
 import {
   addMachineSet,
   cluster,
@@ -422,10 +423,10 @@ describe('a write that does not go through', () => {
     };
     await cluster.client.create(clusterApiMachineSets, clusterApiSetOf('b', reference));
     const namesOf = async () =>
-      (await all(cluster.client.list(templates, { namespace: places.clusterApi }))).map(
+      (await Array.fromAsync(cluster.client.list(templates, { namespace: places.clusterApi }))).map(
         ({ metadata }) => metadata.name,
       );
-    const killed = await run({ dieBefore: 'patch MachineSet b' });
+    const killed = await run({ killAtWrite: 'patch MachineSet openshift-cluster-api/b' });
     await until(async () => expect(await namesOf()).toHaveLength(2));
     await killed.stop();
     expect((await clusterApiSet('b')).spec?.template?.spec?.infrastructureRef.name).toBe('template');

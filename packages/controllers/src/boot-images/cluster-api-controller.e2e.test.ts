@@ -15,8 +15,8 @@ import {
   templateRegion,
 } from '@slipway/fleet/boot-images/testing';
 import type { KubeObject } from '@slipway/kube';
+import type { AuditedRequest } from '@slipway/testing/audit';
 import { describe, expect, it } from 'vitest';
-import type { AuditedWrite } from './testing/audit.ts';
 import { places } from './testing/boot-images-cluster.ts';
 import {
   cluster,
@@ -75,7 +75,7 @@ type Maker = (typeof makers)[number];
 const nameFor = ({ name }: TemplateCase, { kind }: Maker): string => `${name}-${kind.toLowerCase()}`;
 
 /** What refers to a template, and what it refers to. */
-async function foundOf(each: TemplateCase, maker: Maker, writes: readonly AuditedWrite[]) {
+async function foundOf(each: TemplateCase, maker: Maker, writes: readonly AuditedRequest[]) {
   const name = nameFor(each, maker);
   const { resource } = maker;
   const object = await cluster.client.get<ClusterApiMachineSet | MachineDeployment>(resource, {

@@ -2,8 +2,8 @@
 import { canonicalJson } from '@slipway/fleet';
 import type { JsonObject, ResourceVerdict } from '@slipway/fleet/boot-images';
 import { type ImageCase, imageCases } from '@slipway/fleet/boot-images/testing';
+import type { AuditedRequest } from '@slipway/testing/audit';
 import { describe, expect, it } from 'vitest';
-import type { AuditedWrite } from './testing/audit.ts';
 import {
   addMachineSet,
   cluster,
@@ -70,7 +70,7 @@ const never = (what: string): never => {
 };
 
 /** The set as it is, in two parts, and what was written to it. */
-async function foundOf(name: string, writes: readonly AuditedWrite[]) {
+async function foundOf(name: string, writes: readonly AuditedRequest[]) {
   const set = await machineSet(name);
   const own = writes.filter(({ resource, name: of }) => resource === 'machinesets' && of.endsWith(`/${name}`));
   return {

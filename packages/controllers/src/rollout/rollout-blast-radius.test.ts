@@ -1,69 +1,17 @@
-import { machineConfigPools, nodeAnnotations, nodes, rolloutPolicyAnnotations } from '@slipway/api';
-import { resourceId } from '@slipway/kube';
-import { expect, it } from 'vitest';
-import { drainController } from '../drain/controller.ts';
-import { annotationsOf, targetOf } from '../testing/simulation/fleet-rules.ts';
-import { untilConverged } from '../testing/simulation/rollout-scenario.ts';
-import { createCluster, type SimulatedCluster } from '../testing/simulation/simulated-cluster.ts';
-import { rolloutController } from './controller.ts';
+// Twenty of the hundred runs in rollout-blast-radius.slow.test.ts, others with each commit.
+import { drawSample } from '@slipway/testing/sample';
+import { it } from 'vitest';
+import { listSeeds } from '../testing/simulation/seeds.ts';
+import { expectAllReturned, expectOneTouched } from './testing/blast-radius.ts';
 
-const RUNS = 100;
-const MACHINES = 100;
-const HOUR = 3_600_000;
-const { currentConfig, desiredConfig, state } = nodeAnnotations;
+it(
+  'a config that breaks every machine it touches stops after one machine of a hundred',
+  () => expectOneTouched(drawSample('one touched', listSeeds(100))),
+  600_000,
+);
 
-interface Outcome {
-  readonly cluster: SimulatedCluster;
-  readonly good: string;
-  /** Machines that the bad config ever reached. */
-  readonly touched: ReadonlySet<string>;
-}
-
-/** A hundred machines get a config that breaks every one it touches, with views that lag and a process that dies. */
-async function breakAll(seed: number, annotations: Record<string, string>): Promise<Outcome> {
-  const cluster = createCluster({
-    seed,
-    controllers: () => [rolloutController(), drainController()],
-    lagMs: (random) => random.int(1, 5000),
-    fateOf: () => (cluster.random.chance(0.02) ? cluster.random.pick(['dies before', 'dies after']) : 'lands'),
-  });
-  const { time, api, random } = cluster;
-  cluster.addPool('worker', { maxUnavailable: random.pick([1, 5, '10%', '100%']) }, annotations);
-  const good = cluster.render('worker');
-  for (let each = 0; each < MACHINES; each += 1) cluster.addNode('worker', { isSettled: true });
-  await time.runUntil(time.now() + HOUR);
-  const bad = cluster.render('worker', { share: 1, end: random.pick(['fails', 'is refused']) });
-  const touched = new Set<string>();
-  api.onChange(({ resource, object }) => {
-    const isTouched = resourceId(resource) === resourceId(nodes) && annotationsOf(object)[desiredConfig] === bad;
-    if (isTouched) touched.add(object.metadata.name);
-  });
-  await time.runUntil(time.now() + 12 * HOUR);
-  return { cluster, good, touched };
-}
-
-it('a config that breaks every machine it touches stops after one machine of a hundred, in a hundred runs', async () => {
-  const touched: number[] = [];
-  for (let seed = 1; seed <= RUNS; seed += 1) {
-    const { cluster, ...outcome } = await breakAll(seed, {});
-    expect(cluster.referee.violations, `seed ${seed}`).toEqual([]);
-    const broken = cluster.api.list(nodes).filter((node) => annotationsOf(node)[state] !== 'Done');
-    expect(broken, `seed ${seed}`).toHaveLength(1);
-    touched.push(outcome.touched.size);
-  }
-  console.log(
-    `${RUNS} runs of ${MACHINES} machines: at most ${Math.max(...touched)} machine was touched by the bad config`,
-  );
-  expect(new Set(touched)).toEqual(new Set([1]));
-}, 600_000);
-
-it('with automatic return the fleet ends on the last good config', async () => {
-  for (let seed = 1; seed <= RUNS; seed += 1) {
-    const { cluster, good, touched } = await breakAll(seed, { [rolloutPolicyAnnotations.onFailure]: 'return' });
-    await untilConverged(cluster);
-    expect(cluster.referee.violations, `seed ${seed}`).toEqual([]);
-    expect(touched.size, `seed ${seed}`).toBe(1);
-    expect(cluster.api.list(machineConfigPools).map(targetOf)).toEqual([good]);
-    expect(new Set(cluster.api.list(nodes).map((node) => annotationsOf(node)[currentConfig]))).toEqual(new Set([good]));
-  }
-}, 600_000);
+it(
+  'with automatic return the fleet ends on the last good config',
+  () => expectAllReturned(drawSample('all returned', listSeeds(100))),
+  600_000,
+);

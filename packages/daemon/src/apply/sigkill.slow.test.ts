@@ -1,6 +1,6 @@
 // A kill at every call that changes something, in a process of its own each time.
 import { expect, it } from 'vitest';
-import { makeKilledMachine } from './testing/killed.ts';
+import { expectExactAfterKills, makeKilledMachine } from './testing/killed.ts';
 import { sampleNames } from './testing/sample-update.ts';
 
 const VERY_LONG = 1_800_000;
@@ -29,3 +29,12 @@ for (const name of sampleNames)
       }
     },
   );
+
+it('after fifty daemons were killed in their update, every machine is exactly old or exactly new', async () => {
+  const machine = await makeKilledMachine('update with reboot');
+  try {
+    await expectExactAfterKills(machine, 50, 6);
+  } finally {
+    await machine.remove();
+  }
+});

@@ -2,33 +2,22 @@
 // keep boot images current in it.
 import {
   bootImageHistories,
-  bootImageHistoryKind,
   clusterApiMachineSetKind,
   clusterApiMachineSets,
-  clusterOperatorKind,
   clusterOperators,
-  clusterVersionKind,
   clusterVersions,
   configMaps,
   crdOf,
-  infrastructureKind,
   infrastructures,
-  type Kind,
-  machineConfigKind,
-  machineConfigPoolKind,
   machineConfigPools,
   machineConfigs,
   type MachineConfiguration,
-  machineConfigurationKind,
   machineConfigurations,
   machineDeploymentKind,
   machineDeployments,
-  machineSetKind,
   machineSets,
   namespaces,
-  osImageStreamKind,
   osImageStreams,
-  poolLabel,
   releasePayloadImageAnnotation,
   secrets,
 } from '@slipway/api';
@@ -36,26 +25,24 @@ import { type MachineManager, type ResourceVerdict, templateKinds, templatesOf }
 import {
   type Client,
   createClient,
-  createLog,
-  createManager,
   createMetrics,
-  createRecorder,
   createTransport,
-  type Gates,
-  isKubeError,
-  type KubeObject,
   loadKubeconfig,
-  type Resource,
   type Stored,
   type Transport,
-  type WriteAttempt,
 } from '@slipway/kube';
-import { startControlPlane } from '@slipway/tools/controlplane';
-import { vi } from 'vitest';
+import { type AuditedRequest, isWrite, readSettledAuditLog } from '@slipway/testing/audit';
+import { machineConfigPool, renderedConfig } from '@slipway/testing/builders';
+import { breakGlass, startTestCluster } from '@slipway/testing/control-plane';
+import { createFakeGates, type FakeGates } from '@slipway/testing/gates';
+import { customResourceDefinitions, installCrd, removeAll, removeIfThere } from '@slipway/testing/resources';
+import { runControllers, type RunningControllers, type RunOptions } from '@slipway/testing/run-controllers';
+import { until } from '@slipway/testing/wait';
+import { osStreamsGate } from '../../feature-gates.ts';
 import { upgradeableController } from '../../os-streams/upgradeable-controller.ts';
 import { bootImagesControllers } from '../controllers.ts';
+import { bootImagesGate } from '../sources.ts';
 import { createVerdictBoard } from '../report-controller.ts';
-import { type AuditedWrite, settledWritesOf } from './audit.ts';
 
 export const places = {
   ours: 'openshift-machine-config-operator',
@@ -63,35 +50,6 @@ export const places = {
   clusterApi: 'openshift-cluster-api',
 } as const;
 const controllerVersion = '1.2.3';
-
-const patience = { timeout: 20_000, interval: 150 };
-export const until = <T>(ask: () => Promise<T> | T, timeout = patience.timeout): Promise<T> =>
-  vi.waitFor(ask, { ...patience, timeout });
-
-interface Crd extends KubeObject {
-  status?: { conditions?: { type: string; status: string }[] };
-}
-const crds: Resource<Crd> = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
-
-const kinds: readonly Kind[] = [
-  machineSetKind,
-  clusterApiMachineSetKind,
-  machineDeploymentKind,
-  machineConfigurationKind,
-  machineConfigKind,
-  machineConfigPoolKind,
-  bootImageHistoryKind,
-  infrastructureKind,
-  clusterVersionKind,
-  clusterOperatorKind,
-  osImageStreamKind,
-];
 
 /** As its provider brings it, as far as somebody who clones it can tell: whatever is in spec, and it cannot be changed. */
 const templateCrd = (kind: string, versions: readonly string[]) => ({
@@ -132,18 +90,7 @@ const templateCrds = [
   templateCrd('Metal3MachineTemplate', ['v1beta1', 'v1beta2']),
 ];
 
-async function installCrd(client: Client, definition: Crd): Promise<void> {
-  const crd = await client.create(crds, definition);
-  await until(async () => {
-    const { status } = await client.get(crds, crd.metadata);
-    if (status?.conditions?.some((each) => each.type === 'Established' && each.status === 'True') !== true)
-      throw new Error(`${crd.metadata.name} is not served`);
-  });
-}
-
-export interface RunWish {
-  /** None of their writes leaves from the first one on that this describes, as if the process had been killed. */
-  readonly dieBefore?: string;
+export interface RunWish extends Pick<RunOptions, 'killAtWrite'> {
   /** Awaited before each request leaves: somebody else is faster. */
   readonly beforeRequest?: (request: { method: string; path: string }) => Promise<void>;
   /** Left out: those of an administrator. */
@@ -159,19 +106,15 @@ export interface RunWish {
   readonly lease?: string | null;
 }
 
-export interface Running {
+export interface Running extends Omit<RunningControllers, 'writes'>, Pick<FakeGates, 'turn'> {
   readonly user: string;
   /** What they said of a resource last, by its name. */
   verdict(this: void, name: string): ResourceVerdict | undefined;
   verdicts(this: void): ResourceVerdict[];
-  log(this: void): string;
-  metrics(this: void): Promise<string>;
   /** How often the controllers have looked at something since they began. */
   looks(this: void, controller: string): Promise<number>;
-  turn(this: void, on: boolean): void;
   /** What the audit log has of them, once nothing more comes. */
-  writes(this: void): Promise<AuditedWrite[]>;
-  stop(): Promise<void>;
+  writes(this: void): Promise<AuditedRequest[]>;
 }
 
 export interface BootImagesCluster {
@@ -198,28 +141,13 @@ export interface BootImagesCluster {
   stop(): Promise<void>;
 }
 
-export async function all<T>(list: AsyncGenerator<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const each of list) found.push(each);
-  return found;
-}
-
 const encoded = (data: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
 
-async function remove(client: Client, resource: Resource, name: { name: string; namespace?: string }): Promise<void> {
-  await client.delete(resource, name, {}).catch((error: unknown) => {
-    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
-  });
-}
-
 export async function startBootImagesCluster(): Promise<BootImagesCluster> {
-  const controlPlane = await startControlPlane({ audit: true });
-  const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
-  await Promise.all(
-    [...kinds.map((kind) => crdOf(kind) as Crd), ...templateCrds].map((crd) => installCrd(client, crd)),
-  );
-  for (const name of Object.values(places)) await client.create(namespaces, { metadata: { name } });
+  const { controlPlane, operator: client, stop } = await startTestCluster();
+  await Promise.all(templateCrds.map((crd) => installCrd(client, crd)));
+  for (const name of [places.machineApi, places.clusterApi]) await client.create(namespaces, { metadata: { name } });
   const golden = { namespace: places.ours, name: 'coreos-bootimages' };
   const osImages = { namespace: places.ours, name: 'machine-config-osimageurl' };
   let runs = 0;
@@ -229,7 +157,7 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
     async run(wish = {}) {
       runs += 1;
       const user = `slipway-boot-images-${runs}`;
-      const groups = wish.groups ?? ['system:masters'];
+      const groups = wish.groups ?? breakGlass.groups;
       const kubeconfig = await controlPlane.kubeconfigFor({ user, groups });
       return run(await loadKubeconfig([kubeconfig]), { ...wish, user, auditLog: controlPlane.auditLog, admin: client });
     },
@@ -250,7 +178,7 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
     },
     async setGolden(data, annotations = {}) {
       const found = await client.find(configMaps, golden);
-      if (data === null) await remove(client, configMaps, golden);
+      if (data === null) await removeIfThere(client, configMaps, golden);
       else if (found === undefined) await client.create(configMaps, { metadata: { ...golden, annotations }, data });
       else {
         const gone = Object.keys(found.data ?? {}).filter((key) => !(key in data) && !key.startsWith('MCO'));
@@ -267,8 +195,7 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
     },
     async addPools() {
       for (const name of ['master', 'worker']) {
-        const nodeSelector = { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } };
-        await client.create(machineConfigPools, { metadata: { name }, spec: { nodeSelector } });
+        await client.create(machineConfigPools, machineConfigPool(name));
         await cluster.setPool(name, `rendered-${name}-1`, '', 3);
       }
     },
@@ -295,10 +222,7 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
     },
     async setPool(name, config, osImageURL, updatedMachineCount) {
       if ((await client.find(machineConfigs, { name: config })) === undefined)
-        await client.create(machineConfigs, {
-          metadata: { name: config, labels: { [poolLabel]: name } },
-          spec: { osImageURL },
-        });
+        await client.create(machineConfigs, renderedConfig(config, name, { osImageURL }));
       const configuration = { name: config };
       const body = { spec: { configuration } };
       const { metadata } = await client.patch(machineConfigPools, { name }, { type: 'merge', body }, {});
@@ -315,17 +239,18 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
       await client.patch(machineConfigPools, { name }, patch, {}, { subresource: 'status' });
     },
     async setSecret(namespace, name, data) {
-      await remove(client, secrets, { namespace, name });
+      await removeIfThere(client, secrets, { namespace, name });
       if (data !== null)
         await client.create(secrets, { metadata: { namespace, name }, type: 'Opaque', data: encoded(data) });
     },
     configuration: () => client.get(machineConfigurations, { name: 'cluster' }),
     async withoutClusterApi(work) {
-      const definitions = [clusterApiMachineSetKind, machineDeploymentKind].map((kind) => crdOf(kind) as Crd);
+      const definitions = [clusterApiMachineSetKind, machineDeploymentKind].map((kind) => crdOf(kind));
       for (const { metadata } of definitions) {
-        await client.delete(crds, metadata, {});
+        await client.delete(customResourceDefinitions, metadata, {});
         await until(async () => {
-          if ((await client.find(crds, metadata)) !== undefined) throw new Error(`${metadata.name} is there`);
+          const found = await client.find(customResourceDefinitions, metadata);
+          if (found !== undefined) throw new Error(`${metadata.name} is there`);
         });
       }
       try {
@@ -336,7 +261,8 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
     },
     async clear() {
       const templates = templateKinds.map(({ kind, versions }) => templatesOf(kind, versions.at(-1) ?? ''));
-      for (const resource of [
+      await removeAll(
+        client,
         machineSets,
         clusterApiMachineSets,
         machineDeployments,
@@ -349,20 +275,14 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
         osImageStreams,
         bootImageHistories,
         ...templates,
-      ])
-        await Promise.all(
-          (await all(client.list<KubeObject>(resource))).map(({ metadata }) => remove(client, resource, metadata)),
-        );
+      );
       for (const namespace of [places.machineApi, places.clusterApi])
-        for (const { metadata } of await all(client.list(secrets, { namespace })))
-          await remove(client, secrets, metadata);
+        for await (const { metadata } of client.list(secrets, { namespace }))
+          await removeIfThere(client, secrets, metadata);
       await cluster.setGolden(null);
-      await remove(client, configMaps, osImages);
+      await removeIfThere(client, configMaps, osImages);
     },
-    async stop() {
-      await client.transport.close();
-      await controlPlane.stop();
-    },
+    stop,
   };
   return cluster;
 }
@@ -389,60 +309,43 @@ interface RunPlace {
 
 function run(
   access: Access,
-  { dieBefore, beforeRequest, canary, gate = true, streams = false, lease, user, auditLog, admin }: RunWish & RunPlace,
+  {
+    killAtWrite,
+    beforeRequest,
+    canary,
+    gate = true,
+    streams = false,
+    lease,
+    user,
+    auditLog,
+    admin,
+  }: RunWish & RunPlace,
 ): Running {
   const transport = interfering(createTransport(access), beforeRequest);
-  const lines: string[] = [];
-  const allowed = new Set<WriteAttempt>();
-  const listeners = new Set<() => void>();
   const metrics = createMetrics();
   const board = createVerdictBoard();
-  let isOn = gate;
-  let isDead = false;
-  const gates: Gates = {
-    isOn: (name) => (name === 'OSStreams' ? streams : isOn),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
-  const log = createLog({ level: 'debug', pretty: false, write: (line) => lines.push(line) });
-  const client = createClient(transport).guarded((attempt) => {
-    if (allowed.has(attempt)) return;
-    const part = attempt.subresource === undefined ? '' : `/${attempt.subresource}`;
-    isDead ||= `${attempt.verb} ${attempt.resource.kind}${part} ${attempt.name.name}` === dieBefore;
-    if (isDead) throw new Error('the process is dead');
-    allowed.add(attempt);
-  });
-  const manager = createManager({
-    client,
-    controllers: [
-      upgradeableController(gates),
-      ...bootImagesControllers({
-        namespace: places.ours,
-        machineApiNamespace: places.machineApi,
-        clusterApiNamespace: places.clusterApi,
-        controllerVersion,
-        gates,
-        metrics,
-        canary,
-        board,
-      }),
-    ],
-    events: createRecorder(client, { component: 'slipway-test', log }),
-    log,
-    metrics,
-    gates,
-    stopBoundMs: 0,
-    ...(lease !== null && { election: { client: admin, lease: { namespace: places.ours, name: lease ?? user } } }),
-  });
-  manager.start();
+  const gates = createFakeGates({ [bootImagesGate]: gate, [osStreamsGate]: streams });
+  const controllers = [
+    upgradeableController(gates),
+    ...bootImagesControllers({
+      namespace: places.ours,
+      machineApiNamespace: places.machineApi,
+      clusterApiNamespace: places.clusterApi,
+      controllerVersion,
+      gates,
+      metrics,
+      canary,
+      board,
+    }),
+  ];
+  const election =
+    lease === null ? undefined : { client: admin, lease: { namespace: places.ours, name: lease ?? user } };
+  const running = runControllers(createClient(transport), controllers, { gates, metrics, election, killAtWrite });
   return {
+    ...running,
     user,
     verdict: (name) => [...board.values()].find(({ verdict }) => verdict.resource.name === name)?.verdict,
     verdicts: () => [...board.values()].map(({ verdict }) => verdict),
-    log: () => lines.join(''),
-    metrics: () => metrics.registry.metrics(),
     async looks(controller) {
       const { values } = await metrics.reconcileSeconds.get();
       const counts = values.filter(
@@ -450,13 +353,10 @@ function run(
       );
       return counts.reduce((sum, { value }) => sum + value, 0);
     },
-    turn(on) {
-      isOn = on;
-      for (const listener of listeners) listener();
-    },
-    writes: () => settledWritesOf(auditLog, user),
+    turn: (on) => gates.turn(on, bootImagesGate),
+    writes: async () => (await readSettledAuditLog(auditLog, user)).filter(isWrite),
     async stop() {
-      await manager.stop();
+      await running.stop();
       await transport.close();
     },
   };

@@ -9,6 +9,7 @@ import {
 import type { JsonObject, MachineManager } from '@slipway/fleet/boot-images';
 import { bootImagesData, installer3, keptOfOlderRelease, managedStub } from '@slipway/fleet/boot-images/testing';
 import type { KubeObject, Stored } from '@slipway/kube';
+import { until } from '@slipway/testing/wait';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import {
   type BootImagesCluster,
@@ -16,7 +17,6 @@ import {
   type Running,
   type RunWish,
   startBootImagesCluster,
-  until,
 } from './boot-images-cluster.ts';
 
 export let cluster: BootImagesCluster;

@@ -9,19 +9,21 @@ export interface SeedsResult {
   readonly violations: readonly string[];
 }
 
-/** SLIPWAY_SEED has one of them repeated in place of all. */
+/** The seeds from 1 on. SLIPWAY_SEED has one of them repeated in place of all. */
+export function listSeeds(count: number): number[] {
+  const only = process.env['SLIPWAY_SEED'];
+  return only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];
+}
+
 export async function runSeeds(
-  first: number,
-  last: number,
+  seeds: readonly number[],
   controllers: () => readonly ControllerDef[],
 ): Promise<SeedsResult> {
-  const only = Number(process.env.SLIPWAY_SEED ?? Number.NaN);
-  const [from, to] = Number.isNaN(only) ? [first, last] : [only, only];
   const started = performance.now();
   const violations: string[] = [];
   let changes = 0;
   let given = 0;
-  for (let seed = from; seed <= to; seed += 1) {
+  for (const seed of seeds) {
     const result = await runScenario(seed, controllers);
     changes += result.changes;
     given += result.given;
@@ -29,6 +31,6 @@ export async function runSeeds(
   }
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const found = violations.length === 0 ? '0 violations, all converge' : `${violations.length} violations`;
-  const summary = `${to - from + 1} rollouts, seeds ${from}–${to}, ${given} targets given, ${changes} changes, ${found}, ${seconds} s`;
+  const summary = `${seeds.length} rollouts, ${given} targets given, ${changes} changes, ${found}, ${seconds} s`;
   return { summary, violations };
 }

@@ -55,16 +55,19 @@ export interface Tally {
 export interface Thoroughness {
   /** Where the machine is old afterwards, the update is tried again: after one of so many. */
   readonly tryAgainAfterOneOf: number;
+  /** Every n-th call only, from the `first` on. */
+  readonly every?: { readonly first: number; readonly step: number };
 }
 
-/** At every call, from the first to the last. */
+/** At every call, from the first to the last, unless told otherwise. */
 export async function disturbEverywhere(
   sample: Sample,
   disturbance: Disturbance,
   thoroughness: Thoroughness,
 ): Promise<Tally> {
   const tally: Tally = { name: disturbance.name, tried: 0, old: 0, new: 0, stuck: 0, problems: [] };
-  for (let at = 0; await disturbAt(sample, disturbance, at, tally, thoroughness); at += 1);
+  const { first, step } = thoroughness.every ?? { first: 0, step: 1 };
+  for (let at = first; await disturbAt(sample, disturbance, at, tally, thoroughness); at += step);
   return tally;
 }
 
@@ -104,7 +107,7 @@ async function disturbAt(
     const verdict = await judge(files, sample, await recoverToEnd(files, update));
     tell(verdict, 'after recovery');
     if (verdict.at !== 'a mix') tally[verdict.at] += 1;
-    if (verdict.at !== 'old' || at % tryAgainAfterOneOf !== 0) return;
+    if (verdict.at !== 'old' || tally.tried % tryAgainAfterOneOf !== 0) return;
     tell(await judgeEnd(files, sample, await updateToEnd(files, update)), 'tried again');
   }
   function tell({ problems }: Verdict, when: string): void {

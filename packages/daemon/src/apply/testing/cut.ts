@@ -20,16 +20,17 @@ export interface CutTally {
 export interface CutRun extends CutOptions {
   /** Syncs do nothing, as on a disk that lies: to see that the test would find what is missing. */
   readonly withoutSyncs?: boolean;
-  /** One of so many disks is tried. */
-  readonly oneOf?: number;
+  /** Every n-th disk only, from the `first` on. */
+  readonly every?: { readonly first: number; readonly step: number };
 }
 
 export async function cutEverywhere(sample: Sample, run: CutRun): Promise<CutTally> {
   const notes = await record(sample, run.withoutSyncs ?? false);
   const tally: CutTally = { moments: notes.length + 1, disks: 0, old: 0, new: 0, problems: [] };
+  const { first, step } = run.every ?? { first: 0, step: 1 };
   let count = 0;
   for (const { at, disk } of disksAfterCuts(sample.image, notes, run)) {
-    if (count++ % (run.oneOf ?? 1) !== 0) continue;
+    if ((count++ - first) % step !== 0) continue;
     tally.disks += 1;
     await powerOn(sample, disk, tally, `${sample.update.name}, power cut after note ${at}: ${describe(notes[at - 1])}`);
   }

@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createRandom } from '@slipway/testing/random';
+import { expect } from 'vitest';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import { createDisk } from '../../host/disk.ts';
 import { startChild } from './child.ts';
@@ -65,4 +67,32 @@ export async function makeKilledMachine(name: SampleName): Promise<KilledMachine
       rmSync(directory, { recursive: true });
     },
   };
+}
+
+/** Real signals, at moments of the update that a seed decides: the machine ends exactly old or exactly new, some each way. */
+export async function expectExactAfterKills(machine: KilledMachine, kills: number, seed: number): Promise<void> {
+  const ends = { old: 0, new: 0, 'a mix': 0 };
+  const problems: string[] = [];
+  const delays: number[] = [];
+  const random = createRandom(seed);
+  let killed = 0;
+  let horizonMs = machine.milliseconds;
+  for (let tried = 0; killed < kills && tried < 4 * kills; tried += 1) {
+    // Spread over the whole of it.
+    const afterMs = Math.round((((tried % kills) + random.next()) / kills) * horizonMs);
+    const verdict = await machine.kill({ afterMs });
+    delays.push(afterMs);
+    ends[verdict.at] += 1;
+    problems.push(...verdict.problems.map((problem) => `killed after ${afterMs} ms: ${problem}`));
+    if (verdict.wasKilled) killed += 1;
+    // The update was over: the first one, by which it was measured, is slower than the others.
+    else horizonMs *= 0.9;
+  }
+  console.log(
+    `${killed} daemons killed in an update of ${machine.milliseconds.toFixed(0)} ms, seed ${seed}, after ${delays.join(', ')} ms: ` +
+      `${ends.old} exactly old, ${ends.new} exactly new, ${ends['a mix']} a mix`,
+  );
+  expect(problems).toEqual([]);
+  expect(killed).toBe(kills);
+  expect(Math.min(ends.old, ends.new)).toBeGreaterThan(0);
 }

@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { useBootImagesCluster } from './testing/boot-images-scene.ts';
+import { rollOutImages } from './testing/scale.ts';
+
+useBootImagesCluster();
+
+it('a thousand MachineSets get another image within half a minute, by one patch each, and a second look writes nothing', async () => {
+  expect(await rollOutImages(1000)).toBeLessThan(30);
+}, 180_000);
