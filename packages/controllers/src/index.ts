@@ -1,17 +1,7 @@
 export { defaultPoolsController } from './default-pools-controller.ts';
 export { type WatchedFeatureGates, watchFeatureGates } from './feature-gates.ts';
 export { createFetcher, type NodeFetcherOptions } from './remote-content/fetch.ts';
-export {
-  type Loaded,
-  loadSnapshot,
-  remoteContentLabel,
-  type Snapshot,
-  type SnapshotProblem,
-  type SnapshotState,
-  snapshotStateOf,
-} from './snapshots.ts';
 export { remoteContentController, type RemoteContentOptions } from './remote-content/controller.ts';
-export { contentLimits } from './remote-content/resolve-content.ts';
 export {
   type Authority,
   authorityData,
