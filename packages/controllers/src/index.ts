@@ -26,7 +26,7 @@ export { machineConfigNodesController } from './machine-config-nodes-controller.
 export { drainController, type DrainOptions } from './drain/controller.ts';
 export { osStreamsControllers } from './os-streams/controllers.ts';
 export type { OsStreamsOptions } from './os-streams/options.ts';
-export { type MakeRegistry, readSources, registryWith } from './os-streams/read-sources.ts';
+export { type MakeRegistry, registryWith } from './os-streams/registry.ts';
 export { createBootImageMetrics } from './boot-images/report-controller.ts';
 export { bootImagesControllers } from './boot-images/controllers.ts';
 export { pinnedImagesControllers, type PinnedImagesOptions } from './pinned-images/controllers.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type OSImageStream, osImageStreams, singletonName } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
-import { type Authority, authorityFields, readAuthority, readSources, validityOf } from '@slipway/controllers';
+import { type Authority, authorityFields, readAuthority, validityOf } from '@slipway/controllers';
 import {
   formatProblem,
   type JoiningNode,
@@ -13,8 +13,15 @@ import {
   type Streams,
   streamsOf,
 } from '@slipway/fleet';
-import { discoverStreams, nextStreamObject, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
+import {
+  discoverStreams,
+  nextStreamObject,
+  pairOf,
+  readSources,
+  type StreamSources,
+} from '@slipway/fleet/stream-discovery';
 import { apiVersionOf, loadKubeconfig } from '@slipway/kube';
+import { isRegistryError } from '@slipway/registry';
 import { bootstrapPaths } from '@slipway/server';
 import { CommandError, InputError } from '../cli/errors.ts';
 import { readSmallFile, reasonOf } from '../cli/io.ts';
@@ -192,7 +199,7 @@ function namedPairs(
 async function readAll(sources: StreamSources, options: BootstrapOptions): ReturnType<typeof readSources> {
   const registry = await openRegistry(options);
   try {
-    return await readSources(sources, { registry });
+    return await readSources(sources, { registry, isRegistryError });
   } finally {
     await registry.close();
   }
