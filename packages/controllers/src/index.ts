@@ -27,7 +27,6 @@ export { drainController, type DrainOptions } from './drain/controller.ts';
 export { osStreamsControllers } from './os-streams/controllers.ts';
 export type { OsStreamsOptions } from './os-streams/options.ts';
 export { type MakeRegistry, registryWith } from './os-streams/registry.ts';
-export { createBootImageMetrics } from './boot-images/report-controller.ts';
 export { bootImagesControllers } from './boot-images/controllers.ts';
 export { pinnedImagesControllers, type PinnedImagesOptions } from './pinned-images/controllers.ts';
 export { dataImagesController, type DataImagesOptions } from './data-images/controller.ts';

@@ -1,4 +1,4 @@
-// Everything of a cluster that makes machines. Nothing here writes.
+// Everything of a cluster that makes machines, and which of it somebody means by a name. Nothing here writes.
 import {
   bootImageCanaryLabel,
   type ClusterApiMachineSet,
@@ -81,8 +81,6 @@ export const allResources = (machines: Machines): MachineResource[] => [
 
 /** `MachineSet openshift-machine-api/a`, in a sentence. */
 export const resourceWords = ({ kind, namespace, name }: MachineResource): string => `${kind} ${namespace}/${name}`;
-
-// Which of the resources that make machines somebody means by a name.
 
 export interface Which {
   readonly name: string;

@@ -35,7 +35,7 @@ function checkAddresses({ allowAddress = [] }: RemoteOptions): void {
 
 async function fetchOptions({ allowHost, allowAddress = [], fetchTimeout }: RemoteOptions): Promise<Fetching> {
   // Only who fetches pays for loading an HTTP client.
-  const { createFetcher } = await import('@slipway/controllers');
+  const { createFetcher } = await import('../processes/controllers.ts');
   return {
     fetch: createFetcher(),
     hosts: { ...(allowHost === undefined ? {} : { allowHosts: allowHost }), allowAddresses: allowAddress },
