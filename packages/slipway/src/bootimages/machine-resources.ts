@@ -8,7 +8,7 @@ import {
   type MachineSet,
   machineSets,
 } from '@slipway/api';
-import type { MachineResource } from '@slipway/fleet/boot-images';
+import { type MachineResource, resourceWords } from '@slipway/fleet/boot-images';
 import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
 
@@ -78,9 +78,6 @@ export const allResources = (machines: Machines): MachineResource[] => [
   ...machines.clusterApiMachineSets.map(ofClusterApi('MachineSet')),
   ...machines.machineDeployments.map(ofClusterApi('MachineDeployment')),
 ];
-
-/** `MachineSet openshift-machine-api/a`, in a sentence. */
-export const resourceWords = ({ kind, namespace, name }: MachineResource): string => `${kind} ${namespace}/${name}`;
 
 export interface Which {
   readonly name: string;
