@@ -59,7 +59,7 @@ export function requestOf({ metadata }: MachineConfig): SnapshotRequest {
   };
 }
 
-export function isFor(index: Secret, { uid, generation, refresh }: SnapshotRequest): boolean {
+function isFor(index: Secret, { uid, generation, refresh }: SnapshotRequest): boolean {
   const found = index.metadata.annotations ?? {};
   return (
     found[indexAnnotations.uid] === uid &&

@@ -76,7 +76,7 @@ async function clusterApiFacts(client: Client, machines: Machines, { context }: 
 const madeByProvider: StubReading = { ok: true, current: '', wanted: '', note: '', needsNewImage: false };
 
 /** Hundreds of MachineSets name the same few Secrets: each is read once. */
-export function createStubReader(client: Client) {
+function createStubReader(client: Client) {
   const loaded = new Map<string, Promise<StubSecret | null>>();
   const load = (namespace: string, name: string): Promise<StubSecret | null> => {
     if (name === '') return Promise.resolve(null);

@@ -61,7 +61,7 @@ export function paintFor(stream: object, env: Readonly<Record<string, string | u
 export const isTerminal = (stream: object): boolean => 'isTTY' in stream && stream.isTTY === true;
 
 /** Undefined where it is no terminal, or does not say. */
-export const widthOf = (stream: object): number | undefined =>
+const widthOf = (stream: object): number | undefined =>
   isTerminal(stream) && 'columns' in stream && typeof stream.columns === 'number' && stream.columns > 0
     ? stream.columns
     : undefined;

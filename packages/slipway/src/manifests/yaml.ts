@@ -8,7 +8,7 @@ const MAX_ALIASES = 100;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** The other spelling of octal numbers, which YAML 1.1 does not know and Go does. */
-export const octal: ScalarTag = {
+const octal: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
   default: true,
   test: /^[-+]?0o[0-7]+$/,

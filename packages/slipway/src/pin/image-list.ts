@@ -25,10 +25,10 @@ export function readImageList(text: string): string[] {
   return images;
 }
 
-export const refused = (problems: readonly string[]): ProblemList => ProblemList.of('SLW_CLI_PIN_IMAGES', problems);
+const refused = (problems: readonly string[]): ProblemList => ProblemList.of('SLW_CLI_PIN_IMAGES', problems);
 
 /** What the API would say of it; null: it takes it. */
-export function imageProblem(image: string): string | null {
+function imageProblem(image: string): string | null {
   const checked = validate(pinnedImageSetKind, {
     apiVersion: `${pinnedImageSetKind.group}/v1`,
     kind: pinnedImageSetKind.kind,

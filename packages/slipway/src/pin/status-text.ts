@@ -92,7 +92,7 @@ function poolPhase({ nodes }: PoolPins): PinPhase {
 const done = ({ bytes, images }: Pick<PoolPins, 'bytes' | 'images'>): Amount => bytes ?? images;
 
 /** `240 of 600 images, 10.1 GB of 48.3 GB, 120.0 MB/s, about 6 min left` */
-export function amountsLine(pool: Pick<PoolPins, 'images' | 'bytes' | 'bytesPerSecond' | 'secondsLeft'>): string {
+function amountsLine(pool: Pick<PoolPins, 'images' | 'bytes' | 'bytesPerSecond' | 'secondsLeft'>): string {
   const { images, bytes, bytesPerSecond, secondsLeft } = pool;
   return [
     `${images.done} of ${images.total} images`,
@@ -154,7 +154,7 @@ function nodeTable(nodes: readonly NodePins[], paint: Paint): string {
 }
 
 /** What a person wants to know of it, beside how far it is. */
-export function whyOf({ waitsFor, lastError, phase }: NodePins): string {
+function whyOf({ waitsFor, lastError, phase }: NodePins): string {
   if (phase === 'pinned') return '';
   const reason = phase === 'degraded' || waitsFor === '' ? lastError : `waits for ${waitsFor}`;
   return oneLine(reason);

@@ -73,7 +73,7 @@ export async function readOffline(
 
 /** A plan looks at more kinds than a render. */
 const unused = (ignored: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
-  new Map([...ignored].filter(([kind]) => kind !== machineConfigurationKind.kind && !dumpedKinds.includes(kind)));
+  new Map([...ignored].filter(([kind]) => kind !== machineConfigurationKind.kind && !dumpedKinds.has(kind)));
 
 const CLUSTER = 'cluster';
 
@@ -158,7 +158,7 @@ export interface Dump {
   readonly budgets: readonly PodDisruptionBudget[];
 }
 
-const dumpedKinds: readonly string[] = [nodes.kind, pods.kind, podDisruptionBudgets.kind];
+const dumpedKinds: ReadonlySet<string> = new Set([nodes.kind, pods.kind, podDisruptionBudgets.kind]);
 
 /** What is not as the API server would have given it is left out, and said. */
 function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; problems: string[] } {

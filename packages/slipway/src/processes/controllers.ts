@@ -80,7 +80,7 @@ export interface Surroundings {
 }
 
 /** Every controller there is; one folder each in packages/controllers. */
-export function controllersOf(
+function controllersOf(
   namespace: string,
   settings: ControllerSettings,
   { gates, metrics }: Surroundings,
