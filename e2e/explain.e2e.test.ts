@@ -51,6 +51,13 @@ afterAll(async () => {
   await web.stop();
 });
 
+const asManifest = ({ metadata, spec }: MachineConfig): object => ({
+  apiVersion: 'machineconfiguration.openshift.io/v1',
+  kind: 'MachineConfig',
+  metadata,
+  spec,
+});
+
 const explain = (...args: string[]) => runInProcess('explain', ...args, '--kubeconfig', kubeconfig);
 
 describe('slipway explain without -f', () => {
@@ -78,11 +85,7 @@ describe('slipway explain without -f', () => {
   it('gives the same as for the same objects in a file', async () => {
     const given = await Array.fromAsync(fleet.admin.list(machineConfigs));
     const path = join(fleet.controlPlane.dataDir, 'dump.json');
-    const kind = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig' };
-    await writeFile(
-      path,
-      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: given.map((each) => Object.assign({}, kind, each)) }),
-    );
+    await writeFile(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: given.map(asManifest) }));
     const flags = ['--os-image', 'registry.example/os:1', '--allow-address', '127.0.0.0/8'];
     const offline = await runInProcess('explain', 'worker', '-f', path, ...flags);
     await rm(path);

@@ -1,5 +1,5 @@
 import { machineConfigs, poolLabel, remoteContentAnnotation, secrets } from '@slipway/api';
-import { loadSnapshot } from '@slipway/controllers';
+import { loadSnapshot } from '@slipway/fleet/remote-content';
 import { gzip } from '@slipway/ignition';
 import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';

@@ -1,14 +1,11 @@
 import { type MachineConfig, machineConfigs, namespaces, refreshAnnotation, type Secret, secrets } from '@slipway/api';
 import {
-  loadSnapshot,
-  rolloutController,
   remoteContentController,
   type RemoteContentOptions,
-  remoteContentLabel,
   renderController,
-  type SnapshotState,
-  snapshotStateOf,
+  rolloutController,
 } from '@slipway/controllers';
+import { loadSnapshot, remoteContentLabel, type SnapshotState, snapshotStateOf } from '@slipway/fleet/remote-content';
 import type { Client, Stored, WriteGuard } from '@slipway/kube';
 import { machineConfig, machineConfigPool } from '@slipway/testing/builders';
 import { startTestCluster } from '@slipway/testing/control-plane';

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type MachineConfig, machineConfigPools, machineConfigs, poolLabel, secrets } from '@slipway/api';
-import { remoteContentLabel } from '@slipway/controllers';
+import { remoteContentLabel } from '@slipway/fleet/remote-content';
 import { customPool, machineConfig } from '@slipway/testing/builders';
 import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
 import { until } from '@slipway/testing/wait';

@@ -1,17 +1,7 @@
 export { defaultPoolsController } from './default-pools-controller.ts';
 export { type WatchedFeatureGates, watchFeatureGates } from './feature-gates.ts';
 export { createFetcher, type NodeFetcherOptions } from './remote-content/fetch.ts';
-export {
-  type Loaded,
-  loadSnapshot,
-  remoteContentLabel,
-  type Snapshot,
-  type SnapshotProblem,
-  type SnapshotState,
-  snapshotStateOf,
-} from './snapshots.ts';
 export { remoteContentController, type RemoteContentOptions } from './remote-content/controller.ts';
-export { contentLimits } from './remote-content/resolve-content.ts';
 export {
   type Authority,
   authorityData,
@@ -36,8 +26,7 @@ export { machineConfigNodesController } from './machine-config-nodes-controller.
 export { drainController, type DrainOptions } from './drain/controller.ts';
 export { osStreamsControllers } from './os-streams/controllers.ts';
 export type { OsStreamsOptions } from './os-streams/options.ts';
-export { type MakeRegistry, readSources, registryWith } from './os-streams/read-sources.ts';
-export { createBootImageMetrics } from './boot-images/report-controller.ts';
+export { type MakeRegistry, registryWith } from './os-streams/registry.ts';
 export { bootImagesControllers } from './boot-images/controllers.ts';
 export { pinnedImagesControllers, type PinnedImagesOptions } from './pinned-images/controllers.ts';
 export { dataImagesController, type DataImagesOptions } from './data-images/controller.ts';

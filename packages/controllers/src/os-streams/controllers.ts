@@ -13,7 +13,7 @@ import { type Context, type ControllerDef, done, type Gates, isKubeError, type S
 import { listenToGates, usesStreams } from '../feature-gates.ts';
 import { CLUSTER, osImageStreamSource, streamObjectIn } from '../sources.ts';
 import { poolStreamsController } from './pool-streams-controller.ts';
-import { keepRegistry } from './read-sources.ts';
+import { keepRegistry } from './registry.ts';
 import { type OsStreamsOptions } from './options.ts';
 import { osStreamsController } from './streams-controller.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Gates } from '@slipway/kube';
 import type { SourceOptions } from '../sources.ts';
-import type { MakeRegistry } from './read-sources.ts';
+import type { MakeRegistry } from './registry.ts';
 
 export interface OsStreamsOptions extends SourceOptions {
   readonly controllerVersion: string;

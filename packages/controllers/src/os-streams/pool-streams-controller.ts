@@ -53,7 +53,7 @@ import {
   streamObjectIn,
 } from '../sources.ts';
 import { createRetryPace, type OsStreamsOptions, type RetryPace, usualPullSecret } from './options.ts';
-import type { KeptRegistry } from './read-sources.ts';
+import type { KeptRegistry } from './registry.ts';
 
 export interface EvidenceSources {
   readonly read: Read;

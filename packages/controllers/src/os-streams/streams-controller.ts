@@ -8,6 +8,7 @@ import {
   isMadeFrom,
   type NextStreamObject,
   nextStreamObject,
+  readSources,
   type StreamSources,
   type WantedStreamObject,
 } from '@slipway/fleet/stream-discovery';
@@ -35,7 +36,7 @@ import {
 } from '../sources.ts';
 import { type OsStreamsOptions, usualPullSecret } from './options.ts';
 import { createRetryPace, type RetryPace } from './options.ts';
-import { digestOfPullSecret, type KeptRegistry, readSources } from './read-sources.ts';
+import { digestOfPullSecret, type KeptRegistry } from './registry.ts';
 import { degradedBy, OPERATOR, operatorSource, sayOnOperator } from './upgradeable-controller.ts';
 
 // OSImageStream `cluster`, in as many writes as it takes, in an order that a kill between two of them does not harm.
@@ -174,7 +175,7 @@ async function keep(current: Stored<OSImageStream> | undefined, sources: StreamS
 async function discover(sources: StreamSources, { context, registries, secret }: Parts): Promise<Discovery> {
   try {
     const registry = registries.of(context.read(secrets).get(secret));
-    return discoverStreams(await readSources(sources, { registry, signal: context.signal }));
+    return discoverStreams(await readSources(sources, { registry, isRegistryError, signal: context.signal }));
   } catch (error) {
     context.signal.throwIfAborted();
     if (!isRegistryError(error)) throw error;

@@ -9,24 +9,28 @@ import {
   secrets,
 } from '@slipway/api';
 import { needsRemoteContent, type PackedSnapshot, packSnapshot } from '@slipway/fleet';
-import type { Fetcher, HostPolicy, ResolveLimits } from '@slipway/ignition';
-import { again, type Context, type ControllerDef, done, type Key, type Next, type Stored } from '@slipway/kube';
 import {
+  contentLimits,
   digestOf,
   indexName,
   type IndexOutcome,
   loadSnapshot,
+  nextStep,
+  recoverSnapshot,
   remembered,
   remoteContentLabel,
   requestOf,
+  resolveContent,
+  retryDelayMs,
   shortDigest,
   type SnapshotState,
   snapshotStateOf,
-} from '../snapshots.ts';
+  type Step,
+} from '@slipway/fleet/remote-content';
+import type { Fetcher, HostPolicy, ResolveLimits } from '@slipway/ignition';
+import { again, type Context, type ControllerDef, done, type Key, type Next, type Stored } from '@slipway/kube';
 import { givenMachineConfigs } from '../sources.ts';
 import { createFetcher } from './fetch.ts';
-import { nextStep, retryDelayMs, type Step } from './next-step.ts';
-import { contentLimits, recoverSnapshot, resolveContent } from './resolve-content.ts';
 import {
   chunkCount,
   chunksKey,

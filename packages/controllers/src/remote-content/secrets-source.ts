@@ -1,6 +1,5 @@
 // The Secrets of all snapshots as the controller watches them: metadata alone, found by what they are about.
 import { type Secret, secrets } from '@slipway/api';
-import type { Key, Read, Source, Store, Stored } from '@slipway/kube';
 import {
   chunkName,
   chunksOf,
@@ -9,7 +8,8 @@ import {
   remoteContentLabel,
   shortDigest,
   type Snapshot,
-} from '../snapshots.ts';
+} from '@slipway/fleet/remote-content';
+import type { Key, Read, Source, Store, Stored } from '@slipway/kube';
 
 const byDigest = 'remote-content-digest';
 const byMachineConfig = 'remote-content-machine-config';

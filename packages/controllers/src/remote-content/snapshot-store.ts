@@ -1,7 +1,6 @@
 // How a snapshot gets into Secrets: its chunks first, its index last.
 import { type MachineConfig, type Secret, secrets } from '@slipway/api';
 import type { PackedSnapshot } from '@slipway/fleet';
-import { type Client, isKubeError, type Stored } from '@slipway/kube';
 import {
   chunkName,
   indexAnnotations,
@@ -10,7 +9,8 @@ import {
   loadSnapshot,
   remoteContentLabel,
   type Snapshot,
-} from '../snapshots.ts';
+} from '@slipway/fleet/remote-content';
+import { type Client, isKubeError, type Stored } from '@slipway/kube';
 
 const fieldManager = 'slipway-remote-content';
 

@@ -29,6 +29,7 @@ import {
   renderPool,
   type RenderResult,
 } from '@slipway/fleet';
+import { indexAnnotations, remoteContentLabel } from '@slipway/fleet/remote-content';
 import {
   again,
   apiVersionOf,
@@ -46,7 +47,6 @@ import {
 import { listenToGates, usesStreams } from '../feature-gates.ts';
 import { poolOsOf, poolOsSources } from '../pool-os.ts';
 import { createSettling } from '../settling.ts';
-import { indexAnnotations, remoteContentLabel } from '../snapshots.ts';
 import { fleetNodes, givenMachineConfigs, renderedMachineConfigs } from '../sources.ts';
 import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
 

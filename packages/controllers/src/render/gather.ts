@@ -17,8 +17,8 @@ import {
   type RenderImages,
   selectMachineConfigs,
 } from '@slipway/fleet';
+import { indexName, loadSnapshot, type Snapshot, snapshotStateOf } from '@slipway/fleet/remote-content';
 import type { Client, Read, Stored } from '@slipway/kube';
-import { indexName, loadSnapshot, type Snapshot, snapshotStateOf } from '../snapshots.ts';
 
 interface Ready {
   digest: string;

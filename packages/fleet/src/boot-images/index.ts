@@ -95,3 +95,11 @@ export {
   nextKeptImages,
   withKeptImage,
 } from './history.ts';
+export {
+  holdSteps,
+  releaseSteps,
+  resourceWords,
+  type Restoration,
+  type RestorationFacts,
+  restorationTo,
+} from './restoration.ts';

@@ -32,3 +32,11 @@ export {
 } from './status-report.ts';
 export { type PoolEntry, type StreamEntry, streamsReport, type StreamsReport } from './streams-report.ts';
 export { wayOut } from './way-out.ts';
+export {
+  type BootImageHistoryEntry,
+  bootImageHistoryReport,
+  type BootImageHistoryReport,
+  keptImagesOf,
+  resourceOfHistory,
+} from './boot-image-history.ts';
+export { type WhyInPool, type WhyReport, whyReport } from './why-report.ts';

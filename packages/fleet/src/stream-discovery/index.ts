@@ -30,3 +30,4 @@ export {
   MOST_CANDIDATES,
   readImageReferences,
 } from './image-references.ts';
+export { readSources } from './read-sources.ts';

@@ -1,5 +1,5 @@
 import { formatProblem } from '@slipway/fleet';
-import type { ToImport } from '@slipway/fleet/boot-images';
+import { resourceWords, type ToImport } from '@slipway/fleet/boot-images';
 import { type BootImageEntry, type BootImagesReport, bootImagesReport } from '@slipway/fleet/reports';
 import type { Client } from '@slipway/kube';
 import { readGate, whereInstalled } from '../cli/cluster.ts';
@@ -17,7 +17,7 @@ import {
   type TextStyle,
   wrapText,
 } from '../cli/terminal.ts';
-import { type MachineNamespaces, readMachines, resourceWords } from './machine-resources.ts';
+import { type MachineNamespaces, readMachines } from './machine-resources.ts';
 import { readCluster } from './read-cluster.ts';
 import { readVerdicts } from './verdicts.ts';
 

@@ -1,17 +1,22 @@
 import { bootImageHistories, type BootImageHistory } from '@slipway/api';
+import { resourceWords } from '@slipway/fleet/boot-images';
+import {
+  type BootImageHistoryEntry,
+  type BootImageHistoryReport,
+  bootImageHistoryReport,
+  resourceOfHistory,
+} from '@slipway/fleet/reports';
 import type { Client, Stored } from '@slipway/kube';
 import type { Io } from '../cli/io.ts';
-import { type ClusterOptions } from '../cli/program.ts';
+import type { ClusterOptions } from '../cli/program.ts';
 import { clusterCommand } from '../cli/run.ts';
 import { type Cell, type Paint, plain, safeText, table } from '../cli/terminal.ts';
-import { type HistoryEntry, type HistoryReport, historyReport, resourceOf } from './history-report.ts';
 import {
   allResources,
   isMeant,
   type MachineNamespaces,
   noSuch,
   readMachines,
-  resourceWords,
   type Which,
 } from './machine-resources.ts';
 
@@ -31,9 +36,13 @@ export const runBootImageHistory = (name: string, options: HistoryOptions, io: I
   });
 
 /** Of something that is gone the history may still be there; of something that is there it may not be yet. */
-async function readReports(client: Client, which: Which, namespaces: MachineNamespaces): Promise<HistoryReport[]> {
+async function readReports(
+  client: Client,
+  which: Which,
+  namespaces: MachineNamespaces,
+): Promise<BootImageHistoryReport[]> {
   const histories = await readHistories(client, which, namespaces);
-  if (histories.length > 0) return histories.map(historyReport);
+  if (histories.length > 0) return histories.map(bootImageHistoryReport);
   const found = allResources(await readMachines(client, namespaces)).filter((resource) => isMeant(which, resource));
   if (found.length === 0) throw noSuch(which);
   return found.map((resource) => ({ resource, entries: [] }));
@@ -48,16 +57,16 @@ export async function readHistories(
   const places = which.namespace === undefined ? [machineApiNamespace, clusterApiNamespace] : [which.namespace];
   for (const namespace of new Set(places)) {
     for await (const history of client.list(bootImageHistories, { namespace })) {
-      if (isMeant(which, resourceOf(history))) found.push(history);
+      if (isMeant(which, resourceOfHistory(history))) found.push(history);
     }
   }
   return found;
 }
 
-export const historyText = (reports: readonly HistoryReport[], paint: Paint = plain): string =>
+export const historyText = (reports: readonly BootImageHistoryReport[], paint: Paint = plain): string =>
   reports.map((report) => reportText(report, paint)).join('\n');
 
-function reportText({ resource, entries }: HistoryReport, paint: Paint): string {
+function reportText({ resource, entries }: BootImageHistoryReport, paint: Paint): string {
   const title = safeText(`${resourceWords(resource)} of ${resource.api}`);
   if (entries.length === 0) return `${title}: its boot image has not been changed yet\n`;
   const lost = entries.some(({ image }) => image === null);
@@ -68,7 +77,7 @@ function reportText({ resource, entries }: HistoryReport, paint: Paint): string 
   ].join('');
 }
 
-const row = ({ at, version, configMapGeneration, image }: HistoryEntry): Cell[] => [
+const row = ({ at, version, configMapGeneration, image }: BootImageHistoryEntry): Cell[] => [
   // When the image from before was set, nobody knows.
   version === null ? 'before' : timeText(at),
   version ?? '-',

@@ -1,4 +1,4 @@
-// Everything of a cluster that makes machines. Nothing here writes.
+// Everything of a cluster that makes machines, and which of it somebody means by a name. Nothing here writes.
 import {
   bootImageCanaryLabel,
   type ClusterApiMachineSet,
@@ -8,7 +8,7 @@ import {
   type MachineSet,
   machineSets,
 } from '@slipway/api';
-import type { MachineResource } from '@slipway/fleet/boot-images';
+import { type MachineResource, resourceWords } from '@slipway/fleet/boot-images';
 import { type Client, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
 
@@ -78,11 +78,6 @@ export const allResources = (machines: Machines): MachineResource[] => [
   ...machines.clusterApiMachineSets.map(ofClusterApi('MachineSet')),
   ...machines.machineDeployments.map(ofClusterApi('MachineDeployment')),
 ];
-
-/** `MachineSet openshift-machine-api/a`, in a sentence. */
-export const resourceWords = ({ kind, namespace, name }: MachineResource): string => `${kind} ${namespace}/${name}`;
-
-// Which of the resources that make machines somebody means by a name.
 
 export interface Which {
   readonly name: string;

@@ -3,6 +3,7 @@ import { bootImageHoldAnnotation, clusterApiMachineSets, machineDeployments, mac
 import {
   cloneTemplate,
   type ClusterApiMachines,
+  holdSteps,
   type InfrastructureTemplate,
   isJsonObject,
   type JsonObject,
@@ -13,9 +14,15 @@ import {
   type PatchStep,
   patchSteps,
   providerSpecPointer,
+  releaseSteps,
   replacementNote,
+  resourceWords,
+  type Restoration,
+  type RestorationFacts,
+  restorationTo,
   type TemplateWriter,
 } from '@slipway/fleet/boot-images';
+import { keptImagesOf } from '@slipway/fleet/reports';
 import { type Client, createWriter, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { writerOf } from '../cli/cluster.ts';
 import { CommandError } from '../cli/errors.ts';
@@ -24,11 +31,9 @@ import { defaultNamespace } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { withCluster } from '../cli/run.ts';
 import { safeText } from '../cli/terminal.ts';
-import { keptImagesOf } from './history-report.ts';
 import { readHistories } from './history.ts';
-import { allResources, type MachineNamespaces, readMachines, resourceWords, theOne } from './machine-resources.ts';
+import { allResources, type MachineNamespaces, readMachines, theOne } from './machine-resources.ts';
 import { readCluster } from './read-cluster.ts';
-import { holdSteps, releaseSteps, restorationTo } from './restoration.ts';
 import { createTemplateReader } from './verdicts.ts';
 
 export interface RestoreOptions extends ClusterOptions, MachineNamespaces {
@@ -162,6 +167,12 @@ export const planRestore = (
     ? ofMachineApi(client, resource, to, kept)
     : ofClusterApi(client, resource, to, kept);
 
+function restoration(to: string, facts: RestorationFacts): Restoration {
+  const found = restorationTo(to, facts);
+  if (found.ok) return found.restoration;
+  throw new CommandError('SLW_CLI_BOOT_IMAGE', found.problem);
+}
+
 async function ofMachineApi(
   client: Client,
   resource: MachineResource,
@@ -170,7 +181,7 @@ async function ofMachineApi(
 ): Promise<RestorePlan> {
   const object = await client.get(machineSets, resource);
   const spec = providerSpec(resource, object.spec?.template?.spec?.providerSpec?.value);
-  const { image, hold, spec: next } = restorationTo(to, { resource, spec, kept });
+  const { image, hold, spec: next } = restoration(to, { resource, spec, kept });
   return {
     object,
     image,
@@ -196,7 +207,7 @@ async function ofClusterApi(
   const { context } = await readCluster(client, defaultNamespace);
   const { machine, template } = await createTemplateReader(client, context)(resource, object);
   if (!machine.ok || template === null) throw noTemplate(resource, machine.ok ? '' : machine.message);
-  const { image, hold, spec } = restorationTo(to, { resource, spec: machine.spec, kept });
+  const { image, hold, spec } = restoration(to, { resource, spec: machine.spec, kept });
   const isSame = isDeepStrictEqual(spec, machine.spec);
   const clone = isSame ? null : cloneTemplate(machineTemplate(template.object, template.resource), spec);
   const path = '/spec/template/spec/infrastructureRef/name';

@@ -1,4 +1,4 @@
-// The Secrets with user data that machines are started with. Nothing here writes.
+// What the controllers do about every resource that makes machines: the same decisions, on what was read just now.
 import { type MachineSet, secrets } from '@slipway/api';
 import {
   type ClusterApiContext,
@@ -28,87 +28,6 @@ import { type Client, isKubeError, type Resource, type Stored } from '@slipway/k
 import { findWhereKnown } from '../cli/cluster.ts';
 import { type Machines, ofClusterApi, ofMachineApi } from './machine-resources.ts';
 import type { ReadCluster } from './read-cluster.ts';
-
-/** Hundreds of MachineSets name the same few Secrets: each is read once. */
-function createStubReader(client: Client) {
-  const loaded = new Map<string, Promise<StubSecret | null>>();
-  const load = (namespace: string, name: string): Promise<StubSecret | null> => {
-    if (name === '') return Promise.resolve(null);
-    const key = `${namespace}/${name}`;
-    const known = loaded.get(key) ?? find(client, namespace, name);
-    loaded.set(key, known);
-    return known;
-  };
-  return async ({ api, namespace }: MachineResource, reference: string): Promise<StubReading> => {
-    try {
-      const { facts } = await readStubFacts({ api, namespace }, reference, (name) => load(namespace, name));
-      return userDataOf(facts).reading;
-    } catch (error) {
-      if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
-      return hidden(reference);
-    }
-  };
-}
-
-/** Not everybody may read Secrets, and the controllers may: it is no failure, and nothing is known of it. */
-const hidden = (reference: string): StubReading => ({
-  ok: true,
-  current: reference,
-  wanted: reference,
-  note: `you may not read Secret ${reference}: whether its user data is changed is not shown`,
-  needsNewImage: false,
-});
-
-async function find(client: Client, namespace: string, name: string): Promise<StubSecret | null> {
-  const secret = await client.find(secrets, { namespace, name });
-  return secret === undefined ? null : stubSecretOf(secret);
-}
-
-// The infrastructure templates that machines of Cluster API are made from. Nothing here writes.
-
-const crds: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
-
-type Labels = Readonly<Record<string, string>>;
-
-export interface ReadMachines {
-  readonly machine: MachineReading;
-  /** Null: it is not there, or cannot be read. */
-  readonly template: {
-    readonly resource: Resource<InfrastructureTemplate>;
-    readonly object: Stored<InfrastructureTemplate>;
-  } | null;
-}
-
-/** Providers say on their CRDs which versions they keep: each kind is asked for once. */
-export function createTemplateReader(client: Client, context: ClusterApiContext) {
-  const known = new Map<string, Labels>();
-
-  async function labelsOf(plural: string): Promise<Labels> {
-    const crd = known.has(plural) ? undefined : await client.find(crds, { name: `${plural}.${infrastructureGroup}` });
-    const labels = known.get(plural) ?? crd?.metadata.labels ?? {};
-    known.set(plural, labels);
-    return labels;
-  }
-
-  return async (resource: MachineResource, machines: ClusterApiMachines): Promise<ReadMachines> => {
-    const read = referenceOf(resource, machines);
-    const labels = read.ok ? await labelsOf(templateKind(read.reference.kind).plural) : {};
-    const question = templateQuestion(read, () => labels);
-    if (!question.ok) return { machine: question.reading, template: null };
-    const templates = templatesOf(question.reference.kind, question.version);
-    const object = await findWhereKnown(client, templates, question.reference);
-    const machine = readTemplate(machines, question, object, context);
-    return { machine, template: object === undefined ? null : { resource: templates, object } };
-  };
-}
-
-// What the controllers do about every resource that makes machines: the same decisions, on what was read just now.
 
 export async function readVerdicts(
   client: Client,
@@ -155,3 +74,80 @@ async function clusterApiFacts(client: Client, machines: Machines, { context }: 
 
 /** A bootstrap provider makes user data for each machine, and knows best what is in it. */
 const madeByProvider: StubReading = { ok: true, current: '', wanted: '', note: '', needsNewImage: false };
+
+/** Hundreds of MachineSets name the same few Secrets: each is read once. */
+function createStubReader(client: Client) {
+  const loaded = new Map<string, Promise<StubSecret | null>>();
+  const load = (namespace: string, name: string): Promise<StubSecret | null> => {
+    if (name === '') return Promise.resolve(null);
+    const key = `${namespace}/${name}`;
+    const known = loaded.get(key) ?? find(client, namespace, name);
+    loaded.set(key, known);
+    return known;
+  };
+  return async ({ api, namespace }: MachineResource, reference: string): Promise<StubReading> => {
+    try {
+      const { facts } = await readStubFacts({ api, namespace }, reference, (name) => load(namespace, name));
+      return userDataOf(facts).reading;
+    } catch (error) {
+      if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
+      return hidden(reference);
+    }
+  };
+}
+
+/** Not everybody may read Secrets, and the controllers may: it is no failure, and nothing is known of it. */
+const hidden = (reference: string): StubReading => ({
+  ok: true,
+  current: reference,
+  wanted: reference,
+  note: `you may not read Secret ${reference}: whether its user data is changed is not shown`,
+  needsNewImage: false,
+});
+
+async function find(client: Client, namespace: string, name: string): Promise<StubSecret | null> {
+  const secret = await client.find(secrets, { namespace, name });
+  return secret === undefined ? null : stubSecretOf(secret);
+}
+
+const crds: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+
+type Labels = Readonly<Record<string, string>>;
+
+export interface ReadMachines {
+  readonly machine: MachineReading;
+  /** Null: it is not there, or cannot be read. */
+  readonly template: {
+    readonly resource: Resource<InfrastructureTemplate>;
+    readonly object: Stored<InfrastructureTemplate>;
+  } | null;
+}
+
+/** Providers say on their CRDs which versions they keep: each kind is asked for once. */
+export function createTemplateReader(client: Client, context: ClusterApiContext) {
+  const known = new Map<string, Labels>();
+
+  async function labelsOf(plural: string): Promise<Labels> {
+    const crd = known.has(plural) ? undefined : await client.find(crds, { name: `${plural}.${infrastructureGroup}` });
+    const labels = known.get(plural) ?? crd?.metadata.labels ?? {};
+    known.set(plural, labels);
+    return labels;
+  }
+
+  return async (resource: MachineResource, machines: ClusterApiMachines): Promise<ReadMachines> => {
+    const read = referenceOf(resource, machines);
+    const labels = read.ok ? await labelsOf(templateKind(read.reference.kind).plural) : {};
+    const question = templateQuestion(read, () => labels);
+    if (!question.ok) return { machine: question.reading, template: null };
+    const templates = templatesOf(question.reference.kind, question.version);
+    const object = await findWhereKnown(client, templates, question.reference);
+    const machine = readTemplate(machines, question, object, context);
+    return { machine, template: object === undefined ? null : { resource: templates, object } };
+  };
+}

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { firstBootOptions, issueServing, makeAuthority, serverAddress, withoutExpired } from '@slipway/controllers';
 import { type CodedProblem, nextTokens, ProblemList, type ProvisioningToken } from '@slipway/fleet';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, write } from '../cli/io.ts';
@@ -12,6 +11,13 @@ import { findPool, type OfflineFleet, offlineFleetOf, type Rendering, sayRenderi
 import { filesOf, isBuiltIn, stubFile } from './bundle.ts';
 import { dayZeroStreams, readKept, readNodeAccess } from './inputs.ts';
 import { refuseFull, writeDirectory } from './write-directory.ts';
+import {
+  firstBootOptions,
+  issueServing,
+  makeAuthority,
+  serverAddress,
+  withoutExpired,
+} from '../processes/controllers.ts';
 
 export interface BootstrapOptions extends ManifestOptions, RegistryFlags {
   out: string;

@@ -11,7 +11,6 @@ import {
   type Secret,
   secrets,
 } from '@slipway/api';
-import { type Authority, authorityData, bundleOf, type ServingCertificate, servingData } from '@slipway/controllers';
 import {
   type JoiningNode,
   managedByLabel,
@@ -27,6 +26,13 @@ import { toJson } from '../cli/io.ts';
 import { toYaml } from '../manifests/yaml.ts';
 import { renderedManifest, type Rendering } from '../render/render.ts';
 import type { DirectoryContents } from './write-directory.ts';
+import {
+  type Authority,
+  authorityData,
+  bundleOf,
+  type ServingCertificate,
+  servingData,
+} from '../processes/controllers.ts';
 
 export interface Bundle {
   renderings: readonly Rendering[];

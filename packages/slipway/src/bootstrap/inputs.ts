@@ -1,9 +1,9 @@
+// What slipway bootstrap is given beside manifests: access for nodes, an earlier directory, the OS image streams of a release.
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type OSImageStream, osImageStreams, singletonName } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
-import { type Authority, authorityFields, readAuthority, readSources, validityOf } from '@slipway/controllers';
 import {
   formatProblem,
   type JoiningNode,
@@ -13,8 +13,15 @@ import {
   type Streams,
   streamsOf,
 } from '@slipway/fleet';
-import { discoverStreams, nextStreamObject, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
+import {
+  discoverStreams,
+  nextStreamObject,
+  pairOf,
+  readSources,
+  type StreamSources,
+} from '@slipway/fleet/stream-discovery';
 import { apiVersionOf, loadKubeconfig } from '@slipway/kube';
+import { isRegistryError } from '@slipway/registry';
 import { bootstrapPaths } from '@slipway/server';
 import { CommandError, InputError } from '../cli/errors.ts';
 import { readSmallFile, reasonOf } from '../cli/io.ts';
@@ -23,61 +30,7 @@ import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import { readYaml } from '../manifests/yaml.ts';
 import type { BootstrapOptions } from './bootstrap.ts';
 import { authorityManifest } from './bundle.ts';
-
-export interface Kept {
-  authority: Authority;
-  tokens: ReadonlyMap<string, readonly ProvisioningToken[]>;
-}
-
-/** The CA and the tokens of an earlier `--out`: machines that were started with its stubs still boot. */
-export async function readKept(directory: string, now: Date): Promise<Kept> {
-  const fail = (file: string, problem: string): never => {
-    throw new CommandError(
-      'SLW_CLI_BOOTSTRAP_INPUT',
-      `--keep-from ${directory}: ${file}: ${problem}. Give a directory that slipway bootstrap wrote, or leave the flag out for a new CA and tokens`,
-    );
-  };
-  const read = async (file: string): Promise<string> => {
-    try {
-      return await readFile(join(directory, file), 'utf8');
-    } catch (error) {
-      return fail(file, reasonOf(error));
-    }
-  };
-  const found = readAuthority(authorityIn(await read(authorityManifest)));
-  if (!found.ok) return fail(authorityManifest, `data["${found.field}"]: ${found.problem}`);
-  if (validityOf(found.authority.certificate).to <= now.getTime()) fail(authorityManifest, 'the CA has expired');
-  const tokens = tokensIn(await read(bootstrapPaths.tokens));
-  return { authority: found.authority, tokens: tokens ?? fail(bootstrapPaths.tokens, 'expected tokens by pool') };
-}
-
-function authorityIn(text: string): Record<string, string> {
-  const value = readYaml(authorityManifest, text);
-  const data = isRecord(value) && isRecord(value['data']) ? value['data'] : {};
-  return Object.fromEntries(
-    authorityFields.flatMap((field) => {
-      const encoded = data[field];
-      return typeof encoded === 'string' ? [[field, Buffer.from(encoded, 'base64').toString('utf8')]] : [];
-    }),
-  );
-}
-
-function tokensIn(text: string): Map<string, ProvisioningToken[]> | undefined {
-  const tokens = new Map<string, ProvisioningToken[]>();
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isRecord(value)) return undefined;
-  for (const [pool, each] of Object.entries(value)) {
-    const read = readTokens(JSON.stringify(each));
-    if (read === undefined) return undefined;
-    tokens.set(pool, read);
-  }
-  return tokens;
-}
+import { type Authority, authorityFields, readAuthority, validityOf } from '../processes/controllers.ts';
 
 /** Both travel inside every config that is served. */
 const MAX_BYTES = 256 * 1024;
@@ -138,10 +91,64 @@ function bad(what: string, problem: string): CommandError {
   return new CommandError('SLW_CLI_BOOTSTRAP_INPUT', `${what}: ${problem}`);
 }
 
-// The OS image streams of a release, for machines that start before there is a cluster.
+export interface Kept {
+  authority: Authority;
+  tokens: ReadonlyMap<string, readonly ProvisioningToken[]>;
+}
+
+/** The CA and the tokens of an earlier `--out`: machines that were started with its stubs still boot. */
+export async function readKept(directory: string, now: Date): Promise<Kept> {
+  const fail = (file: string, problem: string): never => {
+    throw new CommandError(
+      'SLW_CLI_BOOTSTRAP_INPUT',
+      `--keep-from ${directory}: ${file}: ${problem}. Give a directory that slipway bootstrap wrote, or leave the flag out for a new CA and tokens`,
+    );
+  };
+  const read = async (file: string): Promise<string> => {
+    try {
+      return await readFile(join(directory, file), 'utf8');
+    } catch (error) {
+      return fail(file, reasonOf(error));
+    }
+  };
+  const found = readAuthority(authorityIn(await read(authorityManifest)));
+  if (!found.ok) return fail(authorityManifest, `data["${found.field}"]: ${found.problem}`);
+  if (validityOf(found.authority.certificate).to <= now.getTime()) fail(authorityManifest, 'the CA has expired');
+  const tokens = tokensIn(await read(bootstrapPaths.tokens));
+  return { authority: found.authority, tokens: tokens ?? fail(bootstrapPaths.tokens, 'expected tokens by pool') };
+}
+
+function authorityIn(text: string): Record<string, string> {
+  const value = readYaml(authorityManifest, text);
+  const data = isRecord(value) && isRecord(value['data']) ? value['data'] : {};
+  return Object.fromEntries(
+    authorityFields.flatMap((field) => {
+      const encoded = data[field];
+      return typeof encoded === 'string' ? [[field, Buffer.from(encoded, 'base64').toString('utf8')]] : [];
+    }),
+  );
+}
+
+function tokensIn(text: string): Map<string, ProvisioningToken[]> | undefined {
+  const tokens = new Map<string, ProvisioningToken[]>();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  for (const [pool, each] of Object.entries(value)) {
+    const read = readTokens(JSON.stringify(each));
+    if (read === undefined) return undefined;
+    tokens.set(pool, read);
+  }
+  return tokens;
+}
 
 type DayZeroManifests = Pick<FleetManifests, 'osImages' | 'releaseVersion' | 'osImageStream'>;
 
+/** The OS image streams of a release, for machines that start before there is a cluster. */
 export interface DayZeroStreams {
   readonly streams: Streams;
   /** For the cluster that comes to be. */
@@ -192,7 +199,7 @@ function namedPairs(
 async function readAll(sources: StreamSources, options: BootstrapOptions): ReturnType<typeof readSources> {
   const registry = await openRegistry(options);
   try {
-    return await readSources(sources, { registry });
+    return await readSources(sources, { registry, isRegistryError });
   } finally {
     await registry.close();
   }

@@ -1,4 +1,6 @@
+// Flags that several commands have, and how they are read.
 import type { FeatureGateSettings } from '@slipway/fleet';
+// Not by the package's front door: it would load every schema, for `--version` too.
 import { featureGates, parseFeatureGates } from '@slipway/fleet/feature-gates';
 import type { LogLevel } from '@slipway/kube';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -40,8 +42,6 @@ export const addressParser =
     }
     return { host: match[1].replaceAll(/[[\]]/g, ''), port };
   };
-
-// Not by the package's front door: it would load every schema, for `--version` too.
 
 export const featureGatesOption = (): Option =>
   new Option(

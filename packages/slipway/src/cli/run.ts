@@ -14,15 +14,15 @@ export interface ClusterCommand<Snapshot, Report> {
   readonly options: ClusterOptions & { readonly output: string; readonly watch?: boolean };
   readonly io: Io;
   /** Reads the cluster. Throws what is wrong with what was asked for, also before a watch. */
-  load(this: void, client: Client): Promise<Snapshot>;
-  report(this: void, snapshot: Snapshot): Report | Promise<Report>;
-  text(this: void, report: Report, style: TextStyle): string;
+  readonly load: (client: Client) => Promise<Snapshot>;
+  readonly report: (snapshot: Snapshot) => Report | Promise<Report>;
+  readonly text: (report: Report, style: TextStyle) => string;
   /** For commands with --watch. */
   readonly live?: {
     /** `first` is what `load` gave. */
-    watch(this: void, client: Client, options: WatchOptions, first: Snapshot): Followed<Snapshot>;
+    readonly watch: (client: Client, options: WatchOptions, first: Snapshot) => Followed<Snapshot>;
     /** What has changed since the look before, a line each. Without one, everything is news. */
-    changes(this: void, before: Report | null, after: Report): string[];
+    readonly changes: (before: Report | null, after: Report) => string[];
   };
 }
 

@@ -1,4 +1,3 @@
-// DataImages for people.
 import { bareMetalHosts, dataImages } from '@slipway/api';
 import {
   type DriveEntry,

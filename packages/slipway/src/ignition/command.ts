@@ -145,7 +145,7 @@ function resolveCommand(io: Io): Command {
         }
         const [input] = await readUsable([file], io);
         // Only who fetches pays for loading an HTTP client.
-        const { createFetcher } = await import('@slipway/controllers');
+        const { createFetcher } = await import('../processes/controllers.ts');
         const { config, report } = await resolve(input.config, {
           name: input.name,
           fetch: createFetcher(),

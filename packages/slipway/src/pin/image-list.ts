@@ -1,4 +1,4 @@
-// The images that somebody wrote down to be pinned: one by digest a line, what follows a # is for people.
+// The images to pin, by file or by release, and what a registry says of each.
 import { pinnedImageSetKind, validate } from '@slipway/api';
 import { ProblemList, type SizedImage } from '@slipway/fleet';
 import { imageReferencesPath, MAX_REFERENCES_BYTES, readImageReferences } from '@slipway/fleet/stream-discovery';
@@ -9,7 +9,7 @@ export const MOST_IMAGES = 500;
 /** 20 sets; ten payloads of today. An end for a file given by mistake. */
 const MOST_LINES = 10_000;
 
-/** In the order of the file, each once. Throws what is wrong with every line that cannot be used. */
+/** One image by digest a line; what follows a # is for people. In the order of the file, each once. Throws what is wrong with every line that cannot be used. */
 export function readImageList(text: string): string[] {
   const lines = text.split(/\r?\n/).map((line) => line.replace(/(^|\s)#.*$/, '').trim());
   const found = new Map<string, number>();
@@ -39,11 +39,10 @@ function imageProblem(image: string): string | null {
   return `${JSON.stringify(image.slice(0, 200))} ${checked.problems.map(({ message }) => message).join('; ')}`;
 }
 
-// Asks the registry for every image before any machine does: how large it is, and whether it is there at all.
-
 /** Images that are asked about at once; the client of the registry has a limit of its own for each host. */
 const AT_ONCE = 8;
 
+/** Before any machine asks: how large each is, and whether it is there at all. */
 export async function imageSizes(
   images: readonly string[],
   registry: Pick<Registry, 'layers'>,
@@ -72,8 +71,6 @@ export async function imageSizes(
   return sizes;
 }
 
-// All images of a release: itself, and every one that its payload names, those of the OS among them.
-
 export interface ReleaseImages {
   /** The release image itself, by digest. */
   readonly release: string;
@@ -83,6 +80,7 @@ export interface ReleaseImages {
   readonly images: readonly string[];
 }
 
+/** The release image itself, and every image that its payload names, those of the OS among them. */
 export async function releaseImages(
   asked: string,
   registry: Pick<Registry, 'inspect' | 'readFile'>,

@@ -1,4 +1,4 @@
-// What `slipway pin release` and `pin images` are about to do, or did. `-o json` gives exactly this.
+// What making the PinnedImageSets of a list of images means for a pool and each of its machines.
 import type { MachineConfigPool, PinnedImageSet } from '@slipway/api';
 import {
   bytesOf,
@@ -21,123 +21,6 @@ import type { PinsNow } from '@slipway/fleet/reports';
 import type { Stored } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
 import { MOST_IMAGES } from './image-list.ts';
-
-export interface PinPlan {
-  /** Where the images come from. */
-  readonly source: { readonly release: string; readonly version: string | null } | { readonly file: string };
-  readonly pool: string;
-  /** All pools whose machines will hold the images: the labels of a set may match several. */
-  readonly pools: readonly string[];
-  readonly images: number;
-  /** As they are transferred to a machine that has nothing of them, shared layers once; null: nobody was asked. */
-  readonly bytes: number | null;
-  /** What they take on such a machine's disk. */
-  readonly diskBytes: number | null;
-  readonly sets: readonly PlannedSet[];
-  /** By name. */
-  readonly nodes: readonly NodeFit[];
-  readonly notes: readonly string[];
-  readonly dryRun: boolean;
-  /** Whether anything was written. */
-  readonly written: boolean;
-}
-
-export interface PlannedSet {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  /** What it takes to have it so: `none` where it is so already. */
-  readonly change: 'make' | 'change' | 'none';
-  /** Images that it gets or loses, where it is there already. */
-  readonly added: number;
-  readonly removed: number;
-  readonly images: readonly string[];
-}
-
-/** For a script that asks before it pins: 2 where some machine may not take it, or is not known to. */
-export const exitCodeOf = ({ nodes }: Pick<PinPlan, 'nodes'>): number =>
-  nodes.every(({ verdict }) => verdict === 'fits') ? 0 : 2;
-
-// Labels by which a new set belongs to a pool: what the pool's selector asks for, and no more.
-
-export function labelsMatching({ metadata: { name }, spec }: MachineConfigPool): Record<string, string> {
-  const selector = spec.machineConfigSelector ?? {};
-  const labels = { ...fromExpressions(selector, name), ...selector.matchLabels };
-  // An empty selector takes no set: for images of every machine in the cluster somebody has to say so.
-  if (Object.keys(labels).length > 0 && matchesSelector(selector, labels)) return labels;
-  throw new CommandError(
-    'SLW_CLI_PIN_POOL',
-    `MachineConfigPool ${name}: spec.machineConfigSelector: expected one that labels of a PinnedImageSet can match, such as matchLabels of a role, found ${JSON.stringify(selector).slice(0, 300)}. ` +
-      `Make the set yourself (slipway pin … --dry-run -o json has the images), and name it in spec.pinnedImageSets of the pool`,
-  );
-}
-
-/** Of several values that do, the pool's own role: worker's would bring the images to every worker. */
-function fromExpressions({ matchExpressions = [] }: LabelSelector, pool: string): Record<string, string> {
-  const wanted: Record<string, string> = {};
-  for (const { key, operator, values = [] } of matchExpressions) {
-    if (operator === 'In') wanted[key] = values.includes(pool) ? pool : (values[0] ?? '');
-    else if (operator === 'Exists') wanted[key] ??= '';
-  }
-  return wanted;
-}
-
-// Which PinnedImageSets hold a list of images, and what that means for those that are there already.
-
-export interface NewSet {
-  readonly object: PinnedImageSet;
-  /** As the cluster has it; null: it has none of this name. */
-  readonly before: Stored<PinnedImageSet> | null;
-  readonly change: 'make' | 'change' | 'none';
-  readonly added: number;
-  readonly removed: number;
-}
-
-export interface SetsRequest {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly images: readonly string[];
-  /** By name. */
-  readonly present: ReadonlyMap<string, Stored<PinnedImageSet>>;
-}
-
-/** The first has the name itself, so that a list that grows past one set leaves it where it is. */
-const setName = (name: string, index: number): string => (index === 0 ? name : `${name}-${index + 1}`);
-
-export function newSets({ name, labels, images, present }: SetsRequest): NewSet[] {
-  const parts = Array.from({ length: Math.ceil(images.length / MOST_IMAGES) }, (_, index) =>
-    images.slice(index * MOST_IMAGES, (index + 1) * MOST_IMAGES),
-  );
-  return parts.map((part, index) => newSet(setName(name, index), labels, part, present));
-}
-
-function newSet(
-  name: string,
-  labels: Readonly<Record<string, string>>,
-  images: readonly string[],
-  present: SetsRequest['present'],
-): NewSet {
-  const object: PinnedImageSet = {
-    metadata: { name, labels: { ...labels } },
-    spec: { pinnedImages: images.map((image) => ({ name: image })) },
-  };
-  const before = present.get(name) ?? null;
-  if (before === null) return { object, before, change: 'make', added: images.length, removed: 0 };
-  const old = new Set(before.spec.pinnedImages.map((image) => image.name));
-  const added = images.filter((image) => !old.has(image)).length;
-  const removed = old.size + added - images.length;
-  const isLabelled = Object.entries(labels).every(([key, value]) => before.metadata.labels?.[key] === value);
-  return { object, before, change: added + removed === 0 && isLabelled ? 'none' : 'change', added, removed };
-}
-
-/** Sets of a longer list of the same name that was there before: nobody asked to let go of their images. */
-export function leftOver({ name, images, present }: Omit<SetsRequest, 'labels'>): string[] {
-  const first = Math.ceil(images.length / MOST_IMAGES);
-  const left: string[] = [];
-  for (let index = Math.max(1, first); present.has(setName(name, index)); index += 1) left.push(setName(name, index));
-  return left;
-}
-
-// What making the PinnedImageSets of a list of images means for a pool and each of its machines.
 
 export interface WantedImages {
   readonly source: PinPlan['source'];
@@ -234,4 +117,117 @@ function notesOf(gate: GateFinding | null, left: readonly string[]): string[] {
           `${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} left of a longer list of this name, and stays pinned. To let go of it: kubectl delete pinnedimageset ${left.join(' ')}`,
         ]),
   ];
+}
+
+/** What `slipway pin release` and `pin images` are about to do, or did. `-o json` gives exactly this. */
+export interface PinPlan {
+  /** Where the images come from. */
+  readonly source: { readonly release: string; readonly version: string | null } | { readonly file: string };
+  readonly pool: string;
+  /** All pools whose machines will hold the images: the labels of a set may match several. */
+  readonly pools: readonly string[];
+  readonly images: number;
+  /** As they are transferred to a machine that has nothing of them, shared layers once; null: nobody was asked. */
+  readonly bytes: number | null;
+  /** What they take on such a machine's disk. */
+  readonly diskBytes: number | null;
+  readonly sets: readonly PlannedSet[];
+  /** By name. */
+  readonly nodes: readonly NodeFit[];
+  readonly notes: readonly string[];
+  readonly dryRun: boolean;
+  /** Whether anything was written. */
+  readonly written: boolean;
+}
+
+export interface PlannedSet {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** What it takes to have it so: `none` where it is so already. */
+  readonly change: 'make' | 'change' | 'none';
+  /** Images that it gets or loses, where it is there already. */
+  readonly added: number;
+  readonly removed: number;
+  readonly images: readonly string[];
+}
+
+/** For a script that asks before it pins: 2 where some machine may not take it, or is not known to. */
+export const exitCodeOf = ({ nodes }: Pick<PinPlan, 'nodes'>): number =>
+  nodes.every(({ verdict }) => verdict === 'fits') ? 0 : 2;
+
+export interface NewSet {
+  readonly object: PinnedImageSet;
+  /** As the cluster has it; null: it has none of this name. */
+  readonly before: Stored<PinnedImageSet> | null;
+  readonly change: 'make' | 'change' | 'none';
+  readonly added: number;
+  readonly removed: number;
+}
+
+export interface SetsRequest {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly images: readonly string[];
+  /** By name. */
+  readonly present: ReadonlyMap<string, Stored<PinnedImageSet>>;
+}
+
+export function newSets({ name, labels, images, present }: SetsRequest): NewSet[] {
+  const parts = Array.from({ length: Math.ceil(images.length / MOST_IMAGES) }, (_, index) =>
+    images.slice(index * MOST_IMAGES, (index + 1) * MOST_IMAGES),
+  );
+  return parts.map((part, index) => newSet(setName(name, index), labels, part, present));
+}
+
+/** Labels by which a new set belongs to a pool: what the pool's selector asks for, and no more. */
+export function labelsMatching({ metadata: { name }, spec }: MachineConfigPool): Record<string, string> {
+  const selector = spec.machineConfigSelector ?? {};
+  const labels = { ...fromExpressions(selector, name), ...selector.matchLabels };
+  // An empty selector takes no set: for images of every machine in the cluster somebody has to say so.
+  if (Object.keys(labels).length > 0 && matchesSelector(selector, labels)) return labels;
+  throw new CommandError(
+    'SLW_CLI_PIN_POOL',
+    `MachineConfigPool ${name}: spec.machineConfigSelector: expected one that labels of a PinnedImageSet can match, such as matchLabels of a role, found ${JSON.stringify(selector).slice(0, 300)}. ` +
+      `Make the set yourself (slipway pin … --dry-run -o json has the images), and name it in spec.pinnedImageSets of the pool`,
+  );
+}
+
+/** Of several values that do, the pool's own role: worker's would bring the images to every worker. */
+function fromExpressions({ matchExpressions = [] }: LabelSelector, pool: string): Record<string, string> {
+  const wanted: Record<string, string> = {};
+  for (const { key, operator, values = [] } of matchExpressions) {
+    if (operator === 'In') wanted[key] = values.includes(pool) ? pool : (values[0] ?? '');
+    else if (operator === 'Exists') wanted[key] ??= '';
+  }
+  return wanted;
+}
+
+/** The first has the name itself, so that a list that grows past one set leaves it where it is. */
+const setName = (name: string, index: number): string => (index === 0 ? name : `${name}-${index + 1}`);
+
+function newSet(
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  images: readonly string[],
+  present: SetsRequest['present'],
+): NewSet {
+  const object: PinnedImageSet = {
+    metadata: { name, labels: { ...labels } },
+    spec: { pinnedImages: images.map((image) => ({ name: image })) },
+  };
+  const before = present.get(name) ?? null;
+  if (before === null) return { object, before, change: 'make', added: images.length, removed: 0 };
+  const old = new Set(before.spec.pinnedImages.map((image) => image.name));
+  const added = images.filter((image) => !old.has(image)).length;
+  const removed = old.size + added - images.length;
+  const isLabelled = Object.entries(labels).every(([key, value]) => before.metadata.labels?.[key] === value);
+  return { object, before, change: added + removed === 0 && isLabelled ? 'none' : 'change', added, removed };
+}
+
+/** Sets of a longer list of the same name that was there before: nobody asked to let go of their images. */
+export function leftOver({ name, images, present }: Omit<SetsRequest, 'labels'>): string[] {
+  const first = Math.ceil(images.length / MOST_IMAGES);
+  const left: string[] = [];
+  for (let index = Math.max(1, first); present.has(setName(name, index)); index += 1) left.push(setName(name, index));
+  return left;
 }

@@ -25,6 +25,7 @@ export interface PinTextOptions extends Partial<TextStyle> {
 
 /** A pool with more machines than this shows only those that are not done. */
 const MANY_NODES = 20;
+
 /** Even of those, more than a screen helps nobody. */
 const MAX_ROWS = 50;
 
@@ -35,6 +36,7 @@ const COLOURS: Readonly<Record<PinPhase, Colour>> = {
   degraded: 'red',
   'not begun': 'dim',
 };
+
 /** Who has to be looked at comes first. */
 const ORDER: readonly PinPhase[] = ['degraded', 'pulling', 'waiting', 'not begun', 'pinned'];
 
@@ -160,9 +162,7 @@ function whyOf({ waitsFor, lastError, phase }: NodePins): string {
 
 const indented = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
 
-// What has changed between two looks at pinned images, a line each: for a pipe or a log.
-
-/** Without the first look, everything is news. */
+/** What has changed between two looks, a line each: for a pipe or a log. Without the first look, everything is news. */
 export function pinChanges(before: PinReport | null, after: PinReport): string[] {
   const olds = new Map(before?.pools.map((pool) => [pool.name, pool]));
   return after.pools.flatMap((pool) => poolLines(olds.get(pool.name), pool)).map((line) => shortImages(safeLine(line)));

@@ -1,8 +1,8 @@
 // MachineConfigs made ready to merge, with their remote content: from what the cluster has stored, or fetched into memory.
 import { type MachineConfig, type Secret, secrets } from '@slipway/api';
-import { loadSnapshot, remoteContentLabel, snapshotStateOf } from '@slipway/controllers';
 import { needsRemoteContent, type ReadInput, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
 import type { FleetState, ReadConfigs } from '@slipway/fleet/plan';
+import { loadSnapshot, remoteContentLabel, snapshotStateOf } from '@slipway/fleet/remote-content';
 import { type Client, isKubeError } from '@slipway/kube';
 import type { Progress } from '../cli/io.ts';
 import type { ReadMachineConfig } from '../render/remote-content.ts';

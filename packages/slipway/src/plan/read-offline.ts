@@ -1,4 +1,4 @@
-// Nodes, pods, budgets and rendered configs out of a dump of a cluster, as `kubectl get -o json` writes it.
+// A fleet out of manifests and dumps, without a cluster.
 import {
   type MachineConfig,
   machineConfigKind,
@@ -24,102 +24,62 @@ import { type ManifestDocument, manifestsIn, readDocuments } from '../manifests/
 import { collectManifests, headerOf } from '../manifests/fleet-manifests.ts';
 import { completeFleet, sayFleet } from '../render/render.ts';
 
-export interface Dump {
-  readonly nodes: readonly Node[];
-  readonly pods: readonly Stored<Pod>[];
-  readonly budgets: readonly PodDisruptionBudget[];
+export interface OfflineFleet {
+  readonly state: FleetState;
+  readonly given: AppliedManifests;
+  readonly rendered: Machines['rendered'];
+  readonly dump: Dump;
+  /** What was left out and what was assumed, a line each. */
+  readonly notes: readonly string[];
 }
 
-const dumpedKinds: ReadonlySet<string> = new Set([nodes.kind, pods.kind, podDisruptionBudgets.kind]);
-
-/** What is not as the API server would have given it is left out, and said. */
-function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; problems: string[] } {
-  const problems: string[] = [];
-  const take = <T>(resource: { group: string; kind: string }, isIt: (value: unknown) => value is T): T[] =>
-    documents.flatMap(({ place, value }) => {
-      const { group, kind } = headerOf(value);
-      if (group !== resource.group || kind !== resource.kind) return [];
-      if (isIt(value)) return [value];
-      problems.push(`${place}: ${kind}: expected an object as the API server gives it, found something else`);
-      return [];
-    });
+export async function readOffline(
+  paths: readonly string[],
+  stdin: AsyncIterable<Uint8Array>,
+  options: RenderOptions,
+): Promise<OfflineFleet> {
+  const { documents, problems } = await readDocuments(paths, stdin);
+  const settings = settingsIn(documents);
+  const { dump, problems: wrong } = machinesIn(documents);
+  const manifests = manifestsIn(paths.join(', '), documents, options.namespace, [
+    ...problems,
+    ...(settings.ok ? [] : settings.problems),
+    ...wrong,
+  ]);
+  const controllerVersion = options.controllerVersion ?? version;
+  const fleet = completeFleet(manifests, {
+    osImages: namedImages(options),
+    controllerVersion,
+    daemonImage: options.daemonImage,
+  });
+  const rendered = renderedIn(manifests.machineConfigs);
+  const state: FleetState = {
+    pools: fleet.pools,
+    machineConfigs: fleet.machineConfigs,
+    settings: settings.ok ? settings.object : undefined,
+    osImages: fleet.osImages,
+    streams: fleet.streams,
+    running: runningIn({ pools: fleet.pools, nodes: dump.nodes, rendered, streams: fleet.streams }),
+    controllerVersion,
+  };
   return {
-    dump: {
-      nodes: take(nodes, isNode),
-      pods: take(pods, isPod),
-      budgets: take(podDisruptionBudgets, isBudget),
-    },
-    problems,
+    state,
+    given: { ...state },
+    rendered,
+    dump,
+    notes: sayFleet({ ...manifests, ignored: unused(manifests.ignored) }, fleet),
   };
 }
 
-/** By name. */
-const renderedIn = (machineConfigs: readonly MachineConfig[]): Map<string, PlannedConfig['spec']> =>
-  new Map(
-    machineConfigs
-      .filter(({ metadata }) => metadata.name.startsWith(renderedPrefix))
-      .map(({ metadata, spec }) => [metadata.name, spec ?? {}]),
-  );
-
-const isText = (value: unknown): value is string => typeof value === 'string';
-const isAbsentOr =
-  (isIt: (value: unknown) => boolean) =>
-  (value: unknown): boolean =>
-    value === undefined || isIt(value);
-const isListOf =
-  (isIt: (value: unknown) => boolean) =>
-  (value: unknown): boolean =>
-    Array.isArray(value) && value.every((each: unknown) => isIt(each));
-const isTextMap = (value: unknown): boolean => isRecord(value) && Object.values(value).every(isText);
-
-type Checks = Readonly<Record<string, (value: unknown) => boolean>>;
-
-/** A field that `checks` does not name may be anything: nobody looks at it. */
-const isObject =
-  (checks: Checks) =>
-  (value: unknown): boolean =>
-    isRecord(value) && Object.entries(checks).every(([field, isIt]) => isIt(value[field]));
-
-const metadata = isObject({
-  name: isText,
-  uid: isText,
-  resourceVersion: isText,
-  namespace: isAbsentOr(isText),
-  labels: isAbsentOr(isTextMap),
-  annotations: isAbsentOr(isTextMap),
-  creationTimestamp: isAbsentOr(isText),
-  deletionTimestamp: isAbsentOr(isText),
-  ownerReferences: isAbsentOr(isListOf(isObject({ kind: isText, name: isText }))),
-});
-const conditions = isAbsentOr(isListOf(isObject({ type: isText, status: isText })));
-const node = isObject({
-  metadata,
-  spec: isAbsentOr(isRecord),
-  status: isAbsentOr(isObject({ conditions, nodeInfo: isAbsentOr(isRecord) })),
-});
-const pod = isObject({
-  metadata,
-  spec: isAbsentOr(isObject({ nodeName: isAbsentOr(isText) })),
-  status: isAbsentOr(isObject({ phase: isAbsentOr(isText) })),
-});
-const requirement = isObject({ key: isText, operator: isText, values: isAbsentOr(isListOf(isText)) });
-const selector = isObject({ matchLabels: isAbsentOr(isTextMap), matchExpressions: isAbsentOr(isListOf(requirement)) });
-const budget = isObject({
-  metadata,
-  spec: isAbsentOr(isObject({ selector: isAbsentOr(selector) })),
-  status: isAbsentOr(isRecord),
-});
-
-const isNode = (value: unknown): value is Node => node(value);
-const isPod = (value: unknown): value is Stored<Pod> => pod(value);
-const isBudget = (value: unknown): value is PodDisruptionBudget => budget(value);
-
-// What `slipway plan` is given with -f: objects that people apply, and nothing else.
+/** A plan looks at more kinds than a render. */
+const unused = (ignored: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
+  new Map([...ignored].filter(([kind]) => kind !== machineConfigurationKind.kind && !dumpedKinds.has(kind)));
 
 const CLUSTER = 'cluster';
+
 const PLANNED = [machineConfigKind, machineConfigPoolKind, machineConfigurationKind];
 
-/** Throws for objects of other kinds: nobody may believe that they were planned for. */
+/** What -f is given: objects that people apply, and nothing else. Throws for objects of other kinds: nobody may believe that they were planned for. */
 export function appliedManifests(
   documents: readonly ManifestDocument[],
   problems: readonly string[] = [],
@@ -191,55 +151,104 @@ function settingsIn(documents: readonly ManifestDocument[]): Settings {
   return { ok: true, object: checked?.ok === true ? checked.object : undefined };
 }
 
-// A fleet out of manifests and dumps, without a cluster.
-
-export interface OfflineFleet {
-  readonly state: FleetState;
-  readonly given: AppliedManifests;
-  readonly rendered: Machines['rendered'];
-  readonly dump: Dump;
-  /** What was left out and what was assumed, a line each. */
-  readonly notes: readonly string[];
+/** Nodes, pods and budgets out of a dump of a cluster, as `kubectl get -o json` writes it. */
+export interface Dump {
+  readonly nodes: readonly Node[];
+  readonly pods: readonly Stored<Pod>[];
+  readonly budgets: readonly PodDisruptionBudget[];
 }
 
-export async function readOffline(
-  paths: readonly string[],
-  stdin: AsyncIterable<Uint8Array>,
-  options: RenderOptions,
-): Promise<OfflineFleet> {
-  const { documents, problems } = await readDocuments(paths, stdin);
-  const settings = settingsIn(documents);
-  const { dump, problems: wrong } = machinesIn(documents);
-  const manifests = manifestsIn(paths.join(', '), documents, options.namespace, [
-    ...problems,
-    ...(settings.ok ? [] : settings.problems),
-    ...wrong,
-  ]);
-  const controllerVersion = options.controllerVersion ?? version;
-  const fleet = completeFleet(manifests, {
-    osImages: namedImages(options),
-    controllerVersion,
-    daemonImage: options.daemonImage,
-  });
-  const rendered = renderedIn(manifests.machineConfigs);
-  const state: FleetState = {
-    pools: fleet.pools,
-    machineConfigs: fleet.machineConfigs,
-    settings: settings.ok ? settings.object : undefined,
-    osImages: fleet.osImages,
-    streams: fleet.streams,
-    running: runningIn({ pools: fleet.pools, nodes: dump.nodes, rendered, streams: fleet.streams }),
-    controllerVersion,
-  };
+const dumpedKinds: ReadonlySet<string> = new Set([nodes.kind, pods.kind, podDisruptionBudgets.kind]);
+
+/** What is not as the API server would have given it is left out, and said. */
+function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; problems: string[] } {
+  const problems: string[] = [];
+  const take = <T>(resource: { group: string; kind: string }, isIt: (value: unknown) => value is T): T[] =>
+    documents.flatMap(({ place, value }) => {
+      const { group, kind } = headerOf(value);
+      if (group !== resource.group || kind !== resource.kind) return [];
+      if (isIt(value)) return [value];
+      problems.push(`${place}: ${kind}: expected an object as the API server gives it, found something else`);
+      return [];
+    });
   return {
-    state,
-    given: { ...state },
-    rendered,
-    dump,
-    notes: sayFleet({ ...manifests, ignored: unused(manifests.ignored) }, fleet),
+    dump: {
+      nodes: take(nodes, isNode),
+      pods: take(pods, isPod),
+      budgets: take(podDisruptionBudgets, isBudget),
+    },
+    problems,
   };
 }
 
-/** A plan looks at more kinds than a render. */
-const unused = (ignored: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
-  new Map([...ignored].filter(([kind]) => kind !== machineConfigurationKind.kind && !dumpedKinds.has(kind)));
+/** By name. */
+const renderedIn = (machineConfigs: readonly MachineConfig[]): Map<string, PlannedConfig['spec']> =>
+  new Map(
+    machineConfigs
+      .filter(({ metadata }) => metadata.name.startsWith(renderedPrefix))
+      .map(({ metadata, spec }) => [metadata.name, spec ?? {}]),
+  );
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const isAbsentOr =
+  (isIt: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    value === undefined || isIt(value);
+
+const isListOf =
+  (isIt: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    Array.isArray(value) && value.every((each: unknown) => isIt(each));
+
+const isTextMap = (value: unknown): boolean => isRecord(value) && Object.values(value).every(isText);
+
+type Checks = Readonly<Record<string, (value: unknown) => boolean>>;
+
+/** A field that `checks` does not name may be anything: nobody looks at it. */
+const isObject =
+  (checks: Checks) =>
+  (value: unknown): boolean =>
+    isRecord(value) && Object.entries(checks).every(([field, isIt]) => isIt(value[field]));
+
+const metadata = isObject({
+  name: isText,
+  uid: isText,
+  resourceVersion: isText,
+  namespace: isAbsentOr(isText),
+  labels: isAbsentOr(isTextMap),
+  annotations: isAbsentOr(isTextMap),
+  creationTimestamp: isAbsentOr(isText),
+  deletionTimestamp: isAbsentOr(isText),
+  ownerReferences: isAbsentOr(isListOf(isObject({ kind: isText, name: isText }))),
+});
+
+const conditions = isAbsentOr(isListOf(isObject({ type: isText, status: isText })));
+
+const node = isObject({
+  metadata,
+  spec: isAbsentOr(isRecord),
+  status: isAbsentOr(isObject({ conditions, nodeInfo: isAbsentOr(isRecord) })),
+});
+
+const pod = isObject({
+  metadata,
+  spec: isAbsentOr(isObject({ nodeName: isAbsentOr(isText) })),
+  status: isAbsentOr(isObject({ phase: isAbsentOr(isText) })),
+});
+
+const requirement = isObject({ key: isText, operator: isText, values: isAbsentOr(isListOf(isText)) });
+
+const selector = isObject({ matchLabels: isAbsentOr(isTextMap), matchExpressions: isAbsentOr(isListOf(requirement)) });
+
+const budget = isObject({
+  metadata,
+  spec: isAbsentOr(isObject({ selector: isAbsentOr(selector) })),
+  status: isAbsentOr(isRecord),
+});
+
+const isNode = (value: unknown): value is Node => node(value);
+
+const isPod = (value: unknown): value is Stored<Pod> => pod(value);
+
+const isBudget = (value: unknown): value is PodDisruptionBudget => budget(value);

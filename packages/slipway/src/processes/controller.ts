@@ -1,3 +1,4 @@
+// Runs the controllers against a cluster until it is told to stop, after the questions that must be answered before.
 import { once } from 'node:events';
 import { dataImages, defaultNamespace, kinds, machineConfigs, poolLabel } from '@slipway/api';
 import type { FeatureGateSettings } from '@slipway/fleet';
@@ -17,79 +18,50 @@ import { type ClusterOptions, connect, stopSignal, whereIs } from '../cli/progra
 import { registryOptions } from '../cli/registry.ts';
 import { type ControllerSettings, type IronicSettings, ironicSettings, runControllers } from './controllers.ts';
 
-/** What is read of one: whether it runs, and as whom. */
-export interface Deployment extends KubeObject {
-  spec?: { replicas?: number; template?: { spec?: { serviceAccountName?: string } } };
+export interface ControllerOptions
+  extends ClusterOptions, Omit<ControllerSettings, 'registry' | 'ironic'>, RegistryAccessFlags, IronicFlags {
+  namespace: string;
+  featureGates?: FeatureGateSettings;
+  leaderElect: boolean;
+  logLevel: LogLevel;
+  probes: { host: string; port: number };
 }
 
-export const deployments: Resource<Deployment> = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  namespaced: true,
-};
+export async function runController(options: ControllerOptions): Promise<void> {
+  const log = createLog({ name: 'slipway', level: options.logLevel });
+  const { registriesConf, registryCa, plainHttp } = options;
+  const registry = await registryOptions({ registriesConf, registryCa, plainHttp });
+  const ironic = await ironicSettings(options);
+  const kubernetes = await checkOnce(options, ironic);
+  const transport = await connect(options);
+  log.info({ server: transport.server, kubernetes }, 'connected');
+  const stop = stopSignal();
+  const running = await runControllers({
+    transport,
+    namespace: options.namespace,
+    featureGates: options.featureGates ?? {},
+    settings: { ...options, connection: await whereIs(options), registry, ironic },
+    log,
+    electionTransport: options.leaderElect ? await connect(options) : undefined,
+    probes: options.probes,
+  });
+  if (!stop.aborted) await once(stop, 'abort');
+  log.info({ signal: stop.reason as unknown }, 'stopping');
+  await running.stop();
+}
 
-// Whether another operator looks after bare-metal hosts: asked once, before ours begins.
-
-/** Two operators that power the same hosts, or change the same drives, would undo each other's work. */
-export async function checkHosts(transport: Transport, besideOperator: boolean): Promise<void> {
-  for (const operator of await runningOperators(transport)) {
-    const { namespace = '', name } = operator.metadata;
-    const where = `a baremetal-operator runs in this cluster (Deployment ${namespace}/${name})`;
-    if (!besideOperator) {
-      throw new CommandError(
-        'SLW_DATA_IMAGE_OPERATOR',
-        `${where}. Two operators would undo each other's work: scale it to zero, or run with --data-images-beside-operator, which leaves the hosts to it`,
-      );
-    }
-    if (await mayWriteDataImages(transport, operator)) {
-      throw new CommandError(
-        'SLW_DATA_IMAGE_OPERATOR',
-        `${where} and handles DataImages itself: it may write dataimages/status. Leave --ironic-url out, or take that right from its ServiceAccount`,
-      );
-    }
+/** Without patience: what is wrong now is said now. Once the controllers run, they wait for a server to come back. */
+async function checkOnce(options: ControllerOptions, ironic: IronicSettings | undefined): Promise<string> {
+  const transport = await connect(options, { retryForMs: 0 });
+  try {
+    const { kubernetes } = await preflight(transport);
+    await checkAlone(transport);
+    await checkIdentity(transport, options.namespace);
+    if (ironic !== undefined) await checkHosts(transport, ironic.besideOperator);
+    return kubernetes;
+  } finally {
+    await transport.close();
   }
-}
-
-async function runningOperators(transport: Transport): Promise<Stored<Deployment>[]> {
-  const found: Stored<Deployment>[] = [];
-  for await (const each of createClient(transport).list(deployments)) {
-    if (isHostsOperator(each.metadata.name) && each.spec?.replicas !== 0) found.push(each);
-  }
-  return found;
-}
-
-/** baremetal-operator-controller-manager, metal3-baremetal-operator; the cluster-baremetal-operator only installs it. */
-const isHostsOperator = (name: string): boolean =>
-  /(^|-)baremetal-operator($|-)/.test(name) && !name.startsWith('cluster-baremetal-operator');
-
-/** As the API server itself would decide it, whichever roles it comes from. */
-async function mayWriteDataImages(transport: Transport, { metadata, spec }: Stored<Deployment>): Promise<boolean> {
-  const { namespace = '' } = metadata;
-  const account = spec?.template?.spec?.serviceAccountName ?? 'default';
-  const verdicts = await Promise.all(
-    ['update', 'patch'].map(async (verb) => {
-      const body = {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SubjectAccessReview',
-        spec: {
-          user: `system:serviceaccount:${namespace}:${account}`,
-          groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
-          resourceAttributes: { group: dataImages.group, resource: dataImages.plural, subresource: 'status', verb },
-        },
-      };
-      const answer = await transport.json({
-        method: 'POST',
-        path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-        what: `ask whether ServiceAccount ${namespace}/${account} may write DataImages`,
-        retry: 'never',
-        body,
-      });
-      return (answer as { status?: { allowed?: boolean } }).status?.allowed === true;
-    }),
-  );
-  return verdicts.includes(true);
 }
 
 /**
@@ -167,48 +139,75 @@ export async function checkAlone(transport: Transport): Promise<void> {
   );
 }
 
-export interface ControllerOptions
-  extends ClusterOptions, Omit<ControllerSettings, 'registry' | 'ironic'>, RegistryAccessFlags, IronicFlags {
-  namespace: string;
-  featureGates?: FeatureGateSettings;
-  leaderElect: boolean;
-  logLevel: LogLevel;
-  probes: { host: string; port: number };
+/** What is read of one: whether it runs, and as whom. */
+export interface Deployment extends KubeObject {
+  spec?: { replicas?: number; template?: { spec?: { serviceAccountName?: string } } };
 }
 
-export async function runController(options: ControllerOptions): Promise<void> {
-  const log = createLog({ name: 'slipway', level: options.logLevel });
-  const { registriesConf, registryCa, plainHttp } = options;
-  const registry = await registryOptions({ registriesConf, registryCa, plainHttp });
-  const ironic = await ironicSettings(options);
-  const kubernetes = await checkOnce(options, ironic);
-  const transport = await connect(options);
-  log.info({ server: transport.server, kubernetes }, 'connected');
-  const stop = stopSignal();
-  const running = await runControllers({
-    transport,
-    namespace: options.namespace,
-    featureGates: options.featureGates ?? {},
-    settings: { ...options, connection: await whereIs(options), registry, ironic },
-    log,
-    electionTransport: options.leaderElect ? await connect(options) : undefined,
-    probes: options.probes,
-  });
-  if (!stop.aborted) await once(stop, 'abort');
-  log.info({ signal: stop.reason as unknown }, 'stopping');
-  await running.stop();
-}
+export const deployments: Resource<Deployment> = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+};
 
-/** Without patience: what is wrong now is said now. Once the controllers run, they wait for a server to come back. */
-async function checkOnce(options: ControllerOptions, ironic: IronicSettings | undefined): Promise<string> {
-  const transport = await connect(options, { retryForMs: 0 });
-  try {
-    const { kubernetes } = await preflight(transport);
-    await checkAlone(transport);
-    await checkIdentity(transport, options.namespace);
-    if (ironic !== undefined) await checkHosts(transport, ironic.besideOperator);
-    return kubernetes;
-  } finally {
-    await transport.close();
+/** Two operators that power the same hosts, or change the same drives, would undo each other's work. */
+export async function checkHosts(transport: Transport, besideOperator: boolean): Promise<void> {
+  for (const operator of await runningOperators(transport)) {
+    const { namespace = '', name } = operator.metadata;
+    const where = `a baremetal-operator runs in this cluster (Deployment ${namespace}/${name})`;
+    if (!besideOperator) {
+      throw new CommandError(
+        'SLW_DATA_IMAGE_OPERATOR',
+        `${where}. Two operators would undo each other's work: scale it to zero, or run with --data-images-beside-operator, which leaves the hosts to it`,
+      );
+    }
+    if (await mayWriteDataImages(transport, operator)) {
+      throw new CommandError(
+        'SLW_DATA_IMAGE_OPERATOR',
+        `${where} and handles DataImages itself: it may write dataimages/status. Leave --ironic-url out, or take that right from its ServiceAccount`,
+      );
+    }
   }
+}
+
+async function runningOperators(transport: Transport): Promise<Stored<Deployment>[]> {
+  const found: Stored<Deployment>[] = [];
+  for await (const each of createClient(transport).list(deployments)) {
+    if (isHostsOperator(each.metadata.name) && each.spec?.replicas !== 0) found.push(each);
+  }
+  return found;
+}
+
+/** baremetal-operator-controller-manager, metal3-baremetal-operator; the cluster-baremetal-operator only installs it. */
+const isHostsOperator = (name: string): boolean =>
+  /(^|-)baremetal-operator($|-)/.test(name) && !name.startsWith('cluster-baremetal-operator');
+
+/** As the API server itself would decide it, whichever roles it comes from. */
+async function mayWriteDataImages(transport: Transport, { metadata, spec }: Stored<Deployment>): Promise<boolean> {
+  const { namespace = '' } = metadata;
+  const account = spec?.template?.spec?.serviceAccountName ?? 'default';
+  const verdicts = await Promise.all(
+    ['update', 'patch'].map(async (verb) => {
+      const body = {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        spec: {
+          user: `system:serviceaccount:${namespace}:${account}`,
+          groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+          resourceAttributes: { group: dataImages.group, resource: dataImages.plural, subresource: 'status', verb },
+        },
+      };
+      const answer = await transport.json({
+        method: 'POST',
+        path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+        what: `ask whether ServiceAccount ${namespace}/${account} may write DataImages`,
+        retry: 'never',
+        body,
+      });
+      return (answer as { status?: { allowed?: boolean } }).status?.allowed === true;
+    }),
+  );
+  return verdicts.includes(true);
 }

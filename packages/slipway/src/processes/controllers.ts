@@ -1,9 +1,10 @@
-// The client for Ironic, as the flags of a command ask for it.
+// All that the command has from the controllers: this file wires them, and no other imports them.
 import type { Server } from 'node:http';
 import {
   bootImagesControllers,
   builtInController,
   certificatesController,
+  createIronic,
   dataImagesController,
   defaultPoolsController,
   drainController,
@@ -11,6 +12,7 @@ import {
   type FirstBootSettings,
   machineConfigNodesController,
   osStreamsControllers,
+  parseAuth,
   pinnedImagesControllers,
   provisioningControllers,
   registryWith,
@@ -41,44 +43,6 @@ import { CommandError } from '../cli/errors.ts';
 import { readSmallText } from '../cli/io.ts';
 import type { IronicFlags } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
-
-export interface IronicSettings {
-  /** Opens no connection yet. */
-  readonly open: () => Ironic;
-  readonly besideOperator: boolean;
-}
-
-/** Reads what the flags name; undefined: bare-metal hosts are left alone. */
-export async function ironicSettings(flags: IronicFlags): Promise<IronicSettings | undefined> {
-  const { ironicUrl: url, ironicCa, ironicAuth, dataImagesBesideOperator: besideOperator = false } = flags;
-  if (url === undefined) {
-    refuseOthers(flags);
-    return undefined;
-  }
-  const { createIronic, parseAuth } = await import('@slipway/controllers');
-  const auth = await readSmallText('--ironic-auth', ironicAuth);
-  const options = {
-    url,
-    ca: await readSmallText('--ironic-ca', ironicCa),
-    auth: auth === undefined ? undefined : parseAuth(auth),
-  };
-  // What is wrong with them is said now, and not when the first host comes.
-  await createIronic(options).close();
-  return { open: () => createIronic(options), besideOperator };
-}
-
-function refuseOthers({ ironicCa, ironicAuth, dataImagesBesideOperator }: IronicFlags): void {
-  const given = [
-    ironicCa !== undefined && '--ironic-ca',
-    ironicAuth !== undefined && '--ironic-auth',
-    dataImagesBesideOperator === true && '--data-images-beside-operator',
-  ].find((flag) => flag !== false);
-  if (given === undefined) return;
-  throw new CommandError(
-    'SLW_CLI_USAGE',
-    `${given} says how Ironic is used: expected --ironic-url with it, found none`,
-  );
-}
 
 /** What people may set about the controllers; the rest is in the cluster. */
 export interface ControllerSettings extends Omit<FirstBootSettings, 'namespace' | 'serverHosts' | 'tokens'> {
@@ -230,3 +194,58 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
     },
   };
 }
+
+export interface IronicSettings {
+  /** Opens no connection yet. */
+  readonly open: () => Ironic;
+  readonly besideOperator: boolean;
+}
+
+/** The client for Ironic, as the flags of a command ask for it. Reads what they name; undefined: bare-metal hosts are left alone. */
+export async function ironicSettings(flags: IronicFlags): Promise<IronicSettings | undefined> {
+  const { ironicUrl: url, ironicCa, ironicAuth, dataImagesBesideOperator: besideOperator = false } = flags;
+  if (url === undefined) {
+    refuseOthers(flags);
+    return undefined;
+  }
+  const auth = await readSmallText('--ironic-auth', ironicAuth);
+  const options = {
+    url,
+    ca: await readSmallText('--ironic-ca', ironicCa),
+    auth: auth === undefined ? undefined : parseAuth(auth),
+  };
+  // What is wrong with them is said now, and not when the first host comes.
+  await createIronic(options).close();
+  return { open: () => createIronic(options), besideOperator };
+}
+
+function refuseOthers({ ironicCa, ironicAuth, dataImagesBesideOperator }: IronicFlags): void {
+  const given = [
+    ironicCa !== undefined && '--ironic-ca',
+    ironicAuth !== undefined && '--ironic-auth',
+    dataImagesBesideOperator === true && '--data-images-beside-operator',
+  ].find((flag) => flag !== false);
+  if (given === undefined) return;
+  throw new CommandError(
+    'SLW_CLI_USAGE',
+    `${given} says how Ironic is used: expected --ironic-url with it, found none`,
+  );
+}
+
+// What commands do as the controllers do it, without a cluster: fetch remote content, and make what first machines need.
+export {
+  type Authority,
+  authorityData,
+  authorityFields,
+  bundleOf,
+  createFetcher,
+  firstBootOptions,
+  issueServing,
+  makeAuthority,
+  readAuthority,
+  serverAddress,
+  type ServingCertificate,
+  servingData,
+  validityOf,
+  withoutExpired,
+} from '@slipway/controllers';

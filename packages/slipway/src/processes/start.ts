@@ -1,10 +1,10 @@
+// Everything on this machine: a control plane, the controllers, the server and simulated machines.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createFetcher } from '@slipway/controllers';
 import type { FeatureGateSettings, ResolvedGates } from '@slipway/fleet';
 import { createClient, createLog } from '@slipway/kube';
 import { type SimulatedFleet, startLocalFleet } from '@slipway/simulator';
@@ -22,84 +22,9 @@ import { connect, stopSignal, version, whereIs } from '../cli/program.ts';
 import { progressBar } from '../cli/terminal.ts';
 import { defaultSettings } from './command.ts';
 import { preflight } from './controller.ts';
-import { runControllers, type RunningControllers } from './controllers.ts';
+import { createFetcher, runControllers, type RunningControllers } from './controllers.ts';
 import { createNamespace, install, installedText } from './install.ts';
 import { type LocalServer, startLocalServer } from './server.ts';
-
-/** Who the controllers are on a control plane of our own: a ServiceAccount that our admission policies know, with all rights. */
-export const operatorIdentity = (namespace: string): { user: string; groups: string[]; name: string } => ({
-  user: `system:serviceaccount:${namespace}:machine-config-controller`,
-  groups: [`system:serviceaccounts:${namespace}`, 'system:masters'],
-  name: 'operator',
-});
-
-export interface WelcomeFacts {
-  url: string;
-  serverUrl: string;
-  dataDir: string;
-  kubeconfig: string;
-  kubernetes: string;
-  seconds: string;
-  gates: ResolvedGates;
-  /** Simulated ones. */
-  machines: readonly string[];
-  /** As the user calls it. */
-  kubectl: string;
-}
-
-/** What the user sees once everything runs: where things are, and what to try. */
-export function welcome({
-  url,
-  serverUrl,
-  dataDir,
-  kubeconfig,
-  kubernetes,
-  seconds,
-  gates,
-  machines,
-  kubectl,
-}: WelcomeFacts): string {
-  const on = Object.entries(gates).flatMap(([name, gate]) => (gate.on ? [name] : []));
-  return `
-Slipway runs (started in ${seconds} s).
-
-  API server     ${url} (Kubernetes ${kubernetes})
-  first boots    ${serverUrl}
-  machines       ${machinesText(machines)}
-  kubeconfig     ${kubeconfig}
-  data           ${dataDir}
-  logs           ${join(dataDir, 'log')}
-  feature gates  ${on.join(', ') || 'none'}
-
-Try, in another terminal:
-
-  export KUBECONFIG=${kubeconfig}
-${(machines.length > 0 ? toRoll(kubectl) : toLook(kubectl)).map((line) => `  ${line}`).join('\n')}
-
-Ctrl-C stops everything; nothing is lost.`;
-}
-
-function machinesText(machines: readonly string[]): string {
-  if (machines.length === 0) return 'none (--nodes 8 for some)';
-  return `${machines.length}, all simulated: directories in place of disks, the real daemon on each`;
-}
-
-const toRoll = (kubectl: string): string[] => [
-  `${kubectl} get nodes`,
-  `${kubectl} get machineconfigpools`,
-  './slipway status --watch                                        # leave it open; in a third terminal:',
-  `${kubectl} apply -f docs/examples/99-worker-registries.yaml   # rolls without a reboot`,
-  `${kubectl} apply -f docs/examples/99-worker-motd.yaml         # rolls with drain and reboot`,
-  './slipway why worker-0',
-];
-
-const toLook = (kubectl: string): string[] => [
-  `${kubectl} get machineconfigpools`,
-  `${kubectl} explain machineconfigpool.spec`,
-  `${kubectl} apply -f docs/examples/99-worker-motd.yaml && ${kubectl} get machineconfigs`,
-  `${kubectl} get machineconfigpool worker -o jsonpath='{.spec.configuration}'`,
-  `${kubectl} -n openshift-machine-api get secrets`,
-];
 
 export interface StartOptions {
   dataDir: string;
@@ -172,6 +97,13 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
     await controlPlane.stop();
   }
 }
+
+/** Who the controllers are on a control plane of our own: a ServiceAccount that our admission policies know, with all rights. */
+export const operatorIdentity = (namespace: string): { user: string; groups: string[]; name: string } => ({
+  user: `system:serviceaccount:${namespace}:machine-config-controller`,
+  groups: [`system:serviceaccounts:${namespace}`, 'system:masters'],
+  name: 'operator',
+});
 
 const fleetDirectory = (dataDir: string): string => join(dataDir, 'fleet');
 
@@ -251,3 +183,71 @@ function fileLog(dataDir: string, name: string): ReturnType<typeof createLog> {
   const file = createWriteStream(join(dataDir, 'log', `${name}.log`), { flags: 'a', mode: 0o600 });
   return createLog({ name: 'slipway', pretty: false, write: (line) => file.write(line) });
 }
+
+export interface WelcomeFacts {
+  url: string;
+  serverUrl: string;
+  dataDir: string;
+  kubeconfig: string;
+  kubernetes: string;
+  seconds: string;
+  gates: ResolvedGates;
+  /** Simulated ones. */
+  machines: readonly string[];
+  /** As the user calls it. */
+  kubectl: string;
+}
+
+/** What the user sees once everything runs: where things are, and what to try. */
+export function welcome({
+  url,
+  serverUrl,
+  dataDir,
+  kubeconfig,
+  kubernetes,
+  seconds,
+  gates,
+  machines,
+  kubectl,
+}: WelcomeFacts): string {
+  const on = Object.entries(gates).flatMap(([name, gate]) => (gate.on ? [name] : []));
+  return `
+Slipway runs (started in ${seconds} s).
+
+  API server     ${url} (Kubernetes ${kubernetes})
+  first boots    ${serverUrl}
+  machines       ${machinesText(machines)}
+  kubeconfig     ${kubeconfig}
+  data           ${dataDir}
+  logs           ${join(dataDir, 'log')}
+  feature gates  ${on.join(', ') || 'none'}
+
+Try, in another terminal:
+
+  export KUBECONFIG=${kubeconfig}
+${(machines.length > 0 ? toRoll(kubectl) : toLook(kubectl)).map((line) => `  ${line}`).join('\n')}
+
+Ctrl-C stops everything; nothing is lost.`;
+}
+
+function machinesText(machines: readonly string[]): string {
+  if (machines.length === 0) return 'none (--nodes 8 for some)';
+  return `${machines.length}, all simulated: directories in place of disks, the real daemon on each`;
+}
+
+const toRoll = (kubectl: string): string[] => [
+  `${kubectl} get nodes`,
+  `${kubectl} get machineconfigpools`,
+  './slipway status --watch                                        # leave it open; in a third terminal:',
+  `${kubectl} apply -f docs/examples/99-worker-registries.yaml   # rolls without a reboot`,
+  `${kubectl} apply -f docs/examples/99-worker-motd.yaml         # rolls with drain and reboot`,
+  './slipway why worker-0',
+];
+
+const toLook = (kubectl: string): string[] => [
+  `${kubectl} get machineconfigpools`,
+  `${kubectl} explain machineconfigpool.spec`,
+  `${kubectl} apply -f docs/examples/99-worker-motd.yaml && ${kubectl} get machineconfigs`,
+  `${kubectl} get machineconfigpool worker -o jsonpath='{.spec.configuration}'`,
+  `${kubectl} -n openshift-machine-api get secrets`,
+];

@@ -1,6 +1,7 @@
 // Remote content as the controller takes it: whole, into the MachineConfig that names it, before anything is merged.
 import type { MachineConfig } from '@slipway/api';
 import { needsRemoteContent, type ReadInput, readMachineConfig } from '@slipway/fleet';
+import { contentLimits } from '@slipway/fleet/remote-content';
 import { isAddressRange, parse, resolve, type ResolveOptions } from '@slipway/ignition';
 import { CommandError } from '../cli/errors.ts';
 import type { RemoteOptions } from '../cli/options.ts';
@@ -34,7 +35,7 @@ function checkAddresses({ allowAddress = [] }: RemoteOptions): void {
 
 async function fetchOptions({ allowHost, allowAddress = [], fetchTimeout }: RemoteOptions): Promise<Fetching> {
   // Only who fetches pays for loading an HTTP client.
-  const { contentLimits, createFetcher } = await import('@slipway/controllers');
+  const { createFetcher } = await import('../processes/controllers.ts');
   return {
     fetch: createFetcher(),
     hosts: { ...(allowHost === undefined ? {} : { allowHosts: allowHost }), allowAddresses: allowAddress },

@@ -1,4 +1,4 @@
-// What a controller would have beside the users' manifests: the default pools, the operator's own MachineConfigs, OS images.
+// A pool's rendered config without a cluster: what the render controller does, by the same functions.
 import {
   generatedByAnnotation,
   type MachineConfig,
@@ -34,131 +34,51 @@ import { toYaml } from '../manifests/yaml.ts';
 import type { renderForms } from './command.ts';
 import { machineConfigReader, type ReadMachineConfig } from './remote-content.ts';
 
-export interface FleetOptions {
-  osImages: OsImages;
-  controllerVersion: string;
-  daemonImage?: string | undefined;
-  /** Before those of the manifests. */
-  streams?: Streams | undefined;
+export interface RenderCommandOptions extends ManifestOptions {
+  pool: string;
+  output: (typeof renderForms)[number];
 }
 
-export interface Fleet {
-  pools: MachineConfigPool[];
-  /** Names of those pools that the manifests lack. */
-  assumedPools: ReadonlySet<string>;
-  machineConfigs: MachineConfig[];
-  osImages: OsImages;
-  /** Null: pools follow none. */
-  streams: Streams | null;
-  /** What was not in the manifests and is taken to be, a sentence each. */
-  assumptions: string[];
+export const runRender = (options: RenderCommandOptions, io: Io): Promise<void> =>
+  tellProblems(io, async () => {
+    const offline = await offlineFleet(options, io.stdin);
+    const pool = findPool(offline.fleet, options.pool);
+    for (const note of offline.notes) await write(io.stderr, `${note}\n`);
+    const rendering = await offline.render(pool);
+    for (const line of sayRendering(offline, rendering)) await write(io.stderr, `${line}\n`);
+    await write(io.stdout, inForm(rendering, options));
+  });
+
+function inForm(rendering: Rendering, { output, controllerVersion = version }: RenderCommandOptions): string {
+  const { rendered } = rendering;
+  switch (output) {
+    case 'name':
+      return `${rendered.name}\n`;
+    case 'ignition':
+      return toJson(rendered.spec.config);
+    case 'json':
+      return toJson(renderedManifest(rendering, controllerVersion));
+    case 'yaml':
+      return toYaml(renderedManifest(rendering, controllerVersion));
+  }
 }
 
-export function completeFleet(manifests: FleetManifests, options: FleetOptions): Fleet {
-  const own = manifests.machineConfigs.filter(({ metadata }) => !metadata.name.startsWith(renderedPrefix));
-  const given = new Set(own.map(({ metadata }) => metadata.name));
-  const builtIn = builtInMachineConfigs(options).filter(({ metadata }) => !given.has(metadata.name));
-  const defaults = missingPools(manifests.pools.map(({ metadata }) => metadata.name));
-  const osImages = { ...manifests.osImages, ...options.osImages };
-  const streams = options.streams ?? givenStreams(manifests);
+/** The object that the render controller would make, but for what only a cluster knows. */
+export function renderedManifest({ pool, rendered }: Rendering, controllerVersion: string): MachineConfig {
   return {
-    pools: [...manifests.pools, ...defaults].sort(byName),
-    assumedPools: new Set(defaults.map(({ metadata }) => metadata.name)),
-    machineConfigs: [...own, ...builtIn].sort(byName),
-    osImages,
-    streams,
-    assumptions: [
-      ...sayBuiltIn(builtIn, options.controllerVersion),
-      ...(streams === null ? [...sayOsImages(osImages), ...sayNoStreams(manifests)] : []),
-      ...sayRendered(manifests.machineConfigs.length - own.length),
-    ],
+    apiVersion: `${machineConfigurationGroup}/v1`,
+    kind: machineConfigKind.kind,
+    metadata: {
+      name: rendered.name,
+      labels: { [poolLabel]: pool.metadata.name },
+      annotations: {
+        [generatedByAnnotation]: controllerVersion,
+        ...(rendered.osStream !== null && { [osStreamAnnotation]: rendered.osStream }),
+      },
+    },
+    spec: rendered.spec,
   };
 }
-
-interface Named {
-  metadata: { name: string };
-}
-
-/** By UTF-16 code units, so that no machine's language has a say. */
-function byName(a: Named, b: Named): number {
-  if (a.metadata.name === b.metadata.name) return 0;
-  return a.metadata.name < b.metadata.name ? -1 : 1;
-}
-
-function sayBuiltIn(builtIn: readonly Named[], version: string): string[] {
-  if (builtIn.length === 0) return [];
-  const names = builtIn.map(({ metadata }) => metadata.name).join(', ');
-  return [`${names}: not in the manifests; this program’s own are used (version ${version})`];
-}
-
-function sayOsImages({ osImageURL, baseOSExtensionsContainerImage }: OsImages): string[] {
-  if (osImageURL === undefined) {
-    return [
-      `OS image: neither ConfigMap ${osImagesConfigMap} in the manifests nor --os-image; the result names one only if a MachineConfig does`,
-    ];
-  }
-  return baseOSExtensionsContainerImage === undefined
-    ? ['image of OS extensions: not given; the result names one only if a MachineConfig does']
-    : [];
-}
-
-const givenStreams = ({ osImageStream }: FleetManifests): Streams | null =>
-  osImageStream === undefined ? null : streamsOf(osImageStream);
-
-/** A pool asks for something that nobody here can look up. */
-function sayNoStreams({ pools }: FleetManifests): string[] {
-  const asking = pools.filter(({ spec }) => spec.osImageStream !== undefined).map(({ metadata }) => metadata.name);
-  if (asking.length === 0) return [];
-  return [
-    `OS image streams: no OSImageStream with a status in the manifests, so spec.osImageStream of ${asking.join(', ')} is ignored, as by controllers with OSStreams off`,
-  ];
-}
-
-function sayRendered(count: number): string[] {
-  return count === 0
-    ? []
-    : [`rendered MachineConfigs in the manifests (${count}): left out, they are results and no inputs`];
-}
-
-/** The pool of that name, or an error with the names there are. */
-export function findPool({ pools }: Pick<Fleet, 'pools'>, name: string): MachineConfigPool {
-  const found = pools.find(({ metadata }) => metadata.name === name);
-  if (found !== undefined) return found;
-  const names = pools.map(({ metadata }) => metadata.name).join(', ');
-  throw new CommandError(
-    'SLW_CLI_POOL',
-    `MachineConfigPool ${name} is not in the manifests; there are ${names}. Add its manifest to -f, or give --pool one of these`,
-  );
-}
-
-/** What was left out of the manifests, and what was assumed beside them. */
-export function sayFleet(manifests: FleetManifests, fleet: Fleet): string[] {
-  const ignored = manifests.ignored.size === 0 ? [] : [`left out: ${sayIgnored(manifests)}`];
-  return [...ignored, ...fleet.assumptions.map((assumption) => `assumed: ${assumption}`)];
-}
-
-/** The result in a few lines, for people. */
-export function sayRendering(
-  { fleet }: { fleet: Pick<Fleet, 'assumedPools'> },
-  { pool, machineConfigs, rendered, warnings }: Rendering,
-): string[] {
-  const { name } = pool.metadata;
-  const assumed = fleet.assumedPools.has(name)
-    ? [`assumed: MachineConfigPool ${name}: not in the manifests; the default pool of that name is used`]
-    : [];
-  return [
-    ...assumed,
-    ...warnings.map(({ message }) => `warning: ${message}`),
-    `${rendered.name}: ${machineConfigs.length} MachineConfigs (${machineConfigs.map((each) => each.metadata.name).join(', ')}), ${sayBytes(rendered.bytes)}${rendered.osStream === null ? '' : `, OS image stream ${rendered.osStream}`}`,
-  ];
-}
-
-function sayBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`;
-  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(2)} MB`;
-}
-
-// A pool's rendered config without a cluster: what the render controller does, by the same functions.
 
 export type Rendering = Extract<RenderResult, { ok: true }> & {
   pool: MachineConfigPool;
@@ -223,48 +143,127 @@ function withFlag({ code, message }: CodedProblem): CodedProblem {
   return { code, message: `${message}${flag}` };
 }
 
-/** The object that the render controller would make, but for what only a cluster knows. */
-export function renderedManifest({ pool, rendered }: Rendering, controllerVersion: string): MachineConfig {
+/** The pool of that name, or an error with the names there are. */
+export function findPool({ pools }: Pick<Fleet, 'pools'>, name: string): MachineConfigPool {
+  const found = pools.find(({ metadata }) => metadata.name === name);
+  if (found !== undefined) return found;
+  const names = pools.map(({ metadata }) => metadata.name).join(', ');
+  throw new CommandError(
+    'SLW_CLI_POOL',
+    `MachineConfigPool ${name} is not in the manifests; there are ${names}. Add its manifest to -f, or give --pool one of these`,
+  );
+}
+
+/** What was left out of the manifests, and what was assumed beside them. */
+export function sayFleet(manifests: FleetManifests, fleet: Fleet): string[] {
+  const ignored = manifests.ignored.size === 0 ? [] : [`left out: ${sayIgnored(manifests)}`];
+  return [...ignored, ...fleet.assumptions.map((assumption) => `assumed: ${assumption}`)];
+}
+
+/** The result in a few lines, for people. */
+export function sayRendering(
+  { fleet }: { fleet: Pick<Fleet, 'assumedPools'> },
+  { pool, machineConfigs, rendered, warnings }: Rendering,
+): string[] {
+  const { name } = pool.metadata;
+  const assumed = fleet.assumedPools.has(name)
+    ? [`assumed: MachineConfigPool ${name}: not in the manifests; the default pool of that name is used`]
+    : [];
+  return [
+    ...assumed,
+    ...warnings.map(({ message }) => `warning: ${message}`),
+    `${rendered.name}: ${machineConfigs.length} MachineConfigs (${machineConfigs.map((each) => each.metadata.name).join(', ')}), ${sayBytes(rendered.bytes)}${rendered.osStream === null ? '' : `, OS image stream ${rendered.osStream}`}`,
+  ];
+}
+
+function sayBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(2)} MB`;
+}
+
+export interface FleetOptions {
+  osImages: OsImages;
+  controllerVersion: string;
+  daemonImage?: string | undefined;
+  /** Before those of the manifests. */
+  streams?: Streams | undefined;
+}
+
+export interface Fleet {
+  pools: MachineConfigPool[];
+  /** Names of those pools that the manifests lack. */
+  assumedPools: ReadonlySet<string>;
+  machineConfigs: MachineConfig[];
+  osImages: OsImages;
+  /** Null: pools follow none. */
+  streams: Streams | null;
+  /** What was not in the manifests and is taken to be, a sentence each. */
+  assumptions: string[];
+}
+
+/** What a controller would have beside the users' manifests: the default pools, the operator's own MachineConfigs, OS images. */
+export function completeFleet(manifests: FleetManifests, options: FleetOptions): Fleet {
+  const own = manifests.machineConfigs.filter(({ metadata }) => !metadata.name.startsWith(renderedPrefix));
+  const given = new Set(own.map(({ metadata }) => metadata.name));
+  const builtIn = builtInMachineConfigs(options).filter(({ metadata }) => !given.has(metadata.name));
+  const defaults = missingPools(manifests.pools.map(({ metadata }) => metadata.name));
+  const osImages = { ...manifests.osImages, ...options.osImages };
+  const streams = options.streams ?? givenStreams(manifests);
   return {
-    apiVersion: `${machineConfigurationGroup}/v1`,
-    kind: machineConfigKind.kind,
-    metadata: {
-      name: rendered.name,
-      labels: { [poolLabel]: pool.metadata.name },
-      annotations: {
-        [generatedByAnnotation]: controllerVersion,
-        ...(rendered.osStream !== null && { [osStreamAnnotation]: rendered.osStream }),
-      },
-    },
-    spec: rendered.spec,
+    pools: [...manifests.pools, ...defaults].sort(byName),
+    assumedPools: new Set(defaults.map(({ metadata }) => metadata.name)),
+    machineConfigs: [...own, ...builtIn].sort(byName),
+    osImages,
+    streams,
+    assumptions: [
+      ...sayBuiltIn(builtIn, options.controllerVersion),
+      ...(streams === null ? [...sayOsImages(osImages), ...sayNoStreams(manifests)] : []),
+      ...sayRendered(manifests.machineConfigs.length - own.length),
+    ],
   };
 }
 
-export interface RenderCommandOptions extends ManifestOptions {
-  pool: string;
-  output: (typeof renderForms)[number];
+interface Named {
+  metadata: { name: string };
 }
 
-export const runRender = (options: RenderCommandOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
-    const offline = await offlineFleet(options, io.stdin);
-    const pool = findPool(offline.fleet, options.pool);
-    for (const note of offline.notes) await write(io.stderr, `${note}\n`);
-    const rendering = await offline.render(pool);
-    for (const line of sayRendering(offline, rendering)) await write(io.stderr, `${line}\n`);
-    await write(io.stdout, inForm(rendering, options));
-  });
+/** By UTF-16 code units, so that no machine's language has a say. */
+function byName(a: Named, b: Named): number {
+  if (a.metadata.name === b.metadata.name) return 0;
+  return a.metadata.name < b.metadata.name ? -1 : 1;
+}
 
-function inForm(rendering: Rendering, { output, controllerVersion = version }: RenderCommandOptions): string {
-  const { rendered } = rendering;
-  switch (output) {
-    case 'name':
-      return `${rendered.name}\n`;
-    case 'ignition':
-      return toJson(rendered.spec.config);
-    case 'json':
-      return toJson(renderedManifest(rendering, controllerVersion));
-    case 'yaml':
-      return toYaml(renderedManifest(rendering, controllerVersion));
+function sayBuiltIn(builtIn: readonly Named[], version: string): string[] {
+  if (builtIn.length === 0) return [];
+  const names = builtIn.map(({ metadata }) => metadata.name).join(', ');
+  return [`${names}: not in the manifests; this program’s own are used (version ${version})`];
+}
+
+function sayOsImages({ osImageURL, baseOSExtensionsContainerImage }: OsImages): string[] {
+  if (osImageURL === undefined) {
+    return [
+      `OS image: neither ConfigMap ${osImagesConfigMap} in the manifests nor --os-image; the result names one only if a MachineConfig does`,
+    ];
   }
+  return baseOSExtensionsContainerImage === undefined
+    ? ['image of OS extensions: not given; the result names one only if a MachineConfig does']
+    : [];
+}
+
+const givenStreams = ({ osImageStream }: FleetManifests): Streams | null =>
+  osImageStream === undefined ? null : streamsOf(osImageStream);
+
+/** A pool asks for something that nobody here can look up. */
+function sayNoStreams({ pools }: FleetManifests): string[] {
+  const asking = pools.filter(({ spec }) => spec.osImageStream !== undefined).map(({ metadata }) => metadata.name);
+  if (asking.length === 0) return [];
+  return [
+    `OS image streams: no OSImageStream with a status in the manifests, so spec.osImageStream of ${asking.join(', ')} is ignored, as by controllers with OSStreams off`,
+  ];
+}
+
+function sayRendered(count: number): string[] {
+  return count === 0
+    ? []
+    : [`rendered MachineConfigs in the manifests (${count}): left out, they are results and no inputs`];
 }

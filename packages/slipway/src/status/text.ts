@@ -24,6 +24,7 @@ export interface StatusTextOptions extends Partial<TextStyle> {
 
 /** A pool with more machines than this shows only those that somebody has to look at or wait for. */
 const MANY_NODES = 20;
+
 /** Even of those, more than a screen helps nobody. */
 const MAX_ROWS = 50;
 
@@ -141,9 +142,7 @@ function whyOf({ why, blockedBy, phase }: NodeReport): string {
   return blockedBy === '' || why.includes(blockedBy) ? why : `${why} (${blockedBy})`;
 }
 
-// What has changed between two looks at a fleet, a line each: for a pipe or a log.
-
-/** Without the first look, everything is news. */
+/** What has changed between two looks, a line each: for a pipe or a log. Without the first look, everything is news. */
 export function changeLines(before: StatusReport | null, after: StatusReport): string[] {
   return [
     ...stopLines(before?.stopped ?? null, after.stopped),

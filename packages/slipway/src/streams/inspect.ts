@@ -1,7 +1,12 @@
-import { readSources } from '@slipway/controllers';
 import { type CodedProblem, defaultStreamOf, formatProblem, ProblemList, type StreamLifecycle } from '@slipway/fleet';
-import { discoverStreams, type Discovery, type StreamNote, type StreamSources } from '@slipway/fleet/stream-discovery';
-import type { InspectedImage, Registry } from '@slipway/registry';
+import {
+  discoverStreams,
+  type Discovery,
+  readSources,
+  type StreamNote,
+  type StreamSources,
+} from '@slipway/fleet/stream-discovery';
+import { type InspectedImage, isRegistryError, type Registry } from '@slipway/registry';
 import { type Progress, silentProgress, terminalProgress } from '@slipway/tools/controlplane';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, readSmallFile, toJson, write } from '../cli/io.ts';
@@ -68,6 +73,7 @@ async function inspectRelease(
   const readings = await readSources(
     { commandLine: null, configMap: null, release },
     {
+      isRegistryError,
       registry: {
         async inspect(reference, options) {
           const image = await registry.inspect(reference, options);

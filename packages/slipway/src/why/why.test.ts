@@ -1,15 +1,17 @@
 import { drainBlockedAnnotation, targetReasonAnnotation } from '@slipway/api';
 import { decideFleet } from '@slipway/fleet';
+import { type WhyInPool, type WhyReport, whyReport } from '@slipway/fleet/reports';
 import { recordIn, type SampleFleet, sampleFleet, sampleNode, samplePoolOf } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { type WhyInPool, type WhyReport, whyReport } from './why-report.ts';
-import { whyText } from './why.ts';
+import { noSuchNode, whyText } from './why.ts';
 
 const now = Date.parse('2026-01-02T04:00:00Z');
 
 function why(node: string, sample: SampleFleet): WhyReport {
   const fleet = sampleFleet(sample);
-  return whyReport(node, fleet, decideFleet(fleet, now));
+  const report = whyReport(node, fleet, decideFleet(fleet, now));
+  if (report === null) throw noSuchNode(node, fleet);
+  return report;
 }
 
 function whyInPool(node: string, sample: SampleFleet): WhyInPool {

@@ -1,10 +1,11 @@
 import { decideFleet, formatProblem } from '@slipway/fleet';
+import { type FleetNow, type WhyInPool, type WhyReport, whyReport } from '@slipway/fleet/reports';
 import { readFleet } from '../cli/cluster.ts';
+import { CommandError, nearNames } from '../cli/errors.ts';
 import type { Io } from '../cli/io.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { clusterCommand } from '../cli/run.ts';
 import { type Paint, plain, safeLine, safeText, shortConfigs } from '../cli/terminal.ts';
-import { type WhyInPool, type WhyReport, whyReport } from './why-report.ts';
 
 export interface WhyOptions extends ClusterOptions {
   output: 'text' | 'json';
@@ -15,9 +16,22 @@ export const runWhy = (node: string, options: WhyOptions, io: Io): Promise<void>
     options,
     io,
     load: readFleet,
-    report: (fleet) => whyReport(node, fleet, decideFleet(fleet, Date.now())),
+    report: (fleet) => {
+      const report = whyReport(node, fleet, decideFleet(fleet, Date.now()));
+      if (report === null) throw noSuchNode(node, fleet);
+      return report;
+    },
     text: (report, { paint }) => whyText(report, paint),
   });
+
+export function noSuchNode(name: string, { nodes }: FleetNow): CommandError {
+  const near = nearNames(
+    name,
+    nodes.map(({ metadata }) => metadata.name),
+  );
+  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'slipway status --all-nodes lists them';
+  return new CommandError('SLW_CLI_NO_NODE', `the cluster has no Node ${name}. ${hint}`);
+}
 
 export function whyText(report: WhyReport, paint: Paint = plain): string {
   if (report.pool === null) return `${formatProblem({ code: report.code, message: safeText(report.why) })}\n`;

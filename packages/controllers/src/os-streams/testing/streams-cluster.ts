@@ -25,7 +25,7 @@ import { renderController } from '../../render/controller.ts';
 import { rolloutController } from '../../rollout/controller.ts';
 import { osStreamsControllers } from '../controllers.ts';
 import type { RetryTimes } from '../options.ts';
-import { registryWith } from '../read-sources.ts';
+import { registryWith } from '../registry.ts';
 
 const namespace = 'openshift-machine-config-operator';
 const controllerVersion = '0.0.0';

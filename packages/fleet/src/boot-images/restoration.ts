@@ -1,16 +1,8 @@
 // What it takes to bring machines back to an earlier boot image, or to let it be updated again: decided from what was read.
 import { bootImageHoldAnnotation } from '@slipway/api';
-import {
-  annotationSteps,
-  findKeptImage,
-  type JsonObject,
-  type KeptImage,
-  type MachineResource,
-  type PatchStep,
-  withKeptImage,
-} from '@slipway/fleet/boot-images';
-import { CommandError } from '../cli/errors.ts';
-import { resourceWords } from './machine-resources.ts';
+import { findKeptImage, type KeptImage, withKeptImage } from './history.ts';
+import { annotationSteps, type JsonObject, type PatchStep } from './json.ts';
+import type { MachineResource } from './verdict.ts';
 
 export interface RestorationFacts {
   readonly resource: MachineResource;
@@ -29,16 +21,19 @@ export interface Restoration {
   readonly spec: JsonObject;
 }
 
-export function restorationTo(wanted: string, { resource, spec, kept }: RestorationFacts): Restoration {
+export function restorationTo(
+  wanted: string,
+  { resource, spec, kept }: RestorationFacts,
+): { readonly ok: true; readonly restoration: Restoration } | { readonly ok: false; readonly problem: string } {
   const found = findKeptImage(kept, wanted);
-  if (found === undefined) throw unknownImage(wanted, resource, kept);
+  if (found === undefined) return { ok: false, problem: unknownImage(wanted, resource, kept) };
   const { version, image } = found;
   const next = withKeptImage(spec, found);
-  if (next !== null) return { image, hold: version || image, spec: next };
-  throw new CommandError(
-    'SLW_CLI_BOOT_IMAGE',
-    `${resourceWords(resource)}: image ${image} has no place in what describes its machines any more, which has become another since; nothing was written. Set the image yourself, and the annotation ${bootImageHoldAnnotation}=${version} with it`,
-  );
+  if (next !== null) return { ok: true, restoration: { image, hold: version || image, spec: next } };
+  return {
+    ok: false,
+    problem: `${resourceWords(resource)}: image ${image} has no place in what describes its machines any more, which has become another since; nothing was written. Set the image yourself, and the annotation ${bootImageHoldAnnotation}=${version} with it`,
+  };
 }
 
 type Annotations = Readonly<Record<string, string>> | undefined;
@@ -50,14 +45,14 @@ export const holdSteps = (annotations: Annotations, hold: string): readonly Patc
 export const releaseSteps = (annotations: Annotations): readonly PatchStep[] =>
   annotations === undefined ? [] : annotationSteps(annotations, { [bootImageHoldAnnotation]: null });
 
-function unknownImage(wanted: string, resource: MachineResource, kept: readonly KeptImage[]): CommandError {
+function unknownImage(wanted: string, resource: MachineResource, kept: readonly KeptImage[]): string {
   const names = [...new Set(kept.map(({ version, image }) => version || image))].toReversed();
   const way =
     names.length === 0
       ? 'no image of it is kept: only what Slipway has changed can be restored'
       : `there is ${names.join(', ')}`;
-  return new CommandError(
-    'SLW_CLI_BOOT_IMAGE',
-    `${resourceWords(resource)} has had no boot image ${JSON.stringify(wanted)} that is still known; ${way}. slipway bootimages history ${resource.name} shows all`,
-  );
+  return `${resourceWords(resource)} has had no boot image ${JSON.stringify(wanted)} that is still known; ${way}. slipway bootimages history ${resource.name} shows all`;
 }
+
+/** `MachineSet openshift-machine-api/a`, in a sentence. */
+export const resourceWords = ({ kind, namespace, name }: MachineResource): string => `${kind} ${namespace}/${name}`;

@@ -1,7 +1,7 @@
 import type { MachineConfig } from '@slipway/api';
-import { snapshotDigest } from '@slipway/fleet';
 import { encodeDataUrl, gzip, parse, resolve } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
+import { snapshotDigest } from '../render/pack-snapshot.ts';
 import { contentLimits, recoverSnapshot, resolveContent } from './resolve-content.ts';
 import { filesFrom, machineConfigWith } from './testing/objects.ts';
 

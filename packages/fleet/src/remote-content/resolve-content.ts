@@ -1,6 +1,5 @@
 // The config of a MachineConfig with everything it names inside it, or every reason why that cannot be.
 import type { MachineConfig } from '@slipway/api';
-import { type PackedSnapshot, packSnapshot, readMachineConfig, snapshotDigest } from '@slipway/fleet';
 import {
   type AnyConfig,
   decodeDataUrl,
@@ -13,7 +12,9 @@ import {
   resolve,
   type ResolveLimits,
 } from '@slipway/ignition';
-import type { SnapshotProblem } from '../snapshots.ts';
+import { readMachineConfig } from '../render/input.ts';
+import { type PackedSnapshot, packSnapshot, snapshotDigest } from '../render/pack-snapshot.ts';
+import type { SnapshotProblem } from './snapshot.ts';
 
 const mebibyte = 1024 * 1024;
 

@@ -1,11 +1,12 @@
 // The alert in deploy/ is about what the controllers export.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createBootImageMetrics } from '@slipway/controllers';
+
 import { workerA } from '@slipway/fleet/testing';
 import { createMetrics } from '@slipway/kube';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { createBootImageMetrics } from './report-controller.ts';
 
 interface PrometheusRule {
   kind: string;

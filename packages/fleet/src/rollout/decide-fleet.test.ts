@@ -1,7 +1,7 @@
 import { rolloutPolicyAnnotations, rolloutRequestAnnotation } from '@slipway/api';
-import { decideFleet } from '@slipway/fleet';
-import { sampleFleet, sampleNode, samplePoolOf } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
+import { sampleFleet, sampleNode, samplePoolOf } from '../testing/sample-fleet.ts';
+import { decideFleet } from './decide-fleet.ts';
 
 const now = Date.parse('2026-01-02T04:00:00Z');
 

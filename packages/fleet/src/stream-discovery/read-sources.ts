@@ -1,32 +1,36 @@
 // Asks registries about the images that the sources name. A source that fails is a value: others may still do.
-import type { Secret } from '@slipway/api';
-import { sha256 } from '@slipway/base/hash';
-import { formatProblem } from '@slipway/fleet';
+import { type CodedProblem, formatProblem } from '../problems.ts';
+import { type SourceImage, type SourceName, type SourceReading } from './discover-streams.ts';
 import {
-  type ImagePair,
   imageReferencesPath,
   isCandidate,
   MAX_REFERENCES_BYTES,
   MOST_CANDIDATES,
   readImageReferences,
-  type SourceImage,
-  type SourceName,
-  type SourceReading,
-  type StreamSources,
-} from '@slipway/fleet/stream-discovery';
-import {
-  createRegistry,
-  isRegistryError,
-  parsePullSecret,
-  type Registry,
-  type RegistryOptions,
-} from '@slipway/registry';
+} from './image-references.ts';
+import { type ImagePair, type StreamSources } from './stream-sources.ts';
 
 /** Images that are asked about at once. */
 const AT_ONCE = 8;
 
+/** What asks registries. */
+export interface ImageReader {
+  inspect(
+    reference: string,
+    options: { signal?: AbortSignal | undefined },
+  ): Promise<{ reference: string; labels: Readonly<Record<string, string>> }>;
+  /** Null: there is no such file. */
+  readFile(
+    reference: string,
+    path: string,
+    options: { maxBytes: number; signal?: AbortSignal | undefined },
+  ): Promise<Uint8Array | null>;
+}
+
 export interface ReadOptions {
-  readonly registry: Pick<Registry, 'inspect' | 'readFile'>;
+  readonly registry: ImageReader;
+  /** Whether a registry failed as registries do; anything else is a bug. */
+  readonly isRegistryError: (error: unknown) => error is Error & CodedProblem;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,14 +51,13 @@ export async function readSources(sources: StreamSources, options: ReadOptions):
 
 async function orFailed(
   name: SourceName,
-  { signal }: ReadOptions,
+  { isRegistryError, signal }: ReadOptions,
   read: () => Promise<SourceReading>,
 ): Promise<SourceReading> {
   try {
     return await read();
   } catch (error) {
     signal?.throwIfAborted();
-    // Whatever a registry does is foreseen; anything else is a bug.
     if (!isRegistryError(error)) throw error;
     return { name, ok: false, problem: formatProblem(error) };
   }
@@ -127,48 +130,3 @@ async function allOrFirstFailure<T>(work: readonly Promise<T>[]): Promise<T[]> {
   for (const each of work) results.push(await each);
   return results;
 }
-
-// The registry client of the controllers: made anew when the pull secret of the cluster changes.
-
-/** From the text of a pull secret; null: the cluster has none. Throws errors with codes where it cannot be read. */
-export type MakeRegistry = (pullSecret: string | null) => Registry;
-
-export const registryWith =
-  (options: Omit<RegistryOptions, 'credentials'>): MakeRegistry =>
-  (pullSecret) =>
-    createRegistry({ ...options, ...(pullSecret !== null && { credentials: parsePullSecret(pullSecret) }) });
-
-export interface KeptRegistry {
-  of(secret: Secret | undefined): Registry;
-  close(this: void): void;
-}
-
-const pullSecretKey = '.dockerconfigjson';
-
-export function keepRegistry(make: MakeRegistry): KeptRegistry {
-  let kept: { readonly digest: string; readonly registry: Registry } | undefined;
-  function close(): void {
-    void kept?.registry.close().catch(() => {});
-    kept = undefined;
-  }
-  return {
-    of(secret) {
-      const text = pullSecretIn(secret);
-      const digest = digestOfPullSecret(secret);
-      if (kept?.digest === digest) return kept.registry;
-      const registry = make(text);
-      close();
-      kept = { digest, registry };
-      return registry;
-    },
-    close,
-  };
-}
-
-function pullSecretIn(secret: Secret | undefined): string | null {
-  const encoded = secret?.data?.[pullSecretKey];
-  return encoded === undefined ? null : Buffer.from(encoded, 'base64').toString('utf8');
-}
-
-/** Tells one from another, and nothing of what it says. */
-export const digestOfPullSecret = (secret: Secret | undefined): string => sha256(secret?.data?.[pullSecretKey] ?? '');

@@ -9,8 +9,7 @@ import {
 } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { isRecord } from '@slipway/base/json';
-import { maxChunks, unpackSnapshot } from '@slipway/fleet';
-import type { Client } from '@slipway/kube';
+import { maxChunks, unpackSnapshot } from '../render/pack-snapshot.ts';
 
 /** On the Secrets; its value is `index` or `chunk`. */
 export const remoteContentLabel = 'slipway.dev/remote-content';
@@ -60,7 +59,7 @@ export function requestOf({ metadata }: MachineConfig): SnapshotRequest {
   };
 }
 
-export function isFor(index: Secret, { uid, generation, refresh }: SnapshotRequest): boolean {
+function isFor(index: Secret, { uid, generation, refresh }: SnapshotRequest): boolean {
   const found = index.metadata.annotations ?? {};
   return (
     found[indexAnnotations.uid] === uid &&
@@ -184,11 +183,20 @@ function isProblem(value: unknown): value is SnapshotProblem {
   return isRecord(value) && ['code', 'field', 'message'].every((field) => typeof value[field] === 'string');
 }
 
+/** What reads a Secret, such as the client of a cluster. */
+export interface SecretReader {
+  find(
+    resource: typeof secrets,
+    name: { namespace: string; name: string },
+    options: { signal?: AbortSignal | undefined },
+  ): Promise<Secret | undefined>;
+}
+
 export type Loaded = { ok: true; config: unknown } | { ok: false; lost: true; message: string };
 
 /** The resolved config of a ready snapshot, checked against its digest. */
 export async function loadSnapshot(
-  client: Pick<Client, 'find'>,
+  client: SecretReader,
   namespace: string,
   { digest, chunks }: Snapshot,
   signal?: AbortSignal,

@@ -1,7 +1,7 @@
 import { bootImageHoldAnnotation } from '@slipway/api';
-import { imageOf, sampleHistory, workerA } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { keptImagesOf } from './history-report.ts';
+import { keptImagesOf } from '../reports/boot-image-history.ts';
+import { imageOf, sampleHistory, workerA } from '../testing/sample-boot-images.ts';
 import { holdSteps, releaseSteps, restorationTo } from './restoration.ts';
 
 const spec = { kind: 'GCPMachineProviderSpec', disks: [{ boot: true, image: imageOf('2'), labels: null }] };
@@ -11,14 +11,19 @@ const holdPath = '/metadata/annotations/slipway.dev~1boot-image-hold';
 describe('restoring an image', () => {
   it('puts it where it was, and touches nothing else', () => {
     expect(restorationTo('9.6.1-0', facts)).toEqual({
-      image: imageOf('1'),
-      hold: '9.6.1-0',
-      spec: { ...spec, disks: [{ boot: true, image: imageOf('1'), labels: null }] },
+      ok: true,
+      restoration: {
+        image: imageOf('1'),
+        hold: '9.6.1-0',
+        spec: { ...spec, disks: [{ boot: true, image: imageOf('1'), labels: null }] },
+      },
     });
   });
 
   it('goes back to what was there before Slipway, by the name of the image', () => {
-    expect(restorationTo(imageOf('0'), facts)).toMatchObject({ image: imageOf('0'), hold: imageOf('0') });
+    expect(restorationTo(imageOf('0'), facts)).toMatchObject({
+      restoration: { image: imageOf('0'), hold: imageOf('0') },
+    });
   });
 
   it.each([
@@ -27,9 +32,7 @@ describe('restoring an image', () => {
     ['9.6.1-0', { ...facts, spec: { disks: [] } }, /has no place in what describes its machines any more/],
     ['', facts, /still known/],
   ])('refuses what it cannot do: %s', (wanted, given, words) => {
-    expect(() => restorationTo(wanted, given)).toThrow(
-      expect.objectContaining({ code: 'SLW_CLI_BOOT_IMAGE', message: expect.stringMatching(words) as string }),
-    );
+    expect(restorationTo(wanted, given)).toEqual({ ok: false, problem: expect.stringMatching(words) as string });
   });
 });
 

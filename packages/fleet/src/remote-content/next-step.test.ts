@@ -1,7 +1,7 @@
 import { refreshAnnotation, remoteContentAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { type IndexOutcome, rememberedValue, requestOf } from '../snapshots.ts';
 import { nextStep, retryDelayMs } from './next-step.ts';
+import { type IndexOutcome, rememberedValue, requestOf } from './snapshot.ts';
 import { type Given, indexOf, machineConfigWith } from './testing/objects.ts';
 
 const digest = 'd'.repeat(64);

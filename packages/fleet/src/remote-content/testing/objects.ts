@@ -1,6 +1,6 @@
 // MachineConfigs and index Secrets as the API server gives them.
 import type { MachineConfig, Secret } from '@slipway/api';
-import { indexMetadata, type IndexOutcome } from '../../snapshots.ts';
+import { indexMetadata, type IndexOutcome } from '../snapshot.ts';
 
 export interface Given {
   name?: string;

@@ -1,15 +1,11 @@
 // Everything there is to say about one node, as plain data.
 import { targetReasonAnnotation } from '@slipway/api';
-import {
-  type DecidedFleet,
-  type DecidedPool,
-  type NodeFacts,
-  type NodePhase,
-  parseTargetReason,
-  type RolloutDecision,
-} from '@slipway/fleet';
-import { type FleetNow, nodeStepOf, noStep, wayOut } from '@slipway/fleet/reports';
-import { CommandError, nearNames } from '../cli/errors.ts';
+import type { DecidedFleet, DecidedPool } from '../rollout/decide-fleet.ts';
+import type { NodeFacts, NodePhase, RolloutDecision } from '../rollout/facts.ts';
+import { parseTargetReason } from '../rollout/read-facts.ts';
+import type { FleetNow } from './fleet-now.ts';
+import { nodeStepOf, noStep } from './status-report.ts';
+import { wayOut } from './way-out.ts';
 
 export type WhyReport = WhyInPool | WhyOutside;
 
@@ -49,14 +45,15 @@ export interface WhyInPool {
   readonly wayOut: readonly string[];
 }
 
-export function whyReport(name: string, fleet: FleetNow, decided: DecidedFleet): WhyReport {
+/** Null: there is no such node. */
+export function whyReport(name: string, fleet: FleetNow, decided: DecidedFleet): WhyReport | null {
   const outside = decided.outside.find((node) => node.name === name);
   if (outside !== undefined) return { node: name, pool: null, code: outside.code, why: outside.message };
   for (const pool of decided.pools) {
     const facts = pool.nodes.find((node) => node.name === name);
     if (facts !== undefined) return inPool(facts, pool, fleet);
   }
-  throw noSuchNode(name, fleet);
+  return null;
 }
 
 function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: FleetNow): WhyInPool {
@@ -91,13 +88,4 @@ function givenOf(name: string, { nodes }: FleetNow): WhyInPool['given'] {
   const annotations = nodes.find(({ metadata }) => metadata.name === name)?.metadata.annotations;
   const { givenAt, why } = parseTargetReason(annotations?.[targetReasonAnnotation]);
   return givenAt === null ? null : { at: new Date(givenAt).toISOString(), why };
-}
-
-function noSuchNode(name: string, { nodes }: FleetNow): CommandError {
-  const near = nearNames(
-    name,
-    nodes.map(({ metadata }) => metadata.name),
-  );
-  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'slipway status --all-nodes lists them';
-  return new CommandError('SLW_CLI_NO_NODE', `the cluster has no Node ${name}. ${hint}`);
 }

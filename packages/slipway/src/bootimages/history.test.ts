@@ -1,11 +1,11 @@
+import { bootImageHistoryReport } from '@slipway/fleet/reports';
 import { imageOf, sampleHistory, workerA } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { historyReport } from './history-report.ts';
 import { historyText } from './history.ts';
 
 describe('the history of a MachineSet', () => {
   it('has every change with its image, as far as it is kept, and what was there before', () => {
-    expect(historyReport(sampleHistory)).toEqual({
+    expect(bootImageHistoryReport(sampleHistory)).toEqual({
       resource: workerA,
       entries: [
         { at: '2026-05-02T08:11:40Z', version: '9.8.2-0', configMapGeneration: 3, image: null },
@@ -16,7 +16,7 @@ describe('the history of a MachineSet', () => {
   });
 
   it('is shown to people, the newest first', () => {
-    expect(historyText([historyReport(sampleHistory)])).toBe(
+    expect(historyText([bootImageHistoryReport(sampleHistory)])).toBe(
       `MachineSet openshift-machine-api/worker-a of machine.openshift.io, the newest first
 SET                   VERSION  PAYLOAD  IMAGE
 2026-05-02 08:11:40Z  9.8.2-0  #3       -
@@ -33,6 +33,6 @@ Images are kept of the last changes only: one without an image cannot be restore
     );
     const { metadata, spec } = sampleHistory;
     const damaged = { metadata: { ...metadata, annotations: { 'slipway.dev/boot-images': '{' } }, spec };
-    expect(historyReport(damaged).entries).toEqual([]);
+    expect(bootImageHistoryReport(damaged).entries).toEqual([]);
   });
 });

@@ -1,14 +1,15 @@
 // The boot images that something which makes machines has had, as plain data. `-o json` gives exactly this.
 import { type BootImageHistory, bootImagesOfHistoryAnnotation } from '@slipway/api';
-import { decodeKeptImages, findKeptImage, type KeptImage, type MachineResource } from '@slipway/fleet/boot-images';
+import { decodeKeptImages, findKeptImage, type KeptImage } from '../boot-images/history.ts';
+import type { MachineResource } from '../boot-images/verdict.ts';
 
-export interface HistoryReport {
+export interface BootImageHistoryReport {
   readonly resource: MachineResource;
   /** The newest first. */
-  readonly entries: readonly HistoryEntry[];
+  readonly entries: readonly BootImageHistoryEntry[];
 }
 
-export interface HistoryEntry {
+export interface BootImageHistoryEntry {
   readonly at: string;
   /** Null: it had this image before Slipway came. */
   readonly version: string | null;
@@ -18,7 +19,7 @@ export interface HistoryEntry {
   readonly image: string | null;
 }
 
-export const resourceOf = ({ metadata, spec }: BootImageHistory): MachineResource => {
+export const resourceOfHistory = ({ metadata, spec }: BootImageHistory): MachineResource => {
   const { name, resource, apiGroup } = spec.machineResourceReference;
   return {
     api: apiGroup,
@@ -31,10 +32,10 @@ export const resourceOf = ({ metadata, spec }: BootImageHistory): MachineResourc
 export const keptImagesOf = ({ metadata }: BootImageHistory): readonly KeptImage[] =>
   decodeKeptImages(metadata.annotations?.[bootImagesOfHistoryAnnotation]);
 
-export function historyReport(history: BootImageHistory): HistoryReport {
+export function bootImageHistoryReport(history: BootImageHistory): BootImageHistoryReport {
   const kept = keptImagesOf(history);
   const changes = (history.status?.details ?? []).map(
-    ({ updateTime, bootImageVersion, configMapGeneration }): HistoryEntry => ({
+    ({ updateTime, bootImageVersion, configMapGeneration }): BootImageHistoryEntry => ({
       at: updateTime,
       version: bootImageVersion,
       configMapGeneration,
@@ -43,11 +44,11 @@ export function historyReport(history: BootImageHistory): HistoryReport {
   );
   const before = kept
     .filter(({ version }) => version === '')
-    .map(({ at, image }): HistoryEntry => ({ at, version: null, configMapGeneration: null, image }));
+    .map(({ at, image }): BootImageHistoryEntry => ({ at, version: null, configMapGeneration: null, image }));
   // What was there before is noted a moment before the change that ended it, whose time has no parts of seconds: in one
   // second it comes first.
   const entries = [...before, ...changes].toSorted((a, b) => secondOf(a) - secondOf(b)).toReversed();
-  return { resource: resourceOf(history), entries };
+  return { resource: resourceOfHistory(history), entries };
 }
 
-const secondOf = ({ at }: HistoryEntry): number => Math.floor(Date.parse(at) / 1000);
+const secondOf = ({ at }: BootImageHistoryEntry): number => Math.floor(Date.parse(at) / 1000);

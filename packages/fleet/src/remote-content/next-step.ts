@@ -7,7 +7,7 @@ import {
   type Snapshot,
   type SnapshotState,
   snapshotStateOf,
-} from '../snapshots.ts';
+} from './snapshot.ts';
 
 export type Step =
   | { do: 'nothing' }

@@ -1,7 +1,7 @@
 import { refreshAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { indexOf, machineConfigWith } from './remote-content/testing/objects.ts';
-import { indexAnnotations, snapshotStateOf } from './snapshots.ts';
+import { indexAnnotations, snapshotStateOf } from './snapshot.ts';
+import { indexOf, machineConfigWith } from './testing/objects.ts';
 
 const digest = 'a'.repeat(64);
 const ready = { state: 'ready', digest, chunks: 2, fetchedAt: '2026-01-01T00:00:00.000Z' } as const;

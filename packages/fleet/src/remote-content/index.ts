@@ -1,0 +1,19 @@
+export {
+  chunkName,
+  chunksOf,
+  digestOf,
+  indexAnnotations,
+  indexMetadata,
+  indexName,
+  type IndexOutcome,
+  loadSnapshot,
+  remembered,
+  remoteContentLabel,
+  requestOf,
+  shortDigest,
+  type Snapshot,
+  type SnapshotState,
+  snapshotStateOf,
+} from './snapshot.ts';
+export { nextStep, retryDelayMs, type Step } from './next-step.ts';
+export { contentLimits, recoverSnapshot, resolveContent } from './resolve-content.ts';
