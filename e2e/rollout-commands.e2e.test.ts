@@ -77,9 +77,12 @@ const untilAllHave = (config: string): Promise<void> =>
 beforeAll(async () => {
   fleet = await startFleet();
   controller = await fleet.controller();
-  old = (await renderedWith(fleet.admin, 'worker', '00-worker')).metadata.name;
+  const { metadata } = await renderedWith(fleet.admin, 'worker', '00-worker');
+  old = metadata.name;
   for (const name of workers) await addWorker(name, old);
   await untilAllHave(old);
+  // History orders rendered configs by when they were made, and the API server notes that in whole seconds.
+  await until(() => expect(Date.now()).toBeGreaterThan(Date.parse(metadata.creationTimestamp ?? '') + 1000));
 }, 120_000);
 afterAll(() => fleet.stop());
 

@@ -131,7 +131,8 @@ describe('a machine', () => {
     await cluster.addPool('worker');
     for (const name of ['n1', 'n2']) await cluster.addNode(name, 'worker');
     const { writes } = run();
-    await until(() => expect(writes.filter((write) => write.includes('MachineConfigNode'))).toHaveLength(2));
+    const told = (): Set<string> => new Set(writes.filter((write) => write.includes('MachineConfigNode')));
+    await until(() => expect(told().size).toBe(2));
     await Promise.all(['a', 'b', 'c'].map((name) => cluster.addSet(name, 'worker')));
     await untilTold('n1', 'a', 'b', 'c');
     await untilTold('n2', 'a', 'b', 'c');
