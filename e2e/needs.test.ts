@@ -34,6 +34,7 @@ describe('what a run prepares', () => {
       'ironic',
       'kubelet',
       'nodes',
+      'oracle',
     ]);
   });
 });
