@@ -1,4 +1,5 @@
 // For every platform, MachineSets of the Machine API on a real kube-apiserver: before, after, and that nothing else changes.
+import { bootImagePlatforms } from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
 import type { JsonObject, ResourceVerdict } from '@slipway/fleet/boot-images';
 import { type ImageCase, imageCases } from '@slipway/fleet/boot-images/testing';
@@ -18,21 +19,9 @@ import {
 
 useBootImagesCluster();
 
-/** As Infrastructure writes them. */
-const platformTypes: Record<ImageCase['platform'], string> = {
-  gcp: 'GCP',
-  aws: 'AWS',
-  azure: 'Azure',
-  alibabacloud: 'AlibabaCloud',
-  baremetal: 'BareMetal',
-  vsphere: 'VSphere',
-  openstack: 'OpenStack',
-  nutanix: 'Nutanix',
-  ibmcloud: 'IBMCloud',
-  powervs: 'PowerVS',
-  libvirt: 'Libvirt',
-  ovirt: 'oVirt',
-};
+/** As Infrastructure writes it. */
+const platformType = (platform: ImageCase['platform']): string =>
+  bootImagePlatforms.find((type) => type.toLowerCase() === platform) ?? '';
 const kubernetesNames = { x86_64: 'amd64', aarch64: 'arm64', ppc64le: 'ppc64le', s390x: 's390x' } as const;
 
 const platforms = [
@@ -85,7 +74,7 @@ describe('MachineSets of the Machine API', () => {
   it.each(platforms)(
     'on $name get the image of the release where that can be, and nothing else of them changes',
     async ({ platform, cloudName, cases }) => {
-      await prepare(platformTypes[platform]);
+      await prepare(platformType(platform));
       if (cloudName !== undefined) await cluster.setPlatform('Azure', { azure: { cloudName } });
       const before = await Promise.all(
         cases.map((each) => addMachineSet(each.name, each.spec, { annotations: annotationsOf(each) })),

@@ -294,6 +294,10 @@ export function createVerdictBoard(): VerdictBoard {
     for (const listener of listeners) listener();
   };
   return {
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     begin(kind, resources) {
       const keys = new Set(resources.map(keyOfMachines));
       // What is gone went while somebody else led.
@@ -317,10 +321,6 @@ export function createVerdictBoard(): VerdictBoard {
       if (findings.delete(keyOfMachines(resource)) || isUnseen) tell();
     },
     values: () => findings.values(),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
   };
 }
 

@@ -78,17 +78,7 @@ const templateCrd = (kind: string, versions: readonly string[]) => ({
   },
 });
 
-const templateCrds = [
-  templateCrd('AWSMachineTemplate', ['v1beta2']),
-  templateCrd('GCPMachineTemplate', ['v1beta1']),
-  templateCrd('AzureMachineTemplate', ['v1beta1']),
-  templateCrd('VSphereMachineTemplate', ['v1beta1', 'v1beta2']),
-  templateCrd('OpenStackMachineTemplate', ['v1beta1', 'v1beta2']),
-  templateCrd('NutanixMachineTemplate', ['v1beta1']),
-  templateCrd('IBMPowerVSMachineTemplate', ['v1beta2', 'v1beta3']),
-  templateCrd('IBMVPCMachineTemplate', ['v1beta1', 'v1beta2']),
-  templateCrd('Metal3MachineTemplate', ['v1beta1', 'v1beta2']),
-];
+const templateCrds = templateKinds.map(({ kind, versions }) => templateCrd(kind, versions));
 
 export interface RunWish extends Pick<RunOptions, 'killAtWrite'> {
   /** Awaited before each request leaves: somebody else is faster. */
