@@ -74,6 +74,10 @@ const untilAllHave = (config: string): Promise<void> =>
     expect(pool?.status?.conditions?.find(({ type }) => type === 'Updated')).toMatchObject({ status: 'True' });
   });
 
+/** History orders rendered configs by when they were made, and the API server notes that in whole seconds. */
+const untilLaterThan = (second: string): Promise<void> =>
+  until(() => expect(Date.now()).toBeGreaterThan(Date.parse(second) + 1000));
+
 beforeAll(async () => {
   fleet = await startFleet();
   controller = await fleet.controller();
@@ -81,8 +85,7 @@ beforeAll(async () => {
   old = metadata.name;
   for (const name of workers) await addWorker(name, old);
   await untilAllHave(old);
-  // History orders rendered configs by when they were made, and the API server notes that in whole seconds.
-  await until(() => expect(Date.now()).toBeGreaterThan(Date.parse(metadata.creationTimestamp ?? '') + 1000));
+  await untilLaterThan(metadata.creationTimestamp ?? '');
 }, 120_000);
 afterAll(() => fleet.stop());
 
