@@ -182,9 +182,11 @@ describe('a machine', () => {
   it('waits for its turn where its pool lets only so many pull', async () => {
     await cluster.addPool('worker');
     await cluster.patchPool('worker', { metadata: { annotations: { [maxPullingAnnotation]: '1' } } });
-    await cluster.addSet('release', 'worker');
     for (const name of ['n1', 'n2', 'n3']) await cluster.addNode(name, 'worker');
     run();
+    // The first turn is that of the first machine that is known: the three are, before there is something to pull.
+    for (const name of ['n1', 'n2', 'n3']) await untilTold(name);
+    await cluster.addSet('release', 'worker');
     const turns = (...names: string[]) =>
       until(async () => {
         const pulling: string[] = [];
