@@ -5,11 +5,13 @@ import { recordTestRun } from './house/test-run.ts';
 export interface Tally {
   passed: number;
   failed: number;
+  /** A line for each test that failed. */
+  failures: string[];
   skipped: string[];
 }
 
 /** `3 passed, 0 failed`, and the skipped ones only when there are any. */
-export function summaryLine({ passed, failed, skipped }: Tally): string {
+export function summaryLine({ passed, failed, skipped }: Omit<Tally, 'failures'>): string {
   const line = `${passed} passed, ${failed} failed`;
   return skipped.length > 0 ? `${line}, ${skipped.length} skipped` : line;
 }
@@ -27,7 +29,7 @@ export default class TestSummary implements Reporter {
     unhandledErrors: readonly unknown[],
     reason: string,
   ): Promise<void> {
-    const tally: Tally = { passed: 0, failed: unhandledErrors.length, skipped: [] };
+    const tally: Tally = { passed: 0, failed: unhandledErrors.length, failures: [], skipped: [] };
     for (const module of modules) count(module, tally);
     // A run can also fail as a whole, for instance when no control plane could be started for it.
     if (reason === 'failed' && tally.failed === 0) tally.failed = 1;
@@ -35,6 +37,7 @@ export default class TestSummary implements Reporter {
       process.exitCode = 1;
       console.log(['no test may be skipped where CI is set:', ...tally.skipped.map((line) => `  ${line}`)].join('\n'));
     }
+    for (const line of tally.failures) console.log(`failed: ${line}`);
     console.log(summaryLine(tally));
     const vitest = this.#vitest;
     if (vitest === undefined || tally.failed > 0 || !(await isWhole(modules, vitest))) return;
@@ -56,7 +59,9 @@ function refusesSkipped(env: NodeJS.ProcessEnv): boolean {
 
 function count(group: TestModule | TestSuite, tally: Tally): void {
   // A file that cannot be loaded, a hook that throws: a failure without a test of its own.
-  tally.failed += group.errors().length;
+  const errors = group.errors();
+  tally.failed += errors.length;
+  if (errors.length > 0) tally.failures.push(`${nameOf(group)}: ${firstLine(errors)}`);
   for (const child of group.children) {
     if (child.type === 'test') countTest(child, tally);
     else count(child, tally);
@@ -66,9 +71,16 @@ function count(group: TestModule | TestSuite, tally: Tally): void {
 function countTest(test: TestCase, tally: Tally): void {
   const result = test.result();
   if (result.state === 'passed') tally.passed += 1;
-  else if (result.state === 'failed') tally.failed += 1;
-  else {
+  else if (result.state === 'failed') {
+    tally.failed += 1;
+    tally.failures.push(`${nameOf(test)}: ${firstLine(result.errors)}`);
+  } else {
     const why = result.state === 'skipped' ? result.note : 'it was never finished';
-    tally.skipped.push(`${test.module.relativeModuleId} > ${test.fullName}: ${why ?? 'no reason given'}`);
+    tally.skipped.push(`${nameOf(test)}: ${why ?? 'no reason given'}`);
   }
 }
+
+const nameOf = (part: TestModule | TestSuite | TestCase): string =>
+  part.type === 'module' ? part.relativeModuleId : `${part.module.relativeModuleId} > ${part.fullName}`;
+
+const firstLine = (errors: readonly { message: string }[]): string => errors[0]?.message.split('\n')[0] ?? '';
