@@ -9,7 +9,6 @@ import {
 import { type ControllerDef, done } from '@slipway/kube';
 import { givenMachineConfigs } from './sources.ts';
 
-const fieldManager = 'slipway-built-in';
 const nameFor = (role: string): string => `00-${role}`;
 
 /** Keeps the operator's own MachineConfigs as this program brings them. */
@@ -20,16 +19,13 @@ export function builtInController(options: BuiltInOptions): ControllerDef {
     reads: [{ ...givenMachineConfigs, keysOf: ({ metadata }) => (wanted.has(metadata.name) ? [metadata.name] : []) }],
     owns: [{ resource: machineConfigs }],
     startsWith: builtInRoles.map(nameFor),
-    async reconcile(name, { read, client, log }) {
+    async reconcile(name, { read, write, log }) {
       const target = wanted.get(name);
       const found = read(machineConfigs).get(name);
       if (target === undefined || (found !== undefined && isAsWanted(found, target))) return done();
-      if (found === undefined) await client.create(machineConfigs, target, { fieldManager });
-      else {
-        // Force: a field of these that somebody else has taken is put back, as the admission policy promises.
-        const { resourceVersion } = found.metadata;
-        await client.apply(machineConfigs, target, { resourceVersion }, { fieldManager, force: true });
-      }
+      if (found === undefined) await write.create(machineConfigs, target);
+      // Force: a field of these that somebody else has taken is put back, as the admission policy promises.
+      else await write.apply(machineConfigs, found, target, { force: true });
       log.info(
         { machineConfig: name },
         found === undefined ? 'made a built-in MachineConfig' : 'put a built-in MachineConfig back',

@@ -1,6 +1,6 @@
 import { machineConfigPools } from '@slipway/api';
 import { missingPools } from '@slipway/fleet';
-import { type ControllerDef, done, isKubeError } from '@slipway/kube';
+import { type ControllerDef, done } from '@slipway/kube';
 
 const everyPool = 'default-pools';
 
@@ -10,21 +10,18 @@ export const defaultPoolsController: ControllerDef = {
   reads: [{ resource: machineConfigPools, as: 'metadata', keysOf: () => [everyPool] }],
   owns: [{ resource: machineConfigPools }],
   startsWith: [everyPool],
-  async reconcile(_, { read, client, events, log }) {
+  async reconcile(_, { read, write, events, log }) {
     const existing = [...read(machineConfigPools).values()].map((pool) => pool.metadata.name);
     for (const pool of missingPools(existing)) {
-      try {
-        const created = await client.create(machineConfigPools, pool, { fieldManager: 'slipway-default-pools' });
-        log.info({ pool: pool.metadata.name }, 'made the default pool');
-        events.record(machineConfigPools, created, {
-          type: 'Normal',
-          reason: 'DefaultPoolCreated',
-          message: `MachineConfigPool ${pool.metadata.name} did not exist and was created`,
-        });
-      } catch (error) {
-        // Somebody was faster, or our cache is behind: what counts is that it exists.
-        if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-      }
+      const created = await write.createIfAbsent(machineConfigPools, pool);
+      // Somebody was faster, or our cache is behind: what counts is that it exists.
+      if (created === undefined) continue;
+      log.info({ pool: pool.metadata.name }, 'made the default pool');
+      events.record(machineConfigPools, created, {
+        type: 'Normal',
+        reason: 'DefaultPoolCreated',
+        message: `MachineConfigPool ${pool.metadata.name} did not exist and was created`,
+      });
     }
     return done();
   },

@@ -1,7 +1,7 @@
 import { secrets } from '@slipway/api';
 import type { Secret } from '@slipway/api';
 import { MANAGED_BY_SLIPWAY, managedByLabel } from '@slipway/fleet';
-import type { Client, Name, Stored } from '@slipway/kube';
+import type { Name, Stored, Writer } from '@slipway/kube';
 
 /** A Secret as we want it; `data` in plain text. */
 export interface WantedSecret {
@@ -15,17 +15,16 @@ export interface WantedSecret {
 
 /** Makes it so, and writes nothing where it is so already. What others have put into labels and annotations stays. */
 export async function putSecret(
-  client: Client,
+  write: Writer,
   existing: Stored<Secret> | undefined,
   wanted: WantedSecret,
-  fieldManager: string,
 ): Promise<Stored<Secret>> {
   const data = Object.fromEntries(Object.entries(wanted.data).map(([key, text]) => [key, encode(text)]));
   const labels = { ...wanted.labels, [managedByLabel]: MANAGED_BY_SLIPWAY };
   const { annotations = {} } = wanted;
   if (existing === undefined) {
     const metadata = { ...wanted.name, labels, annotations };
-    return client.create(secrets, { metadata, type: wanted.type, data }, { fieldManager });
+    return write.create(secrets, { metadata, type: wanted.type, data });
   }
   const { metadata } = existing;
   const isSo =
@@ -39,12 +38,8 @@ export async function putSecret(
     metadata: { labels, annotations },
     data: { ...Object.fromEntries(gone.map((key) => [key, null])), ...data },
   };
-  const { resourceVersion, uid } = metadata;
-  return client.patch(secrets, wanted.name, { type: 'merge', body }, { resourceVersion, uid }, { fieldManager });
+  return write.patch(secrets, existing, body);
 }
-
-export const deleteSecret = (client: Client, { metadata }: Stored<Secret>): Promise<void> =>
-  client.delete(secrets, metadata, { uid: metadata.uid, resourceVersion: metadata.resourceVersion });
 
 const holds = (all: Readonly<Record<string, string>> = {}, some: Readonly<Record<string, string>>): boolean =>
   Object.entries(some).every(([key, value]) => all[key] === value);

@@ -13,7 +13,6 @@ import {
 } from '@slipway/fleet/boot-images';
 import { type Client, type Context, isKubeError, keyOf, type Read } from '@slipway/kube';
 import { putSecret } from '../managed-secret.ts';
-import { fieldManager } from './sources.ts';
 
 /** Ends of the names of Secrets whose change concerns whoever has user data of that role. */
 const MANAGED = managedStubName('');
@@ -72,12 +71,12 @@ export function createUserDataReader(): UserDataReader {
 }
 
 /** Makes or renews our copy. The Secrets that it is made of may be others by now: their change brings the resource back. */
-export async function keepCopy(copy: WantedCopy, namespace: string, { client, log }: Context): Promise<void> {
+export async function keepCopy(copy: WantedCopy, namespace: string, { client, write, log }: Context): Promise<void> {
   const { name, type, data, labels, annotations } = copy;
   const existing = await client.find(secrets, { namespace, name });
   const wanted = { name: { namespace, name }, type, data, labels, annotations };
   try {
-    const written = await putSecret(client, existing, wanted, fieldManager);
+    const written = await putSecret(write, existing, wanted);
     if (written !== existing) log.info({ secret: keyOf(written) }, 'wrote the copy of a customised stub');
   } catch (error) {
     // Many resources may have the same user data, and one of them was faster.

@@ -7,11 +7,11 @@ import {
   type Context,
   type ControllerDef,
   done,
-  isKubeError,
   type Source,
   type Stored,
+  type Writer,
 } from '@slipway/kube';
-import { deleteSecret, putSecret, textsIn, type WantedSecret } from '../managed-secret.ts';
+import { putSecret, textsIn, type WantedSecret } from '../managed-secret.ts';
 import { apiServerOf, type FoundApiServer, joiningKubeconfig } from './joining-kubeconfig.ts';
 import type { FirstBootOptions } from './options.ts';
 import { readInfrastructure } from './server-address.ts';
@@ -102,7 +102,6 @@ function readBootstrapToken(stored: Secret): BootstrapToken | undefined {
 }
 
 const kubeconfigKey = 'bootstrap-kubeconfig';
-const fieldManager = 'slipway-bootstrap-kubeconfig';
 const rootCaName = 'kube-root-ca.crt';
 const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' };
 const lookAgainMs = 3_600_000;
@@ -119,7 +118,7 @@ export function bootstrapKubeconfigController(options: FirstBootOptions): Contro
     owns: [{ resource: secrets }],
     startsWith: [kubeconfigKey],
     async reconcile(_, context) {
-      const { client, now } = context;
+      const { client, write, now } = context;
       if (isOpenShift(await readInfrastructure(client))) return done();
       const name = { namespace, name: serverSecrets.kubeconfig };
       const stored = await client.find(secrets, name);
@@ -130,9 +129,9 @@ export function bootstrapKubeconfigController(options: FirstBootOptions): Contro
         if (!apiServer.ok) return sayMissing(apiServer.missing, context);
         const token = step.use ?? (await makeToken(context, options));
         const data = { kubeconfig: joiningKubeconfig(apiServer.apiServer, token), 'ca.crt': apiServer.apiServer.ca };
-        await putSecret(client, stored, { name, type: 'Opaque', data }, fieldManager);
+        await putSecret(write, stored, { name, type: 'Opaque', data });
       }
-      await removeTokens(client, found, step);
+      await removeTokens(write, found, step);
       return again(untilDue(step.due, now()));
     },
   };
@@ -182,21 +181,19 @@ async function findApiServer(client: Client, options: FirstBootOptions): Promise
   });
 }
 
-async function makeToken({ client, log, now }: Context, options: FirstBootOptions): Promise<BootstrapToken> {
+async function makeToken({ write, log, now }: Context, options: FirstBootOptions): Promise<BootstrapToken> {
   const token = mintBootstrapToken(now(), options.bootstrapTokenLifetime);
-  await putSecret(client, undefined, bootstrapTokenSecret(token, options.namespace), fieldManager);
+  await putSecret(write, undefined, bootstrapTokenSecret(token, options.namespace));
   // The id is public: it is part of the Secret's name.
   log.info({ id: token.id, expires: new Date(token.expires).toISOString() }, 'made a bootstrap token for new machines');
   return token;
 }
 
 /** Also those that nobody can read: what is damaged lets no machine in. Kubernetes' own cleaner may be faster. */
-async function removeTokens(client: Client, { stored, tokens }: FoundTokens, { remove }: BootstrapStep): Promise<void> {
+async function removeTokens(write: Writer, { stored, tokens }: FoundTokens, { remove }: BootstrapStep): Promise<void> {
   const good = new Set(tokens.filter(({ id }) => !remove.includes(id)).map(({ id }) => secretNameOf(id)));
   for (const each of stored.filter(({ metadata }) => !good.has(metadata.name))) {
-    await deleteSecret(client, each).catch((error: unknown) => {
-      if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
-    });
+    await write.remove(secrets, each);
   }
 }
 

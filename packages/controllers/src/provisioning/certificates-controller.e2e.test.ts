@@ -1,7 +1,7 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
 import { namespaces, type Secret, secrets } from '@slipway/api';
 import { serverSecrets } from '@slipway/fleet';
-import { type Client, type Stored } from '@slipway/kube';
+import { type Client, createWriter, type Stored } from '@slipway/kube';
 import { connectToShared } from '@slipway/testing/control-plane';
 import { type ApiEvent, listEvents } from '@slipway/testing/resources';
 import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
@@ -230,8 +230,9 @@ describe('a controller that dies between two writes', () => {
   it.each([1, 2])('of a rotation (before write %i) leaves a server that old and new stubs believe', async (write) => {
     const old = await makeAuthority(new Date(Date.now() - 9 * year), 10 * year);
     const { authority: authorityName, serving: servingName } = serverSecrets;
+    const writer = createWriter(client, { fieldManager: 'test' });
     const put = (name: string, data: Record<string, string>) =>
-      putSecret(client, undefined, { name: { namespace, name }, type: 'kubernetes.io/tls', data }, 'test');
+      putSecret(writer, undefined, { name: { namespace, name }, type: 'kubernetes.io/tls', data });
     await put(authorityName, authorityData(old));
     await put(servingName, servingData(await issueServing(old, [host], new Date(), year)));
 

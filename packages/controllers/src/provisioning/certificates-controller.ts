@@ -33,14 +33,12 @@ import {
   servingData,
 } from './serving-certificate.ts';
 
-const fieldManager = 'slipway-certificates';
-
 /**
  * The CA of now, made or rotated where it is time. Everything about a CA is in one Secret and so in one write: there is
  * no moment at which a new key exists without the signatures that old machines need.
  */
 async function keepAuthority(context: Context, namespace: string, policy: Lifetime): Promise<Authority> {
-  const { client, events, log } = context;
+  const { client, write, events, log } = context;
   const name = { namespace, name: serverSecrets.authority };
   const stored = await client.find(secrets, name);
   const data = stored === undefined ? undefined : textsIn(stored, authorityFields);
@@ -51,12 +49,8 @@ async function keepAuthority(context: Context, namespace: string, policy: Lifeti
   if (step.do === 'keep' && old !== undefined) return old;
 
   const authority = await carryOut(step, old, now, policy.validity);
-  const written = await putSecret(
-    client,
-    stored,
-    { name, type: 'kubernetes.io/tls', data: authorityData(authority) },
-    fieldManager,
-  );
+  const wanted = { name, type: 'kubernetes.io/tls', data: authorityData(authority) };
+  const written = await putSecret(write, stored, wanted);
   const happening = authorityHappening(step, `Secret ${namespace}/${name.name}`, read);
   log[happening.type === 'Warning' ? 'warn' : 'info']({ reason: happening.reason }, happening.message);
   events.record(secrets, written, happening);
@@ -132,7 +126,7 @@ async function keepServing(
   hosts: readonly string[],
   policy: Lifetime,
 ): Promise<number> {
-  const { client, events, log } = context;
+  const { client, write, events, log } = context;
   const name = { namespace, name: serverSecrets.serving };
   const stored = await client.find(secrets, name);
   const read = stored === undefined ? undefined : readServing(textsIn(stored, ['tls.crt', 'tls.key']));
@@ -146,7 +140,7 @@ async function keepServing(
       ? { ...old, intermediates: authority.crossSigned }
       : await issueServing(authority, hosts, now, policy.validity);
   const wanted = { name, type: 'kubernetes.io/tls', data: servingData(serving) };
-  const written = await putSecret(client, stored, wanted, fieldManager);
+  const written = await putSecret(write, stored, wanted);
   const happening = servingHappening(step.why, read, `Secret ${namespace}/${name.name}`, hosts);
   log[happening.type === 'Warning' ? 'warn' : 'info']({ reason: happening.reason }, happening.message);
   events.record(secrets, written, happening);

@@ -8,12 +8,12 @@ import {
   type ControllerDef,
   done,
   type Happening,
-  isKubeError,
   type Read,
   type Source,
   type Stored,
+  type Writer,
 } from '@slipway/kube';
-import { deleteSecret, putSecret, textIn } from '../managed-secret.ts';
+import { putSecret, textIn } from '../managed-secret.ts';
 import { poolNames, poolSource } from '../sources.ts';
 import type { FirstBootOptions } from './options.ts';
 import { readInfrastructure, serverAddress } from './server-address.ts';
@@ -70,7 +70,6 @@ function mergedSources({ ignition }: AnyConfig): string[] {
 }
 
 const suffix = '-user-data-managed';
-const fieldManager = 'slipway-stubs';
 /** What we wrote last, so that a change of ours can be told from somebody else's. */
 const digestAnnotation = 'slipway.dev/stub-digest';
 
@@ -92,7 +91,7 @@ export function stubsController(options: FirstBootOptions): ControllerDef {
       }
       for (const namespace of machineNamespaces) {
         const place = { namespace, name: `${name}${suffix}` };
-        if (pool === undefined) await removeStub(place, context.client);
+        if (pool === undefined) await removeStub(place, context);
         else if (typeof stub === 'object') await keepStub(name, place, formOf(stub.text, namespace, options), context);
       }
       return done();
@@ -159,17 +158,17 @@ interface Place {
 }
 
 async function keepStub(pool: string, place: Place, data: StubData, context: Context): Promise<void> {
-  const { client, events, log } = context;
+  const { client, write, events, log } = context;
   if (!(await isUsable(client, place.namespace))) return;
   const existing = await client.find(secrets, place);
   const step = nextStub(existing === undefined ? undefined : keptStub(existing, data, pool));
   if (step === 'keep') return;
-  if (step === 'take over' && existing !== undefined) await keepCopy(client, existing, copyOf(place.name));
+  if (step === 'take over' && existing !== undefined) await keepCopy(write, existing, copyOf(place.name));
   const annotations = { [digestAnnotation]: digestOf(data) };
   const written =
     step === 'leave alone' && existing !== undefined
       ? existing
-      : await putSecret(client, existing, { name: place, type: 'Opaque', data, annotations }, fieldManager);
+      : await putSecret(write, existing, { name: place, type: 'Opaque', data, annotations });
   const happening = happeningOf(step, pool, place);
   log[happening.type === 'Warning' ? 'warn' : 'info']({ pool, namespace: place.namespace }, happening.message);
   events.record(secrets, written, happening);
@@ -198,23 +197,19 @@ async function isUsable(client: Client, name: string): Promise<boolean> {
 const copyOf = (name: string): string => `${name}-before-slipway`;
 
 /** The first copy counts: one that is there is from a run that was stopped between the two writes. */
-async function keepCopy(client: Client, { metadata, type, data }: Stored<Secret>, name: string): Promise<void> {
+async function keepCopy(write: Writer, { metadata, type, data }: Stored<Secret>, name: string): Promise<void> {
   const copy = {
     metadata: { name, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) },
     ...(type === undefined ? {} : { type }),
     ...(data === undefined ? {} : { data }),
   };
-  try {
-    await client.create(secrets, copy, { fieldManager });
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-  }
+  await write.createIfAbsent(secrets, copy);
 }
 
 /** The stub of a pool that is gone would lead machines to a server that knows no such pool. */
-async function removeStub(place: Place, client: Client): Promise<void> {
+async function removeStub(place: Place, { client, write }: Context): Promise<void> {
   const existing = await client.find(secrets, place);
-  if (existing !== undefined && isManaged(existing)) await deleteSecret(client, existing);
+  if (existing !== undefined && isManaged(existing)) await write.remove(secrets, existing);
 }
 
 function happeningOf(step: Exclude<StubStep, 'keep'>, pool: string, { namespace, name }: Place): Happening {

@@ -32,7 +32,7 @@ export function tokensController(options: FirstBootOptions): ControllerDef {
     ],
     owns: [{ resource: secrets }],
     startsWith: [allTokens],
-    async reconcile(_, { read, client, events, log, now }) {
+    async reconcile(_, { read, client, write, events, log, now }) {
       if (!(await wantsTokens(options, client))) return done();
       const stored = await client.find(secrets, { namespace, name });
       const data: Record<string, string> = {};
@@ -46,12 +46,7 @@ export function tokensController(options: FirstBootOptions): ControllerDef {
         data[pool] = JSON.stringify(next.tokens);
         due = Math.min(due, next.due);
       }
-      const written = await putSecret(
-        client,
-        stored,
-        { name: { namespace, name }, type: 'Opaque', data },
-        'slipway-provisioning-tokens',
-      );
+      const written = await putSecret(write, stored, { name: { namespace, name }, type: 'Opaque', data });
       for (const pool of damaged) {
         const message = `Secret ${namespace}/${name}: ${pool}: expected a JSON list of tokens, found something else. A new token was made; machines of the pool that were started with an earlier one are refused until they get a stub of now`;
         log.warn({ pool }, message);
