@@ -1,5 +1,5 @@
 // The OS images that a pool is rendered with: those of its stream, where streams are used, else those of the cluster.
-import { configMaps, type MachineConfigPool } from '@slipway/api';
+import { configMaps, type MachineConfigPool, osImagesConfigMap } from '@slipway/api';
 import {
   clusterImages,
   imagesOnStream,
@@ -8,7 +8,7 @@ import {
   trackedOf,
   type TrackedStream,
 } from '@slipway/fleet';
-import { hasSources, osImagesConfigMap } from '@slipway/fleet/stream-discovery';
+import { hasSources } from '@slipway/fleet/stream-discovery';
 import type { Gates, Read, Source } from '@slipway/kube';
 import { usesStreams } from './feature-gates.ts';
 import { clusterVersionSource, osImageStreamSource, type SourceOptions, sourcesIn, streamObjectIn } from './sources.ts';

@@ -12,6 +12,7 @@ import {
   type Node,
   type NodeCondition,
   nodes,
+  osImagesConfigMap,
   type OSImageStream,
   osImageStreams,
   osStreamAnnotation,
@@ -22,6 +23,7 @@ import {
   poolLabel,
   type Secret,
   secrets,
+  singletonName,
 } from '@slipway/api';
 import {
   decodeProblems,
@@ -31,7 +33,7 @@ import {
   streamsOf,
   trackedOf,
 } from '@slipway/fleet';
-import { configMapPair, osImagesConfigMap, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
+import { configMapPair, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
 import type { Read, Source, Stored } from '@slipway/kube';
 
 // Sources that are the same share one informer, so those that several controllers read stand here.
@@ -142,9 +144,6 @@ export const poolNames = (read: Read): string[] =>
 
 // What the controllers of OS image streams watch, and how the sources of a cluster are read out of it.
 
-/** The only OSImageStream there is, and the key of what happens once a cluster. */
-export const CLUSTER = 'cluster';
-
 export interface SourceOptions {
   /** Ours: where the ConfigMap with the OS images lives. */
   readonly namespace: string;
@@ -157,7 +156,7 @@ export interface SourceOptions {
 
 export const osImageStreamSource: Source<OSImageStream> = {
   resource: osImageStreams,
-  fieldSelector: `metadata.name=${CLUSTER}`,
+  fieldSelector: `metadata.name=${singletonName}`,
 };
 
 export const clusterVersionSource: Source<ClusterVersion> = {
@@ -189,7 +188,8 @@ export function sourcesIn(read: Read, options: SourceOptions): StreamSources {
   };
 }
 
-export const streamObjectIn = (read: Read): Stored<OSImageStream> | undefined => read(osImageStreams).get(CLUSTER);
+export const streamObjectIn = (read: Read): Stored<OSImageStream> | undefined =>
+  read(osImageStreams).get(singletonName);
 
 // What the status of a pool is to say of its OS image stream.
 

@@ -8,7 +8,7 @@ export interface OsStreamsOptions extends SourceOptions {
   readonly registry: MakeRegistry;
   /** The Secret with the cluster's pull secret, in its key .dockerconfigjson. */
   readonly pullSecret?: { readonly namespace: string; readonly name: string } | undefined;
-  /** The same as the manager has: what streams have left behind goes when their gate is turned off. */
+  /** The same as the manager has: whether the cluster may be upgraded depends on more than streams. */
   readonly gates: Gates;
   readonly retry?: RetryTimes | undefined;
 }

@@ -6,7 +6,9 @@ import {
   machineConfigPools,
   machineConfigs,
   nodes,
+  osImagesConfigMap,
   osStreamAnnotation,
+  osStreamImagesAnnotation,
   osStreamProblemAnnotation,
   secrets,
 } from '@slipway/api';
@@ -28,13 +30,14 @@ import {
   trackedAnnotations,
   trackedOf,
 } from '@slipway/fleet';
-import { configMapPair, hasSources, osImagesConfigMap } from '@slipway/fleet/stream-discovery';
+import { configMapPair, hasSources } from '@slipway/fleet/stream-discovery';
 import {
   again,
   type Client,
   type Context,
   type ControllerDef,
   done,
+  type Gate,
   type Next,
   type Read,
   type Stored,
@@ -115,7 +118,6 @@ function platformVersion(read: Read, namespace: string): string | null {
 
 type Pool = Stored<MachineConfigPool>;
 
-const fieldManager = 'slipway-os-streams';
 const WORKER = 'worker';
 /** Then the OS counts as unknown, and stays what it is. */
 const MOST_TRIES = 5;
@@ -130,7 +132,9 @@ export function poolStreamsController(options: OsStreamsOptions, registries: Kep
   };
   return {
     name: 'pool-streams',
-    gate: osStreamsGate,
+    gate: { name: osStreamsGate, whenOff: forgetStreams },
+    // That of the controller of the OSImageStream: pools of before have it.
+    fieldManager: 'slipway-os-streams',
     reads: [
       {
         resource: machineConfigPools,
@@ -161,6 +165,20 @@ export function poolStreamsController(options: OsStreamsOptions, registries: Kep
     },
   };
 }
+
+const annotations = [osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation] as const;
+
+/** They would be old by the time that the gate is on again; what the machines run tells then. */
+const forgetStreams: Gate['whenOff'] = async ({ client, write, log, signal }) => {
+  for await (const pool of client.list(machineConfigPools, { signal })) {
+    const left = annotations.filter((key) => pool.metadata.annotations?.[key] !== undefined);
+    if (left.length === 0) continue;
+    const gone = Object.fromEntries(left.map((key) => [key, null]));
+    await write.patch(machineConfigPools, pool, { metadata: { annotations: gone } });
+    const { name } = pool.metadata;
+    log.info({ pool: name }, 'the feature gate OSStreams is off: the OS image stream of the pool is forgotten');
+  }
+};
 
 /** Null: to be waited for. Where nothing says what streams there are, only a pool that asks for one has something to hear. */
 function streamsFor(pool: Pool, options: OsStreamsOptions, { read }: Context): Streams | null {
@@ -239,9 +257,7 @@ async function carryOut(pool: Pool, decision: PoolStream, context: Context): Pro
   const before = pool.metadata.annotations ?? {};
   const changed = Object.entries(annotations).filter(([key, value]) => (before[key] ?? null) !== value);
   if (changed.length === 0) return done();
-  const { uid, resourceVersion } = pool.metadata;
-  const patch = { type: 'merge', body: { metadata: { annotations: Object.fromEntries(changed) } } } as const;
-  await context.client.patch(machineConfigPools, pool.metadata, patch, { uid, resourceVersion }, { fieldManager });
+  await context.write.patch(machineConfigPools, pool, { metadata: { annotations: Object.fromEntries(changed) } });
   tell(pool, decision, new Set(changed.map(([key]) => key)), context);
   return done();
 }

@@ -1,4 +1,4 @@
-import { clusterOperators, type OSImageStream, osImageStreams, secrets } from '@slipway/api';
+import { clusterOperators, type OSImageStream, osImageStreams, secrets, singletonName } from '@slipway/api';
 import { canonicalJson, type CodedProblem, formatProblem } from '@slipway/fleet';
 import {
   digestOf,
@@ -14,19 +14,18 @@ import {
 } from '@slipway/fleet/stream-discovery';
 import {
   again,
-  type Client,
+  anyVersion,
   type Context,
   type ControllerDef,
   done,
-  isKubeError,
+  type Gate,
   type Next,
-  type Read,
   type Stored,
+  type Writer,
 } from '@slipway/kube';
 import { isRegistryError } from '@slipway/registry';
 import { osStreamsGate } from '../feature-gates.ts';
 import {
-  CLUSTER,
   clusterVersionSource,
   osImagesSource,
   osImageStreamSource,
@@ -34,69 +33,9 @@ import {
   sourcesIn,
   streamObjectIn,
 } from '../sources.ts';
-import { type OsStreamsOptions, usualPullSecret } from './options.ts';
-import { createRetryPace, type RetryPace } from './options.ts';
+import { createRetryPace, type OsStreamsOptions, type RetryPace, usualPullSecret } from './options.ts';
 import { digestOfPullSecret, type KeptRegistry } from './registry.ts';
-import { degradedBy, OPERATOR, operatorSource, sayOnOperator } from './upgradeable-controller.ts';
-
-// OSImageStream `cluster`, in as many writes as it takes, in an order that a kill between two of them does not harm.
-
-const fieldManager = 'slipway-os-streams';
-
-/** Gives what was written last; undefined: it was as wanted. */
-async function writeStreamObject(
-  current: Stored<OSImageStream> | undefined,
-  wanted: WantedStreamObject,
-  client: Client,
-): Promise<Stored<OSImageStream> | undefined> {
-  if (current === undefined) return patchStatus(await create(wanted, client), wanted, client);
-  // Status first: a default in spec must be one of the streams of the status. And the digest of the sources comes with the
-  // last write: until then all of it is done again.
-  const withStatus = isEqual(current.status, wanted.status) ? undefined : await patchStatus(current, wanted, client);
-  const before = withStatus ?? current;
-  return hasRest(before, wanted) ? withStatus : patchRest(before, wanted, client);
-}
-
-/** Without status it counts for nothing, whatever its annotations say. */
-function create({ spec, annotations }: WantedStreamObject, client: Client): Promise<Stored<OSImageStream>> {
-  const kept = Object.fromEntries(
-    Object.entries(annotations).filter((entry): entry is [string, string] => entry[1] !== null),
-  );
-  return client.create(osImageStreams, { metadata: { name: CLUSTER, annotations: kept }, spec }, { fieldManager });
-}
-
-function patchStatus(
-  { metadata }: Stored<OSImageStream>,
-  { status }: WantedStreamObject,
-  client: Client,
-): Promise<Stored<OSImageStream>> {
-  const { uid, resourceVersion } = metadata;
-  // A merge patch puts a list whole in place of the old one.
-  const patch = { type: 'merge', body: { status } } as const;
-  return client.patch(
-    osImageStreams,
-    metadata,
-    patch,
-    { uid, resourceVersion },
-    { subresource: 'status', fieldManager },
-  );
-}
-
-function patchRest(
-  { metadata }: Stored<OSImageStream>,
-  { spec, annotations }: WantedStreamObject,
-  client: Client,
-): Promise<Stored<OSImageStream>> {
-  const { uid, resourceVersion } = metadata;
-  const patch = { type: 'merge', body: { metadata: { annotations }, spec } } as const;
-  return client.patch(osImageStreams, metadata, patch, { uid, resourceVersion }, { fieldManager });
-}
-
-const hasRest = ({ metadata, spec }: Stored<OSImageStream>, wanted: WantedStreamObject): boolean =>
-  spec.defaultStream === wanted.spec.defaultStream &&
-  Object.entries(wanted.annotations).every(([key, value]) => (metadata.annotations?.[key] ?? null) === value);
-
-const isEqual = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
+import { degradedBy, degradedReason, OPERATOR, operatorSource, sayOnOperator } from './upgradeable-controller.ts';
 
 // Keeps OSImageStream `cluster` as the release payload says. While what it is made from is the same, no registry is asked and
 // nothing is written.
@@ -107,10 +46,10 @@ const LOOK_AGAIN_MS = 1000;
 export function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
   const { namespace, pullSecret = usualPullSecret } = options;
   const pace = createRetryPace(options.retry);
-  const once = (): string[] => [CLUSTER];
+  const once = (): string[] => [singletonName];
   return {
     name: 'os-streams',
-    gate: osStreamsGate,
+    gate: { name: osStreamsGate, whenOff: withdraw },
     reads: [
       osImageStreamSource,
       { ...osImagesSource(namespace), keysOf: once },
@@ -124,12 +63,12 @@ export function osStreamsController(options: OsStreamsOptions, registries: KeptR
       { resource: clusterOperators },
       { resource: clusterOperators, subresource: 'status' },
     ],
-    startsWith: [CLUSTER],
+    startsWith: [singletonName],
     listen: () => registries.close,
     async reconcile(_, context) {
       const sources = sourcesIn(context.read, options);
       const current = context.unsure
-        ? await context.client.find(osImageStreams, { name: CLUSTER })
+        ? await context.client.find(osImageStreams, { name: singletonName })
         : streamObjectIn(context.read);
       if (current?.metadata.deletionTimestamp !== undefined) return again(LOOK_AGAIN_MS);
       if (!hasSources(sources)) return settle([], context);
@@ -143,6 +82,22 @@ export function osStreamsController(options: OsStreamsOptions, registries: KeptR
     },
   };
 }
+
+/** While the OSImageStream is there, admission holds pools to its streams. */
+const withdraw: Gate['whenOff'] = async (context) => {
+  const { client, write, log } = context;
+  const object = await client.find(osImageStreams, { name: singletonName });
+  if (object !== undefined && object.metadata.deletionTimestamp === undefined) {
+    await write.remove(osImageStreams, anyVersion(object.metadata));
+    log.info('the feature gate OSStreams is off: removed OSImageStream cluster');
+  }
+  // Upgradeable has a writer that works whether the gate is on or off.
+  const operator = await client.find(clusterOperators, { name: OPERATOR });
+  const isDegraded = operator?.status?.conditions?.some(
+    ({ type, reason }) => type === 'Degraded' && reason === degradedReason,
+  );
+  if (isDegraded === true) await sayOnOperator(operator, degradedBy([]), context);
+};
 
 interface Parts {
   readonly context: Context;
@@ -187,19 +142,14 @@ async function discover(sources: StreamSources, { context, registries, secret }:
 async function write(
   next: NextStreamObject,
   current: Stored<OSImageStream> | undefined,
-  { client, log }: Context,
+  { write: writer, log }: Context,
 ): Promise<Stored<OSImageStream> | undefined | 'behind'> {
   if (next.type === 'leave') return undefined;
-  try {
-    const written = await writeStreamObject(current, next.wanted, client);
-    const { availableStreams, defaultStream } = next.wanted.status;
-    const streams = availableStreams.map(({ name }) => name);
-    if (written !== undefined) log.info({ streams, defaultStream }, 'wrote OSImageStream cluster');
-    return written;
-  } catch (error) {
-    if (isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) return 'behind';
-    throw error;
-  }
+  const written = await writeStreamObject(current, next.wanted, writer);
+  const { availableStreams, defaultStream } = next.wanted.status;
+  const streams = availableStreams.map(({ name }) => name);
+  if (typeof written === 'object') log.info({ streams, defaultStream }, 'wrote OSImageStream cluster');
+  return written;
 }
 
 /** What was found on the way, and what did not work: in the log, and on the object where there is one. */
@@ -224,12 +174,46 @@ function tell(
   }
 }
 
-async function settle(problems: readonly CodedProblem[], { read, client, now }: Context): Promise<Next> {
-  await sayOnOperator(operatorIn(read), degradedBy(problems), client, now());
+async function settle(problems: readonly CodedProblem[], context: Context): Promise<Next> {
+  await sayOnOperator(context.read(clusterOperators).get(OPERATOR), degradedBy(problems), context);
   return done();
 }
 
-const operatorIn = (read: Read) => read(clusterOperators).get(OPERATOR);
-
 const releaseImageOf = ({ release }: StreamSources): string | null =>
   release !== null && 'image' in release ? release.image : null;
+
+// OSImageStream `cluster`, in as many writes as it takes, in an order that a kill between two of them does not harm.
+
+/** Gives what was written last; undefined: it was as wanted. */
+async function writeStreamObject(
+  current: Stored<OSImageStream> | undefined,
+  { status, spec, annotations }: WantedStreamObject,
+  write: Writer,
+): Promise<Stored<OSImageStream> | undefined | 'behind'> {
+  if (current === undefined) {
+    // Without status it counts for nothing, whatever its annotations say.
+    const metadata = { name: singletonName, annotations: withoutNulls(annotations) };
+    const created = await write.createIfAbsent(osImageStreams, { metadata, spec });
+    return created === undefined ? 'behind' : write.patchStatus(osImageStreams, created, status);
+  }
+  // Status first: a default in spec must be one of the streams of the status. And the digest of the sources comes with the
+  // last write: until then all of it is done again.
+  const withStatus = isEqual(current.status, status)
+    ? undefined
+    : await write.patchStatus(osImageStreams, current, status);
+  const before = withStatus ?? current;
+  if (hasRest(before, { spec, annotations })) return withStatus;
+  return write.patch(osImageStreams, before, { metadata: { annotations }, spec });
+}
+
+const withoutNulls = (annotations: WantedStreamObject['annotations']): Record<string, string> =>
+  Object.fromEntries(Object.entries(annotations).filter((entry): entry is [string, string] => entry[1] !== null));
+
+const hasRest = (
+  { metadata, spec }: Stored<OSImageStream>,
+  wanted: Pick<WantedStreamObject, 'spec' | 'annotations'>,
+): boolean =>
+  spec.defaultStream === wanted.spec.defaultStream &&
+  Object.entries(wanted.annotations).every(([key, value]) => (metadata.annotations?.[key] ?? null) === value);
+
+const isEqual = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);

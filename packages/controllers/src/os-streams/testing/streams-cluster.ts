@@ -8,6 +8,7 @@ import {
   machineConfigs,
   namespaces,
   nodes,
+  osImagesConfigMap,
   type OSImageStream,
   osImageStreams,
   secrets,
@@ -108,7 +109,7 @@ export async function startStreamsCluster(way: WayToRegistry = {}): Promise<Stre
       await client.patch(secrets, pullSecret, { type: 'merge', body: { data: loginWith(password) } }, {});
     },
     async setConfigMap(data) {
-      const name = { namespace, name: 'machine-config-osimageurl' };
+      const name = { namespace, name: osImagesConfigMap };
       await removeIfThere(client, configMaps, name);
       if (data !== null) await client.create(configMaps, { metadata: name, data });
     },
