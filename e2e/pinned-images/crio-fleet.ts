@@ -117,7 +117,7 @@ function startControllers(client: Client): RunningControllers {
   const controllers = [
     rolloutController({ gates }),
     machineConfigNodesController(),
-    ...pinnedImagesControllers({ gates, metrics }),
+    ...pinnedImagesControllers({ metrics }),
   ];
   return runControllers(client, controllers, { gates, metrics });
 }

@@ -1,13 +1,13 @@
 // Tells every machine which sets of images to hold, and whether it may pull now: one annotation of its MachineConfigNode.
-import { machineConfigNodes, machineConfigPools, nodes, pinAssignmentAnnotation } from '@slipway/api';
+import { machineConfigNodes, machineConfigPools, nodes, pinAssignmentAnnotation, singletonName } from '@slipway/api';
+import { forEachLimit } from '@slipway/base/concurrency';
 import { assignSets, encodeAssignment, type PinAssignment } from '@slipway/fleet';
-import { again, type Context, type ControllerDef, done, isKubeError } from '@slipway/kube';
+import { again, type Context, type ControllerDef, done, type Gate, isKubeError } from '@slipway/kube';
 import { pinnedImagesGate } from '../feature-gates.ts';
 import { createPinViews } from '../fleet-index.ts';
 import { fleetNodes, imageSets, pinRecords } from '../sources.ts';
 import { fieldManager } from './pool-sets-controller.ts';
 
-const CLUSTER = 'cluster';
 /** Those that are left are told when those that were told are seen; this is for one whose daemon wrote in between. */
 const LEFT_MS = 500;
 /** Short enough that a single set is not felt to wait, long enough for the next one of several to come. */
@@ -16,16 +16,16 @@ const WRITERS = 16;
 /** So that a change of mind is seen soon, also where there are thousands to tell. */
 const TELL_AT_ONCE = 200;
 /** A decision looks at every machine: while hundreds of them report in a second, several reports are answered at once. */
-const betweenRuns = (machines: number): number => Math.min(500, Math.floor(machines / 2));
+export const betweenRuns = (machines: number): number => Math.min(500, Math.floor(machines / 2));
 
-const always = (): string[] => [CLUSTER];
+const always = (): string[] => [singletonName];
 
 /** All machines at once, because a limit of pulls is a matter of all of them. */
 export function assignmentsController(): ControllerDef {
   const views = createPinViews();
   return {
     name: 'pin-assignments',
-    gate: pinnedImagesGate,
+    gate: { name: pinnedImagesGate, whenOff: withdrawAssignments },
     fieldManager,
     reads: [
       { resource: machineConfigPools, keysOf: always, settles: false },
@@ -35,7 +35,7 @@ export function assignmentsController(): ControllerDef {
       { ...pinRecords, keysOf: always, settles: false },
     ],
     owns: [{ resource: machineConfigNodes }],
-    startsWith: [CLUSTER],
+    startsWith: [singletonName],
     settleMs: SETTLE_MS,
     minIntervalMs: (_, read) => betweenRuns(read(nodes).size),
     async reconcile(_, context) {
@@ -51,24 +51,33 @@ export function assignmentsController(): ControllerDef {
   };
 }
 
+/** So that machines let their images go. */
+const withdrawAssignments: Gate['whenOff'] = async ({ client, write, signal, log }) => {
+  let count = 0;
+  let conflict: unknown;
+  for await (const record of client.list(machineConfigNodes, { signal })) {
+    if (record.metadata.annotations?.[pinAssignmentAnnotation] === undefined) continue;
+    try {
+      await write.patch(machineConfigNodes, record, { metadata: { annotations: { [pinAssignmentAnnotation]: null } } });
+      count += 1;
+    } catch (error) {
+      // One that its daemon has just written to shall not keep the others waiting.
+      if (isKubeError(error, 'SLW_KUBE_CONFLICT')) conflict = error;
+      else if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
+    }
+  }
+  if (count > 0) log.info({ nodes: count }, 'the feature gate PinnedImages is off: machines let their images go');
+  if (conflict !== undefined) throw conflict;
+};
+
 /** Whether there is somebody left who was not told. */
 async function tell(changed: ReadonlyMap<string, PinAssignment>, context: Context): Promise<boolean> {
   // Turns that end are told before turns that begin.
-  const queue = [...changed].sort(([, a], [, b]) => Number(a.mayPull) - Number(b.mayPull)).slice(0, TELL_AT_ONCE);
-  let missed = changed.size - queue.length;
-  async function work(): Promise<void> {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      try {
-        if (!(await tellOne(next[0], next[1], context))) missed += 1;
-      } catch (error) {
-        queue.length = 0;
-        throw error;
-      }
-    }
-  }
-  const ended = await Promise.allSettled(Array.from({ length: Math.min(WRITERS, queue.length) }, work));
-  const problem = ended.find((result) => result.status === 'rejected');
-  if (problem !== undefined) throw problem.reason;
+  const next = [...changed].sort(([, a], [, b]) => Number(a.mayPull) - Number(b.mayPull)).slice(0, TELL_AT_ONCE);
+  let missed = changed.size - next.length;
+  await forEachLimit(next, WRITERS, async ([name, assignment]) => {
+    if (!(await tellOne(name, assignment, context))) missed += 1;
+  });
   if (changed.size > 0) context.log.info({ nodes: changed.size - missed }, 'machines were told which images to pin');
   return missed > 0;
 }

@@ -1,15 +1,24 @@
 // Keeps in each pool the PinnedImageSets that match it by label, beside those that a person put there.
 import { addedImageSetsAnnotation, type MachineConfigPool, machineConfigPools } from '@slipway/api';
 import { addedSetsOf, encodeAddedSets, nextPoolSets, setNamesOf } from '@slipway/fleet';
-import { type Context, type ControllerDef, done, type Stored } from '@slipway/kube';
+import { type Context, type ControllerDef, done, type Gate, type Stored } from '@slipway/kube';
 import { pinnedImagesGate } from '../feature-gates.ts';
 import { everyPool, imageSets, setsIn } from '../sources.ts';
 
 export const fieldManager = 'slipway-pinned-images';
 
+/** What a person put into a pool stays. */
+const withdrawSets: Gate['whenOff'] = async (context) => {
+  for await (const pool of context.client.list(machineConfigPools, { signal: context.signal })) {
+    if (pool.metadata.annotations?.[addedImageSetsAnnotation] === undefined) continue;
+    await keepSets(pool, nextPoolSets(pool, []), context);
+  }
+};
+
 export const poolSetsController: ControllerDef = {
   name: 'pool-image-sets',
-  gate: pinnedImagesGate,
+  gate: { name: pinnedImagesGate, whenOff: withdrawSets },
+  fieldManager,
   reads: [{ resource: machineConfigPools }, { ...imageSets, keysOf: everyPool }],
   owns: [{ resource: machineConfigPools }],
   async reconcile(name, context) {
@@ -23,10 +32,10 @@ export const poolSetsController: ControllerDef = {
 type Wanted = Pick<ReturnType<typeof nextPoolSets>, 'names' | 'added'>;
 
 /** The names and the memory of who put them there change in one write: else a person's and ours could be mixed up. */
-export async function keepSets(
+async function keepSets(
   pool: Stored<MachineConfigPool>,
   { names, added }: Wanted,
-  { client, log }: Pick<Context, 'client' | 'log'>,
+  { write, log }: Pick<Context, 'write' | 'log'>,
 ): Promise<void> {
   const before = setNamesOf(pool);
   if (isSame(before, names) && isSame(addedSetsOf(pool), added)) return;
@@ -34,14 +43,7 @@ export async function keepSets(
     metadata: { annotations: { [addedImageSetsAnnotation]: added.length === 0 ? null : encodeAddedSets(added) } },
     spec: { pinnedImageSets: names.length === 0 ? null : names.map((name) => ({ name })) },
   };
-  const { uid, resourceVersion } = pool.metadata;
-  await client.patch(
-    machineConfigPools,
-    pool.metadata,
-    { type: 'merge', body },
-    { uid, resourceVersion },
-    { fieldManager },
-  );
+  await write.patch(machineConfigPools, pool, body);
   log.info(
     {
       pool: pool.metadata.name,

@@ -1,10 +1,11 @@
 import { type MachineConfigPool, machineConfigPools, nodes, pinSummaryAnnotation } from '@slipway/api';
 import { decodeSummary, encodeSummary, nextPoolSets, type PinSummary, summaryOf, tooManySets } from '@slipway/fleet';
-import { again, type Context, type ControllerDef, done, type Metrics, type Stored } from '@slipway/kube';
+import { again, type Context, type ControllerDef, done, type Gate, type Metrics, type Stored } from '@slipway/kube';
 import { pinnedImagesGate } from '../feature-gates.ts';
 import { Gauge } from 'prom-client';
 import { createPinViews, type PinView } from '../fleet-index.ts';
 import { everyPool, fleetNodes, imageSets, pinRecords, setsIn } from '../sources.ts';
+import { betweenRuns } from './assignments-controller.ts';
 import { fieldManager } from './pool-sets-controller.ts';
 
 export interface PinMetrics {
@@ -40,15 +41,16 @@ type Pool = Stored<MachineConfigPool>;
 const BETWEEN_MS = 1000;
 /** A set that was only just named may be on its way to us. */
 const MISSING_AFTER_MS = 5000;
-const betweenRuns = (machines: number): number => Math.min(500, Math.floor(machines / 2));
 
 export function summariesController(metrics?: Pick<Metrics, 'registry'>): ControllerDef {
   const views = createPinViews();
-  const memories: Memories = { lastRuns: new Map(), writtenAt: new Map(), missingSince: new Map() };
+  const missingSince: MissingSince = new Map();
   const measured = metrics === undefined ? undefined : createPinMetrics(metrics);
   return {
     name: 'pin-summaries',
-    gate: pinnedImagesGate,
+    gate: { name: pinnedImagesGate, whenOff: withdrawSummaries },
+    fieldManager,
+    minIntervalMs: (_, read) => betweenRuns(read(nodes).size),
     reads: [
       { resource: machineConfigPools },
       { ...imageSets, keysOf: everyPool },
@@ -59,35 +61,35 @@ export function summariesController(metrics?: Pick<Metrics, 'registry'>): Contro
     async reconcile(name, context) {
       const pool = context.read(machineConfigPools).get(name);
       if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
-        for (const memory of Object.values(memories)) memory.delete(name);
+        missingSince.delete(name);
         measured?.observe(name, null);
         return done();
       }
       const now = context.now().getTime();
-      const wait = (memories.lastRuns.get(name) ?? 0) + betweenRuns(context.read(nodes).size) - now;
-      if (wait > 0) return again(wait);
-      memories.lastRuns.set(name, now);
-      const { view, waitMs } = withoutFresh(views.view(context.read), name, memories, now);
+      const { view, waitMs } = withoutFresh(views.view(context.read), name, missingSince, now);
       const summary = summarise(pool, view, context);
       measured?.observe(name, summary);
-      const waits = [waitMs, await write(pool, summary, memories, context)].filter((each) => each !== null);
-      return waits.length === 0 ? done() : again(Math.min(...waits));
+      await writeSummary(pool, summary, context);
+      return waitMs === null ? done() : again(waitMs);
     },
   };
 }
 
-/** All of it only for pacing, so that it may be forgotten in a restart. By pool. */
-interface Memories {
-  readonly lastRuns: Map<string, number>;
-  readonly writtenAt: Map<string, number>;
-  readonly missingSince: Map<string, ReadonlyMap<string, number>>;
-}
+const withdrawSummaries: Gate['whenOff'] = async ({ client, write, signal }) => {
+  for await (const pool of client.list(machineConfigPools, { signal })) {
+    if (pool.metadata.annotations?.[pinSummaryAnnotation] === undefined) continue;
+    await write.patch(machineConfigPools, pool, { metadata: { annotations: { [pinSummaryAnnotation]: null } } });
+  }
+};
+
+/** By pool and set. Only for pacing, so that it may be forgotten in a restart. */
+type MissingSince = Map<string, ReadonlyMap<string, number>>;
 
 /** The view without sets that are missing only since a moment, and how long until they count as missing. */
 function withoutFresh(
   view: PinView,
   name: string,
-  { missingSince }: Memories,
+  missingSince: MissingSince,
   now: number,
 ): { view: PinView; waitMs: number | null } {
   const pool = view.pools.get(name);
@@ -112,23 +114,13 @@ function summarise(pool: Pool, { pools, nodes: machines }: PinView, { read }: Co
   return summaryOf(facts, machines, pools, tooMany === null ? [] : [tooMany]);
 }
 
-/** Milliseconds until it may be written; null: it says what is so. */
-async function write(
-  pool: Pool,
-  summary: PinSummary | null,
-  { writtenAt }: Memories,
-  { client, now }: Context,
-): Promise<number | null> {
-  const { name, uid, resourceVersion, annotations = {} } = pool.metadata;
-  const before = annotations[pinSummaryAnnotation];
+async function writeSummary(pool: Pool, summary: PinSummary | null, { write }: Context): Promise<void> {
+  const before = pool.metadata.annotations?.[pinSummaryAnnotation];
   const next = summary === null ? null : encodeSummary(summary);
-  if ((before ?? null) === next) return null;
-  const wait = (writtenAt.get(name) ?? -Infinity) + BETWEEN_MS - now().getTime();
-  if (wait > 0 && !isTurn(before === undefined ? null : decodeSummary(before), summary)) return wait;
-  const patch = { type: 'merge', body: { metadata: { annotations: { [pinSummaryAnnotation]: next } } } } as const;
-  await client.patch(machineConfigPools, pool.metadata, patch, { uid, resourceVersion }, { fieldManager });
-  writtenAt.set(name, now().getTime());
-  return null;
+  if ((before ?? null) === next) return;
+  const isUrgent = isTurn(before === undefined ? null : decodeSummary(before), summary);
+  const body = { metadata: { annotations: { [pinSummaryAnnotation]: next } } };
+  await write.patchThrottled(machineConfigPools, pool, body, { minIntervalMs: isUrgent ? 0 : BETWEEN_MS });
 }
 
 /** Whether a condition of the pool becomes true or false by it. */

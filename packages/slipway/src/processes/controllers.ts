@@ -126,7 +126,7 @@ function controllersOf(
       metrics,
       canary: settings.bootImageCanary,
     }),
-    ...pinnedImagesControllers({ gates, metrics }),
+    ...pinnedImagesControllers({ metrics }),
     ...(settings.ironic === undefined
       ? []
       : [

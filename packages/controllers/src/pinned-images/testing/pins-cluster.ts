@@ -134,7 +134,7 @@ function run(client: Client, { gate = true, elected = false, killAtWrite }: RunW
   const controllers = [
     rolloutController({ gates }),
     machineConfigNodesController(),
-    ...pinnedImagesControllers({ gates, metrics }),
+    ...pinnedImagesControllers({ metrics }),
   ];
   const election = elected ? { client, lease: { namespace, name: 'slipway-controllers' } } : undefined;
   const running = runControllers(client, controllers, { gates, metrics, election, killAtWrite });
