@@ -1,4 +1,4 @@
-// What can be measured of drains, by the name that dashboards and alerts for such fleets ask for.
+// Empties a node that asks for it, as far as the budgets of its pods allow, and lets pods come back when it asks for them.
 import { type Node, nodes, podDisruptionBudgets, pods } from '@slipway/api';
 import { drainFactsOf, type DrainStep, isBeingDrained, keepWhatDecides, nextDrainStep } from '@slipway/fleet/drain';
 import {
@@ -11,11 +11,9 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { fleetNodes } from '../sources.ts';
-import { type Cordoned, createLooks, type DrainMemory, emptyNode } from './empty-node.ts';
+import { type Cordoned, createLooks, emptyNode, type Looks } from './empty-node.ts';
 import { createDrainMetrics } from './metrics.ts';
-import { answerChange, cordonChange, createNodeWriter, disownChange, uncordonChange } from './patch-node.ts';
-
-// Empties a node that asks for it, as far as the budgets of its pods allow, and lets pods come back when it asks for them.
+import { answerChange, cordonChange, disownChange, patchNode, uncordonChange } from './patch-node.ts';
 
 export interface DrainOptions {
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
@@ -27,7 +25,6 @@ const WORKERS = 32;
 
 export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
   const looks = createLooks(metrics === undefined ? undefined : createDrainMetrics(metrics));
-  const writer = createNodeWriter();
   return {
     name: 'drain',
     reads: [
@@ -47,8 +44,6 @@ export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
     // One that does not lead any more has nothing to say about drains.
     listen: () => looks.forgetAll,
     async reconcile(name, context) {
-      // What we wrote is on its way, and brings this node back here.
-      if (writer.isBehind(name, context.read(nodes))) return done();
       const node = context.read(nodes).get(name);
       if (node === undefined) {
         looks.forget(name);
@@ -56,40 +51,35 @@ export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
       }
       const step = nextDrainStep(drainFactsOf(node), context.read(nodes).size === 1);
       if (step.type !== 'cordon' && step.type !== 'empty') looks.forget(name);
-      return take(step, node, { looks, writer }, context);
+      return take(step, node, looks, context);
     },
   };
 }
 
-async function take(step: DrainStep, node: Stored<Node>, memory: DrainMemory, context: Context): Promise<Next> {
+async function take(step: DrainStep, node: Stored<Node>, looks: Looks, context: Context): Promise<Next> {
   switch (step.type) {
     case 'rest':
       return done();
     case 'disown':
-      await memory.writer.patch(node, disownChange, context.client);
+      await patchNode(node, disownChange, context.write);
       return done();
     case 'spare':
-      await spare(step, node, memory, context);
+      await spare(step, node, context);
       return done();
     case 'cordon':
-      return emptyNode(await cordon(step, node, memory, context), memory, context);
+      return emptyNode(await cordon(step, node, context), looks, context);
     case 'empty':
-      return emptyNode({ node, drain: step, isFresh: false }, memory, context);
+      return emptyNode({ node, drain: step, isFresh: false }, looks, context);
     case 'uncordon':
-      await uncordon(step, node, memory, context);
+      await uncordon(step, node, context);
       return done();
   }
 }
 
 type Of<T extends DrainStep['type']> = Extract<DrainStep, { type: T }>;
 
-async function spare(
-  step: Of<'spare'>,
-  node: Stored<Node>,
-  { writer }: DrainMemory,
-  { client, events, log }: Context,
-): Promise<void> {
-  await writer.patch(node, answerChange(step.wish), client);
+async function spare(step: Of<'spare'>, node: Stored<Node>, { write, events, log }: Context): Promise<void> {
+  await patchNode(node, answerChange(step.wish), write);
   const message =
     `Nothing is drained for the update to ${step.wish.config}: there is no other node that pods could go to. ` +
     'They are interrupted if the machine reboots';
@@ -97,29 +87,18 @@ async function spare(
   events.record(nodes, node, { type: 'Normal', reason: 'Drain', message });
 }
 
-async function cordon(
-  { wish, ours, since }: Of<'cordon'>,
-  node: Stored<Node>,
-  { writer }: DrainMemory,
-  context: Context,
-): Promise<Cordoned> {
+async function cordon({ wish, ours, since }: Of<'cordon'>, node: Stored<Node>, context: Context): Promise<Cordoned> {
   const now = context.now();
-  const cordoned = await writer.patch(node, cordonChange(ours, since, now), context.client);
+  const cordoned = await patchNode(node, cordonChange(ours, since, now), context.write);
   const message = `No new pods are placed on the node: it is drained for the update to ${wish.config}`;
   if (ours) context.events.record(nodes, node, { type: 'Normal', reason: 'Cordon', message });
   context.log.info({ cordonedBefore: !ours }, 'a drain begins');
   return { node: cordoned, drain: { type: 'empty', wish, since: since ?? now.getTime() }, isFresh: true };
 }
 
-async function uncordon(
-  step: Of<'uncordon'>,
-  node: Stored<Node>,
-  { writer }: DrainMemory,
-  context: Context,
-): Promise<void> {
-  const { client, events, log } = context;
+async function uncordon(step: Of<'uncordon'>, node: Stored<Node>, { write, events, log }: Context): Promise<void> {
   try {
-    await writer.patch(node, uncordonChange(step.wish, step.ours), client);
+    await patchNode(node, uncordonChange(step.wish, step.ours), write);
   } catch (error) {
     if (isKubeError(error, 'SLW_KUBE_FORBIDDEN', 'SLW_KUBE_INVALID')) {
       events.record(nodes, node, { type: 'Warning', reason: 'FailedToUncordon', message: error.message });

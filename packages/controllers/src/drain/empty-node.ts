@@ -13,7 +13,7 @@ import { again, type Context, done, type Next, type Stored } from '@slipway/kube
 import type { DrainMetrics } from './metrics.ts';
 import { evictPods, type Refusal, retryAt, type SortedPods, sortPods } from './evict-pods.ts';
 import { HOUR, isTimeToWarn, lookAfter, retryAfter } from './pace.ts';
-import { answerChange, type NodeWriter, tellBlocked } from './patch-node.ts';
+import { answerChange, patchNode, tellBlocked } from './patch-node.ts';
 
 // When a drain was last looked at, and when it is again. What is true of a drain is on its Node: this is only the pace, and a
 // new process, which knows nothing of it, looks at once.
@@ -93,17 +93,7 @@ export interface Cordoned {
   readonly isFresh: boolean;
 }
 
-export interface DrainMemory {
-  readonly looks: Looks;
-  readonly writer: NodeWriter;
-}
-
-export async function emptyNode(
-  { node, drain, isFresh }: Cordoned,
-  memory: DrainMemory,
-  context: Context,
-): Promise<Next> {
-  const { looks, writer } = memory;
+export async function emptyNode({ node, drain, isFresh }: Cordoned, looks: Looks, context: Context): Promise<Next> {
   const now = context.now().getTime();
   const budgets = budgetsIn(context);
   const last = looks.last(node, drain);
@@ -115,7 +105,7 @@ export async function emptyNode(
     now,
     budgetsNow: (pod) => stateOf(budgets(pod)),
   });
-  if (isNobody(sorted)) return finish(node, drain, memory, context);
+  if (isNobody(sorted)) return finish(node, drain, looks, context);
   const mayEvict = isFresh || sorted.evict.length === 0 || (await isStillWanted(node, drain, context));
   // The watch brings what the node asks for by now, and the node back here.
   if (!mayEvict) return done();
@@ -124,7 +114,7 @@ export async function emptyNode(
   const look = lookOf({ sorted, refused, since: drain.since, now, last });
   looks.note(node, drain, look);
   const isLoud = isTimeToWarn(drain.since, last?.at ?? null, now);
-  await tellBlocked(node, { refused, stuck: sorted.stuck, budgets, isLoud }, writer, context);
+  await tellBlocked(node, { refused, stuck: sorted.stuck, budgets, isLoud }, context);
   look.isTold = true;
   return again(Math.max(0, look.nextAt - context.now().getTime()));
 }
@@ -178,13 +168,8 @@ async function evict(wanted: readonly PodFacts[], budgets: BudgetsOf, context: C
   }));
 }
 
-async function finish(
-  node: Stored<Node>,
-  drain: Drain,
-  { looks, writer }: DrainMemory,
-  context: Context,
-): Promise<Next> {
-  await writer.patch(node, answerChange(drain.wish), context.client);
+async function finish(node: Stored<Node>, drain: Drain, looks: Looks, context: Context): Promise<Next> {
+  await patchNode(node, answerChange(drain.wish), context.write);
   looks.forget(node.metadata.name);
   const seconds = Math.max(0, Math.round((context.now().getTime() - drain.since) / 1000));
   const message =

@@ -1,4 +1,5 @@
 // Asks the API server to evict pods; which of them may go, it decides by their budgets.
+import { mapLimit } from '@slipway/base/concurrency';
 import type { PodFacts } from '@slipway/fleet/drain';
 import { type Client, isKubeError, type KubeObject, type Resource } from '@slipway/kube';
 import { retryAfter, STUCK_AFTER } from './pace.ts';
@@ -22,24 +23,8 @@ export interface EvictOptions {
 
 /** Those that were refused. Rejects when the API server cannot be asked; some may have been evicted then. */
 export async function evictPods(pods: readonly PodFacts[], options: EvictOptions): Promise<RefusedPod[]> {
-  const queue = [...pods];
-  const refused: RefusedPod[] = [];
-  let failed = false;
-  async function work(): Promise<void> {
-    for (let pod = queue.shift(); pod !== undefined && !failed; pod = queue.shift()) {
-      try {
-        const refusal = await evict(pod, options);
-        if (refusal !== null) refused.push(refusal);
-      } catch (error) {
-        failed = true;
-        throw error;
-      }
-    }
-  }
-  const ended = await Promise.allSettled(Array.from({ length: Math.min(AT_ONCE, queue.length) }, work));
-  const problem = ended.find((result) => result.status === 'rejected');
-  if (problem !== undefined) throw problem.reason;
-  return refused;
+  const answers = await mapLimit(pods, AT_ONCE, (pod) => evict(pod, options));
+  return answers.filter((refusal) => refusal !== null);
 }
 
 /** Null: it goes, or is gone. */

@@ -1,3 +1,4 @@
+// What can be measured of drains, by the name that dashboards and alerts for such fleets ask for.
 import type { Metrics } from '@slipway/kube';
 import { Gauge } from 'prom-client';
 

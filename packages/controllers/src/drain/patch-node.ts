@@ -15,9 +15,18 @@ import {
   type Obstacle,
   type PodFacts,
 } from '@slipway/fleet/drain';
-import type { Client, Context, Store, Stored } from '@slipway/kube';
-import { createFreshness } from '../freshness.ts';
+import type { Context, Stored, Writer } from '@slipway/kube';
 import { ownerOf, type Refusal } from './evict-pods.ts';
+
+export const patchNode = (
+  node: Stored<Node>,
+  { unschedulable, annotations }: NodeChange,
+  write: Writer,
+): Promise<Stored<Node>> =>
+  write.patch(nodes, node, {
+    metadata: { annotations },
+    ...(unschedulable !== undefined && { spec: { unschedulable } }),
+  });
 
 interface NodeChange {
   /** Null: pods may come. Left out: as it is. */
@@ -58,29 +67,6 @@ const blockedChange = (text: string): NodeChange => ({
   annotations: { [drainBlockedAnnotation]: text === '' ? null : text },
 });
 
-export interface NodeWriter {
-  patch(node: Stored<Node>, change: NodeChange, client: Client): Promise<Stored<Node>>;
-  /** The watch has not brought what was written last: what it shows was decided on before. */
-  isBehind(name: string, seen: Pick<Store<Node>, 'get'>): boolean;
-}
-
-export function createNodeWriter(): NodeWriter {
-  const fresh = createFreshness();
-  return {
-    async patch({ metadata }, { unschedulable, annotations }, client) {
-      const { uid, resourceVersion } = metadata;
-      const body = { metadata: { annotations }, ...(unschedulable !== undefined && { spec: { unschedulable } }) };
-      const patch = { type: 'merge', body } as const;
-      const written = await client.patch(nodes, metadata, patch, { uid, resourceVersion }, { fieldManager });
-      fresh.wrote(nodes.kind, written);
-      return written;
-    },
-    isBehind: (name, seen) => fresh.isBehind(nodes.kind, seen, name),
-  };
-}
-
-const fieldManager = 'slipway-drain';
-
 // Says on the Node what its drain waits for: the daemon's conditions and the rollout's have it from there.
 
 /** Of so many pods people are told the names. */
@@ -95,17 +81,12 @@ export interface InTheWay {
 }
 
 /** Nothing is written where the Node says so already. */
-export async function tellBlocked(
-  node: Stored<Node>,
-  inTheWay: InTheWay,
-  writer: NodeWriter,
-  context: Context,
-): Promise<void> {
-  const { client, events, log } = context;
+export async function tellBlocked(node: Stored<Node>, inTheWay: InTheWay, context: Context): Promise<void> {
+  const { write, events, log } = context;
   const text = await textOf(inTheWay, context);
   const { blocked } = drainFactsOf(node);
   if (text !== blocked) {
-    await writer.patch(node, blockedChange(text), client);
+    await patchNode(node, blockedChange(text), write);
     log.info({ text }, text === '' ? 'nothing is in the way of a drain any more' : 'a drain is blocked');
   }
   if (text === '') return;
