@@ -44,7 +44,6 @@ import { carryOut, type Scene } from './execute-step.ts';
 import { isIronicError } from './ironic/ironic-error.ts';
 import { createHostMetrics, type HostMetrics, tell, warning } from './report.ts';
 import { createDroppedFields, type DroppedFields, writeHostStatus, writeImageStatus } from './write-status.ts';
-import { createWriter, type Writer } from './writer.ts';
 
 export type Look = { readonly drive: Drive; readonly driveProblem: null } | { drive: null; driveProblem: string };
 
@@ -97,7 +96,6 @@ export function dataImagesController(options: DataImagesOptions): ControllerDef 
   const { besideOperator = false } = options;
   const times: Times = { ...usualOptions, ...usualRest, ...options.times };
   const metrics = options.metrics === undefined ? undefined : createHostMetrics(options.metrics);
-  const writer = createWriter();
   const dropped = createDroppedFields();
   let ironic: Ironic | undefined;
   return {
@@ -113,10 +111,8 @@ export function dataImagesController(options: DataImagesOptions): ControllerDef 
       dropped.clear();
     },
     async reconcile(key, context) {
-      // What we wrote is on its way, and brings this host back here.
-      if (writer.isBehind(key, context.read)) return done();
       ironic ??= options.ironic();
-      return reconcile(key, { ironic, writer, dropped, metrics, times, besideOperator, context });
+      return reconcile(key, { ironic, dropped, metrics, times, besideOperator, context });
     },
   };
 }
@@ -146,7 +142,6 @@ const credentialsSource: Source<Secret> = {
 
 interface Shell {
   readonly ironic: Ironic;
-  readonly writer: Writer;
   readonly dropped: DroppedFields;
   readonly metrics: HostMetrics | undefined;
   readonly times: Times;
@@ -187,11 +182,11 @@ async function objectsOf(
 }
 
 async function withoutHost(image: Stored<DataImage>, shell: Shell): Promise<Next> {
-  const { writer, context } = shell;
+  const { context } = shell;
   const seen = dataImageSeen(image, undefined, context.now().getTime());
   if (stepWithoutHost(seen).type === 'release image') {
     const finalizers = (image.metadata.finalizers ?? []).filter((each) => each !== imageFinalizer);
-    await writer.patch(dataImages, image, { metadata: { finalizers } }, context.client);
+    await context.write.patch(dataImages, image, { metadata: { finalizers } });
     return done();
   }
   const { namespace = '', name } = image.metadata;
@@ -212,14 +207,13 @@ async function takeStep(
   if (step.type !== 'wait') {
     tell(step, { ...said, hostMemory: facts.host.memory, imageSeen: facts.dataImage }, shell.context);
   }
-  const { ironic, writer, metrics, context } = shell;
+  const { ironic, metrics, context } = shell;
   const scene: Scene = {
     ...said,
     facts: decidedOn,
     driverInfo: bmc.driverInfo,
     options,
     ironic,
-    writer,
     metrics,
     context,
   };
@@ -309,12 +303,12 @@ async function say(
   { host, image, facts, secret }: Said & { readonly facts: HostFacts; readonly secret: Stored<Secret> | undefined },
   shell: Shell,
 ): Promise<Said> {
-  const { writer, context, metrics, besideOperator } = shell;
+  const { context, metrics, besideOperator } = shell;
   const isOurs = !besideOperator && !facts.host.isForeign && facts.host.externallyProvisioned;
   const seen = facts.dataImage;
   if (seen !== null) metrics?.failures(`${facts.host.namespace}/${facts.host.name}`, failuresOf(seen));
   return {
-    host: isOurs ? await writeHostStatus(host, hostStatus(facts, step), secret, writer, context) : host,
+    host: isOurs ? await writeHostStatus(host, hostStatus(facts, step), secret, context) : host,
     image:
       image === undefined || seen === null
         ? undefined

@@ -24,10 +24,9 @@ import {
   type StepOptions,
   type WantedNode,
 } from '@slipway/fleet/hosts';
-import type { Context, Stored } from '@slipway/kube';
+import { type Context, isKubeError, type Resource, type Stored } from '@slipway/kube';
 import { isIronicError } from './ironic/ironic-error.ts';
 import type { HostMetrics } from './report.ts';
-import type { Writer } from './writer.ts';
 
 export interface Scene {
   readonly host: Stored<BareMetalHost>;
@@ -36,7 +35,6 @@ export interface Scene {
   readonly driverInfo: DriverInfo | null;
   readonly options: StepOptions;
   readonly ironic: Ironic;
-  readonly writer: Writer;
   readonly metrics: HostMetrics | undefined;
   readonly context: Context;
 }
@@ -67,18 +65,11 @@ function write(step: Write, scene: Scene): Promise<unknown> {
   }
 }
 
-const rememberHost = (memory: HostMemory, { host, writer, context }: Scene): Promise<Stored<BareMetalHost>> =>
-  writer.patch(bareMetalHosts, host, annotated(hostMemoryAnnotation, encodeMemory(memory)), context.client);
+const rememberHost = (memory: HostMemory, { host, context }: Scene): Promise<Stored<BareMetalHost>> =>
+  context.write.patch(bareMetalHosts, host, annotated(hostMemoryAnnotation, encodeMemory(memory)));
 
-function rememberDrive(memory: DriveMemory, scene: Scene): Promise<Stored<DataImage>> {
-  const { writer, context } = scene;
-  return writer.patch(
-    dataImages,
-    imageOf(scene),
-    annotated(driveMemoryAnnotation, encodeMemory(memory)),
-    context.client,
-  );
-}
+const rememberDrive = (memory: DriveMemory, scene: Scene): Promise<Stored<DataImage>> =>
+  scene.context.write.patch(dataImages, imageOf(scene), annotated(driveMemoryAnnotation, encodeMemory(memory)));
 
 const annotated = (name: string, value: string | null) => ({ metadata: { annotations: { [name]: value } } });
 
@@ -89,7 +80,7 @@ function imageOf({ image }: Scene): Stored<DataImage> {
 
 function changeHost(
   step: Exclude<Write, { type: 'remember host' | 'remember drive' | 'claim image' | 'release image' }>,
-  { host, facts, writer, context }: Scene,
+  { host, facts, context }: Scene,
 ): Promise<unknown> {
   const finalizers = host.metadata.finalizers ?? [];
   const bodies = {
@@ -110,7 +101,7 @@ function changeHost(
     'hold off': () => annotated(ownRebootAnnotation, holdValue(facts.now)),
     'release hold': () => annotated(ownRebootAnnotation, null),
   };
-  return writer.patch(bareMetalHosts, host, bodies[step.type](), context.client);
+  return context.write.patch(bareMetalHosts, host, bodies[step.type]());
 }
 
 const ownRebootAnnotation = `${rebootAnnotation}/${ownRebootKey}`;
@@ -127,7 +118,7 @@ async function changeImage(what: 'claim image' | 'release image', scene: Scene):
           finalizers: [...others, imageFinalizer],
           ownerReferences: [...ownerReferences.filter(({ uid }) => uid !== owner.uid), owner],
         };
-  await scene.writer.patch(dataImages, image, { metadata }, scene.context.client);
+  await scene.context.write.patch(dataImages, image, { metadata });
 }
 
 async function callFor(step: Call, scene: Scene): Promise<void> {
@@ -154,16 +145,36 @@ async function rememberFirst(step: Call, scene: Scene): Promise<Remembered> {
 async function rememberAfter(
   after: NonNullable<ReturnType<typeof afterCall>>,
   { host, image }: Remembered,
-  { writer, context }: Scene,
+  { context }: Scene,
 ): Promise<void> {
   if ('host' in after) {
-    const name = hostMemoryAnnotation;
-    const from = host.metadata.annotations?.[name];
-    await writer.replaceAnnotation(bareMetalHosts, host, { name, from, to: encodeMemory(after.host) }, context.client);
+    await replaceAnnotation(bareMetalHosts, host, hostMemoryAnnotation, encodeMemory(after.host), context);
   } else if (image !== undefined) {
-    const name = driveMemoryAnnotation;
-    const from = image.metadata.annotations?.[name];
-    await writer.replaceAnnotation(dataImages, image, { name, from, to: encodeMemory(after.drive) }, context.client);
+    await replaceAnnotation(dataImages, image, driveMemoryAnnotation, encodeMemory(after.drive), context);
+  }
+}
+
+/** How often somebody else may be faster. */
+const MAX_TRIES = 10;
+
+/** Replaces what we have written there before, whatever has become of the rest. Fine where it is not there any more. */
+async function replaceAnnotation<T extends BareMetalHost | DataImage>(
+  resource: Resource<T>,
+  object: Stored<T>,
+  name: string,
+  value: string,
+  { client, write }: Context,
+): Promise<void> {
+  const before = object.metadata.annotations?.[name];
+  let seen: Stored<T> | undefined = object;
+  for (let tries = 1; seen !== undefined && seen.metadata.annotations?.[name] === before; tries += 1) {
+    try {
+      await write.patch(resource, seen, annotated(name, value));
+      return;
+    } catch (error) {
+      if (tries === MAX_TRIES || !isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
+      seen = await client.find(resource, object.metadata);
+    }
   }
 }
 

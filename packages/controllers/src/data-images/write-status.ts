@@ -5,7 +5,6 @@ import { isRecord } from '@slipway/base/json';
 import { canonicalJson } from '@slipway/fleet';
 import type { DataImageFindings, HostFindings } from '@slipway/fleet/hosts';
 import { type Context, keyOf, setCondition, type Stored } from '@slipway/kube';
-import type { Writer } from './writer.ts';
 
 /** One object's status, as it shall be and as it is, without times. */
 export interface StatusSeen {
@@ -36,10 +35,9 @@ export function createDroppedFields(): DroppedFields {
 
 // What was found, in the status of a host that is ours and of its DataImage: written where it differs from what is there.
 
-type Writes = Pick<Context, 'client' | 'now'>;
+type Writes = Pick<Context, 'write' | 'now'>;
 
 interface ImageWrites {
-  readonly writer: Writer;
   readonly dropped: DroppedFields;
   readonly context: Writes;
 }
@@ -48,13 +46,12 @@ export async function writeHostStatus(
   host: Stored<BareMetalHost>,
   { credentials, ...found }: HostFindings,
   secret: Stored<Secret> | undefined,
-  writer: Writer,
-  { client, now }: Writes,
+  { write, now }: Writes,
 ): Promise<Stored<BareMetalHost>> {
   const wanted = { ...found, errorType: found.errorType ?? null, ...triedCredentials(credentials, secret) };
   if (isIn(host.status, wanted)) return host;
   const status = { ...wanted, lastUpdated: now().toISOString() };
-  return writer.patchStatus(bareMetalHosts, host, status, client);
+  return write.patchStatus(bareMetalHosts, host, status);
 }
 
 function triedCredentials(credentials: HostFindings['credentials'], secret: Stored<Secret> | undefined): object {
@@ -67,7 +64,7 @@ function triedCredentials(credentials: HostFindings['credentials'], secret: Stor
 export async function writeImageStatus(
   image: Stored<DataImage>,
   { attached, ...found }: DataImageFindings,
-  { writer, dropped, context }: ImageWrites,
+  { dropped, context }: ImageWrites,
 ): Promise<Stored<DataImage>> {
   const { generation, uid } = image.metadata;
   const now = context.now();
@@ -79,7 +76,7 @@ export async function writeImageStatus(
   const seenIn = ({ status }: DataImage) => ({ uid, wanted: { ...fields, update }, found: ours(status) });
   if (dropped.areKnown(key, seenIn(image))) return image;
   const status = { ...wanted, lastReconciled: now.toISOString() };
-  const written = await writer.patchStatus(dataImages, image, status, context.client);
+  const written = await context.write.patchStatus(dataImages, image, status);
   if (isIn(written.status, wanted)) dropped.forget(key);
   else dropped.remember(key, seenIn(written));
   return written;
