@@ -1,3 +1,4 @@
+import { backoffMs } from '@slipway/base/backoff';
 import type { Gates } from '@slipway/kube';
 import type { SourceOptions } from '../sources.ts';
 import type { MakeRegistry } from './registry.ts';
@@ -41,7 +42,7 @@ export function createRetryPace({ firstMs, mostMs }: RetryTimes = usualTimes): R
     waitFor: (what, now) => (last?.what === what ? Math.max(0, last.notBefore - now) : 0),
     failed(what, now) {
       const count = failures(what) + 1;
-      const wait = Math.min(mostMs, firstMs * 2 ** Math.min(count - 1, 20));
+      const wait = backoffMs({ firstMs, maxMs: mostMs }, count);
       last = { what, count, notBefore: now + wait };
       return wait;
     },

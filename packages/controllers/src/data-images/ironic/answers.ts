@@ -1,6 +1,7 @@
 import { isRecord } from '@slipway/base/json';
+import { printableLine } from '@slipway/base/text';
 import type { Drive, KnownNode } from '@slipway/fleet/hosts';
-import { inOneLine, IronicError } from './ironic-error.ts';
+import { IronicError } from './ironic-error.ts';
 
 /** What is asked of a node: no more, since driver_info is nobody's business. */
 export const nodeFields = [
@@ -36,7 +37,7 @@ export function readNode(body: unknown, asked: string): KnownNode {
     powerState: textOrNull(node, 'power_state', asked),
     targetPowerState: textOrNull(node, 'target_power_state', asked),
     reservation: textOrNull(node, 'reservation', asked),
-    lastError: lastError === null ? null : inOneLine(lastError, LONGEST_ERROR),
+    lastError: lastError === null ? null : printableLine(lastError, LONGEST_ERROR),
     maintenance,
     ...oursIn(node['extra']),
   };

@@ -1,4 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { type Backoff, backoffMs, halfJitter } from '@slipway/base/backoff';
+import { type Clock, systemClock } from '@slipway/base/clock';
 import type { Ironic, IronicOptions, WantedNode } from '@slipway/fleet/hosts';
 import { nodeFields, readDrive, readNode } from './answers.ts';
 import { IronicError, isIronicError } from './ironic-error.ts';
@@ -35,20 +36,10 @@ function minorOf(value: string | readonly string[] | undefined): number | undefi
 
 const defaults = { timeoutMs: 30_000, driveTimeoutMs: 120_000, conflictRetries: 4 };
 
-/** Waits so long, or until the signal. Tests bring their own. */
-export type Sleep = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+const betweenConflicts: Backoff = { firstMs: 250, maxMs: 30_000, jitter: halfJitter };
 
-const systemSleep: Sleep = async (ms, signal) => {
-  try {
-    await wait(ms, undefined, signal === undefined ? {} : { signal });
-  } catch {
-    signal?.throwIfAborted();
-  }
-};
-
-const FIRST_WAIT_MS = 250;
-
-export function createIronic(options: IronicOptions, sleep: Sleep = systemSleep): Ironic {
+/** Tests bring their own clock. */
+export function createIronic(options: IronicOptions, clock: Pick<Clock, 'sleep'> = systemClock): Ironic {
   const { timeoutMs, driveTimeoutMs, conflictRetries } = withDefaults(options);
   const endpoint = parseEndpoint(options.url);
   const transport = createTransport({ endpoint, ca: options.ca, auth: options.auth });
@@ -89,7 +80,7 @@ export function createIronic(options: IronicOptions, sleep: Sleep = systemSleep)
         return;
       } catch (error) {
         if (round >= conflictRetries || !isIronicError(error, 'SLW_IRONIC_CONFLICT')) throw error;
-        await sleep(FIRST_WAIT_MS * 2 ** round * (0.5 + Math.random() / 2), call.signal);
+        await clock.sleep(backoffMs(betweenConflicts, round + 1), call.signal);
       }
     }
   }

@@ -1,4 +1,6 @@
+import { CodedError, errorGuard } from '@slipway/base/coded-error';
 import { isRecord } from '@slipway/base/json';
+import { printableLine } from '@slipway/base/text';
 import type { ControllerErrorCode } from '../../errors.ts';
 
 export type IronicErrorCode = Extract<ControllerErrorCode, `SLW_IRONIC_${string}`>;
@@ -19,14 +21,12 @@ export interface IronicErrorDetails {
   readonly cause?: unknown;
 }
 
-export class IronicError extends Error {
+export class IronicError extends CodedError<IronicErrorCode> {
   override readonly name = 'IronicError';
-  readonly code: IronicErrorCode;
   readonly status: number | undefined;
 
   constructor(code: IronicErrorCode, text: string, { asked, status, cause }: IronicErrorDetails = {}) {
-    super(asked === undefined ? text : `Ironic at ${asked}: ${text}`, cause === undefined ? undefined : { cause });
-    this.code = code;
+    super(code, asked === undefined ? text : `Ironic at ${asked}: ${text}`, { cause });
     this.status = status;
   }
 
@@ -36,10 +36,9 @@ export class IronicError extends Error {
   }
 }
 
-export const isIronicError = (error: unknown, ...codes: IronicErrorCode[]): error is IronicError =>
-  error instanceof IronicError && (codes.length === 0 || codes.includes(error.code));
+export const isIronicError = errorGuard(IronicError);
 
-const LONGEST = 600;
+const MAX_WORDS = 600;
 
 /** Why Ironic says no, in its own words: JSON within a string of JSON. Undefined: these are not words of an Ironic. */
 export function readFault(text: string): string | undefined {
@@ -55,7 +54,7 @@ export function readFault(text: string): string | undefined {
 /** The error that a status means which is not a success. */
 export function faultOf(status: number, words: string | undefined, asked: string): IronicError {
   const code = codeOf(status, words);
-  const found = words === undefined ? `status ${status}` : `status ${status}: ${inOneLine(words)}`;
+  const found = words === undefined ? `status ${status}` : `status ${status}: ${printableLine(words, MAX_WORDS)}`;
   return new IronicError(code, `expected a yes, found ${found}. ${wayOut[code] ?? ''}`.trim(), { asked, status });
 }
 
@@ -80,15 +79,6 @@ const wayOut: Partial<Record<IronicErrorCode, string>> = {
   SLW_IRONIC_NOT_FOUND: 'It may have just been deleted',
   SLW_IRONIC_CONFLICT: 'It is tried again later',
 };
-
-/** Fit for a message: in one line, not too long, without control characters. */
-export function inOneLine(text: string, longest = LONGEST): string {
-  const line = text
-    .slice(0, longest * 2)
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim();
-  return line.length > longest ? `${line.slice(0, longest)}…` : line;
-}
 
 function parse(text: string): unknown {
   try {

@@ -1,102 +1,7 @@
-import { X509Certificate } from 'node:crypto';
-import { createSecureContext, getCACertificates } from 'node:tls';
-import { systemCode } from '@slipway/base/http';
+import { classifyFailure, createAgent, createDeadline, inspectCertificates, readBounded } from '@slipway/base/http';
 import type { IronicAuth } from '@slipway/fleet/hosts';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { faultOf, IronicError, readFault } from './ironic-error.ts';
-
-const LONGEST_AUTH = 4096;
-
-const refuse = (text: string): IronicError => new IronicError('SLW_IRONIC_OPTIONS', text);
-
-/** The address of Ironic without its version. */
-export function parseEndpoint(text: string): URL {
-  const url = URL.parse(text);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw refuse('the URL of Ironic: expected http://HOST:PORT or https://HOST:PORT, found something else');
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw refuse('the URL of Ironic: expected no user name or password in it. Put them into a file, USERNAME:PASSWORD');
-  }
-  if (url.search !== '' || url.hash !== '') {
-    throw refuse('the URL of Ironic: expected nothing after its path, found a query or a fragment');
-  }
-  url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
-  return url;
-}
-
-/** Refuses what is not certificates: Node passes over them, and the mistake would show as an untrusted Ironic. */
-function checkAuthorities(pem: string): void {
-  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  if (found.length === 0) throw refuse('the CA of Ironic: expected certificates in PEM, found none');
-  for (const [index, one] of found.entries()) {
-    try {
-      void new X509Certificate(one);
-    } catch {
-      throw refuse(`the CA of Ironic: expected certificates in PEM, found that number ${index + 1} cannot be read`);
-    }
-  }
-}
-
-/** The one line of a file: USERNAME:PASSWORD. A password may have colons in it. */
-export function parseAuth(text: string): IronicAuth {
-  const line = text.replace(/\r?\n$/, '');
-  const colon = line.indexOf(':');
-  // Control characters cannot be sent, and a second line is a mistake. What was found may be a password: it is not shown.
-  if (line.length > LONGEST_AUTH || colon < 1 || colon === line.length - 1 || /\p{Cc}/u.test(line)) {
-    throw refuse('the credentials for Ironic: expected one line, USERNAME:PASSWORD, found something else');
-  }
-  return { username: line.slice(0, colon), password: line.slice(colon + 1) };
-}
-
-const late = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT', 'TimeoutError']);
-const ended = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
-
-const untrusted =
-  /^(CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
-
-/** What it means that no answer came. */
-function noAnswer(error: unknown, asked: string): IronicError {
-  const code = systemCode(error);
-  const details = { asked, cause: error };
-  if (late.has(code)) return silent(asked, error);
-  if (untrusted.test(code)) {
-    const text = `expected a certificate that is trusted, found one that is not (${code}). Give the authority that signed it (CA of Ironic); it is never accepted unverified`;
-    return new IronicError('SLW_IRONIC_TLS', text, details);
-  }
-  if (/^(ERR_SSL_|EPROTO$)/.test(code)) {
-    const text = `expected TLS, found something else (${code}). Check the port, and whether the URL begins with http or https`;
-    return new IronicError('SLW_IRONIC_TLS', text, details);
-  }
-  if (error instanceof Error && error.name === 'HTTPParserError') {
-    // Not as the cause: it holds the bytes that came.
-    return new IronicError('SLW_IRONIC_ANSWER', 'expected HTTP, found something else. Check host and port', { asked });
-  }
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
-    return new IronicError('SLW_IRONIC_LIMIT', 'expected headers of a usual size, found more', { asked });
-  }
-  if (ended.has(code)) {
-    const text = `expected an answer, found that the connection ended (${code}). Check Ironic's log, and what stands between`;
-    return new IronicError('SLW_IRONIC_CUT', text, details);
-  }
-  const text = `expected a connection, found none (${code || 'it broke'}). Check that Ironic runs, its host and port, and the network between`;
-  return new IronicError('SLW_IRONIC_UNREACHABLE', text, details);
-}
-
-/** What it means that an answer did not come to its end. */
-function cutAnswer(error: unknown, asked: string): IronicError {
-  const code = systemCode(error);
-  if (late.has(code)) return silent(asked, error);
-  const text = `expected the whole answer, found that the connection ended in the middle of it (${code || 'no reason given'}). Check Ironic's log, and what stands between`;
-  return new IronicError('SLW_IRONIC_CUT', text, { asked, cause: error });
-}
-
-const silent = (asked: string, cause: unknown): IronicError =>
-  new IronicError(
-    'SLW_IRONIC_SILENT',
-    'expected an answer, found none in time. Check the load of Ironic, the network between, and whether the BMC of the host answers',
-    { asked, cause },
-  );
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -130,54 +35,53 @@ export interface TransportOptions {
   readonly auth: IronicAuth | undefined;
 }
 
-const MOST_BYTES = 1024 * 1024;
-const MOST_FAULT_BYTES = 64 * 1024;
+const MAX_BYTES = 1024 * 1024;
+const MAX_FAULT_BYTES = 64 * 1024;
 
 export function createTransport({ endpoint, ca, auth }: TransportOptions): Transport {
-  const agent = new Agent({
-    allowH2: false,
-    pipelining: 1,
-    maxHeaderSize: 64 * 1024,
-    connect: endpoint.protocol === 'https:' ? trusting(ca) : {},
-  });
+  const { protocol } = endpoint;
+  if (protocol === 'https:' && ca !== undefined) checkAuthorities(ca);
+  const agent = createAgent({ protocol, ca });
   const closing = new AbortController();
   const authorization = auth === undefined ? {} : { authorization: basic(auth) };
   const hidden = auth === undefined ? [] : [auth.password];
 
   async function send(call: Call): Promise<Answer> {
-    const { method, path, timeoutMs } = call;
-    const asked = `${endpoint.host}: ${method} ${path}`;
-    const stops = [closing.signal, ...(call.signal === undefined ? [] : [call.signal])];
-    const stopped = AbortSignal.any(stops);
-    const signal = AbortSignal.any([...stops, AbortSignal.timeout(timeoutMs)]);
-    const options = {
-      origin: endpoint.origin,
-      path: `${endpoint.pathname.replace(/\/$/, '')}${path}`,
-      method,
-      headers: {
-        'user-agent': 'slipway',
-        accept: 'application/json',
-        ...authorization,
-        ...call.headers,
-        ...typeOf(call),
-      },
-      body: call.body === undefined ? null : JSON.stringify(call.body),
-      // The signal has the time for all of it.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      signal,
-    };
-    const response = await agent.request(options).catch((error: unknown) => {
-      stopped.throwIfAborted();
-      throw noAnswer(error, asked);
-    });
-    const { statusCode, headers } = response;
-    const isFine = statusCode >= 200 && statusCode < 300;
-    const text = await readText(response, isFine ? MOST_BYTES : MOST_FAULT_BYTES, asked, stopped);
-    if (isFine) return { headers, body: parseBody(text, asked), asked };
-    const secrets = [...hidden, ...(call.secrets ?? [])];
-    throw faultOf(statusCode, mask(readFault(text), secrets), asked);
+    const asked = `${endpoint.host}: ${call.method} ${call.path}`;
+    const stopped = AbortSignal.any([closing.signal, ...(call.signal === undefined ? [] : [call.signal])]);
+    const deadline = createDeadline(call.timeoutMs, stopped);
+    try {
+      const response = await agent.request(requestFor(call, deadline.signal)).catch((error: unknown) => {
+        stopped.throwIfAborted();
+        throw noAnswer(error, asked);
+      });
+      const { statusCode, headers } = response;
+      const isFine = statusCode >= 200 && statusCode < 300;
+      const text = await readText(response, isFine ? MAX_BYTES : MAX_FAULT_BYTES, asked, stopped);
+      if (isFine) return { headers, body: parseBody(text, asked), asked };
+      throw faultOf(statusCode, mask(readFault(text), [...hidden, ...(call.secrets ?? [])]), asked);
+    } finally {
+      deadline.cancel();
+    }
   }
+
+  const requestFor = ({ method, path, headers, body }: Call, signal: AbortSignal): Dispatcher.RequestOptions => ({
+    origin: endpoint.origin,
+    path: `${endpoint.pathname.replace(/\/$/, '')}${path}`,
+    method,
+    headers: {
+      'user-agent': 'slipway',
+      accept: 'application/json',
+      ...authorization,
+      ...headers,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+    // The signal has the time for all of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    signal,
+  });
 
   return {
     send,
@@ -188,40 +92,21 @@ export function createTransport({ endpoint, ca, auth }: TransportOptions): Trans
   };
 }
 
-/** That certificates are verified is said outright, so that no environment variable turns it off. */
-function trusting(ca: string | undefined) {
-  if (ca !== undefined) checkAuthorities(ca);
-  const roots = new Set([...getCACertificates('default'), ...getCACertificates('system')]);
-  const all = ca === undefined ? [...roots] : [...roots, ca];
-  return { secureContext: createSecureContext({ ca: all }), rejectUnauthorized: true };
-}
-
 const basic = ({ username, password }: IronicAuth): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
-const typeOf = ({ body }: Call): Record<string, string> =>
-  body === undefined ? {} : { 'content-type': 'application/json' };
-
 async function readText(
   { body }: Dispatcher.ResponseData,
-  mostBytes: number,
+  maxBytes: number,
   asked: string,
   stopped: AbortSignal,
 ): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > mostBytes) break;
-      chunks.push(chunk);
-    }
-  } catch (error) {
+  const bytes = await readBounded(body, maxBytes).catch((error: unknown) => {
     stopped.throwIfAborted();
     throw cutAnswer(error, asked);
-  }
-  if (size <= mostBytes) return Buffer.concat(chunks).toString('utf8');
-  const text = `expected at most ${mostBytes} bytes, found more. Check that this is the address of an Ironic`;
+  });
+  if (bytes !== null) return bytes.toString('utf8');
+  const text = `expected at most ${maxBytes} bytes, found more. Check that this is the address of an Ironic`;
   throw new IronicError('SLW_IRONIC_LIMIT', text, { asked });
 }
 
@@ -237,3 +122,94 @@ function parseBody(text: string, asked: string): unknown {
 
 const mask = (text: string | undefined, secrets: readonly string[]): string | undefined =>
   secrets.filter((secret) => secret !== '').reduce((masked, secret) => masked?.replaceAll(secret, '***'), text);
+
+// What was said about how to reach Ironic.
+
+const MAX_AUTH = 4096;
+
+const refuse = (text: string): IronicError => new IronicError('SLW_IRONIC_OPTIONS', text);
+
+/** The address of Ironic without its version. */
+export function parseEndpoint(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw refuse('the URL of Ironic: expected http://HOST:PORT or https://HOST:PORT, found something else');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw refuse('the URL of Ironic: expected no user name or password in it. Put them into a file, USERNAME:PASSWORD');
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw refuse('the URL of Ironic: expected nothing after its path, found a query or a fragment');
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
+  return url;
+}
+
+/** Refuses what is not certificates: Node passes over them, and the mistake would show as an untrusted Ironic. */
+function checkAuthorities(pem: string): void {
+  const { found, firstUnreadable } = inspectCertificates(pem);
+  if (found === 0) throw refuse('the CA of Ironic: expected certificates in PEM, found none');
+  if (firstUnreadable === null) return;
+  throw refuse(`the CA of Ironic: expected certificates in PEM, found that number ${firstUnreadable} cannot be read`);
+}
+
+/** The one line of a file: USERNAME:PASSWORD. A password may have colons in it. */
+export function parseAuth(text: string): IronicAuth {
+  const line = text.replace(/\r?\n$/, '');
+  const colon = line.indexOf(':');
+  // Control characters cannot be sent, and a second line is a mistake. What was found may be a password: it is not shown.
+  if (line.length > MAX_AUTH || colon < 1 || colon === line.length - 1 || /\p{Cc}/u.test(line)) {
+    throw refuse('the credentials for Ironic: expected one line, USERNAME:PASSWORD, found something else');
+  }
+  return { username: line.slice(0, colon), password: line.slice(colon + 1) };
+}
+
+// What it means that there was no answer, or not all of it.
+
+function noAnswer(error: unknown, asked: string): IronicError {
+  const { kind, code } = classifyFailure(error);
+  const details = { asked, cause: error };
+  switch (kind) {
+    case 'timeout':
+      return silent(asked, error);
+    case 'untrusted': {
+      const text = `expected a certificate that is trusted, found one that is not (${code}). Give the authority that signed it (CA of Ironic); it is never accepted unverified`;
+      return new IronicError('SLW_IRONIC_TLS', text, details);
+    }
+    case 'tls': {
+      const text = `expected TLS, found something else (${code}). Check the port, and whether the URL begins with http or https`;
+      return new IronicError('SLW_IRONIC_TLS', text, details);
+    }
+    case 'not-http':
+      // Not as the cause: it holds the bytes that came.
+      return new IronicError('SLW_IRONIC_ANSWER', 'expected HTTP, found something else. Check host and port', {
+        asked,
+      });
+    case 'large-headers':
+      return new IronicError('SLW_IRONIC_LIMIT', 'expected headers of a usual size, found more', { asked });
+    case 'closed': {
+      const text = `expected an answer, found that the connection ended (${code}). Check Ironic's log, and what stands between`;
+      return new IronicError('SLW_IRONIC_CUT', text, details);
+    }
+    case 'unreachable':
+    case 'unknown': {
+      const text = `expected a connection, found none (${code || 'it broke'}). Check that Ironic runs, its host and port, and the network between`;
+      return new IronicError('SLW_IRONIC_UNREACHABLE', text, details);
+    }
+  }
+}
+
+/** What it means that an answer did not come to its end. */
+function cutAnswer(error: unknown, asked: string): IronicError {
+  const { kind, code } = classifyFailure(error);
+  if (kind === 'timeout') return silent(asked, error);
+  const text = `expected the whole answer, found that the connection ended in the middle of it (${code || 'no reason given'}). Check Ironic's log, and what stands between`;
+  return new IronicError('SLW_IRONIC_CUT', text, { asked, cause: error });
+}
+
+const silent = (asked: string, cause: unknown): IronicError =>
+  new IronicError(
+    'SLW_IRONIC_SILENT',
+    'expected an answer, found none in time. Check the load of Ironic, the network between, and whether the BMC of the host answers',
+    { asked, cause },
+  );

@@ -12,9 +12,12 @@ export interface TestClient extends Ironic, AsyncDisposable {
 
 export function clientOf({ url }: { url: string }, options: Partial<IronicOptions> = {}): TestClient {
   const slept: number[] = [];
-  const ironic = createIronic({ url, timeoutMs: 10_000, driveTimeoutMs: 10_000, ...options }, async (ms) => {
-    slept.push(ms);
-  });
+  const clock = {
+    sleep: async (ms: number): Promise<void> => {
+      slept.push(ms);
+    },
+  };
+  const ironic = createIronic({ url, timeoutMs: 10_000, driveTimeoutMs: 10_000, ...options }, clock);
   return { ...ironic, slept, [Symbol.asyncDispose]: () => ironic.close() };
 }
 
