@@ -34,8 +34,16 @@ import {
   streamObjectIn,
 } from '../sources.ts';
 import { createRetryPace, type OsStreamsOptions, type RetryPace, usualPullSecret } from './options.ts';
-import { digestOfPullSecret, type KeptRegistry } from './registry.ts';
-import { degradedBy, degradedReason, OPERATOR, operatorSource, sayOnOperator } from './upgradeable-controller.ts';
+import { poolStreamsController } from './pool-streams-controller.ts';
+import { digestOfPullSecret, keepRegistry, type KeptRegistry } from './registry.ts';
+import {
+  degradedBy,
+  degradedReason,
+  OPERATOR,
+  operatorSource,
+  sayOnOperator,
+  upgradeableController,
+} from './upgradeable-controller.ts';
 
 // Keeps OSImageStream `cluster` as the release payload says. While what it is made from is the same, no registry is asked and
 // nothing is written.
@@ -217,3 +225,13 @@ const hasRest = (
   Object.entries(wanted.annotations).every(([key, value]) => (metadata.annotations?.[key] ?? null) === value);
 
 const isEqual = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
+
+/** All that has to do with OS image streams and no more than that. Render and rollout follow what these write. */
+export function osStreamsControllers(options: OsStreamsOptions): ControllerDef[] {
+  const registries = keepRegistry(options.registry);
+  return [
+    osStreamsController(options, registries),
+    poolStreamsController(options, registries),
+    upgradeableController(options.gates),
+  ];
+}

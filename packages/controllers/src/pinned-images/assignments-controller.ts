@@ -2,11 +2,12 @@
 import { machineConfigNodes, machineConfigPools, nodes, pinAssignmentAnnotation, singletonName } from '@slipway/api';
 import { forEachLimit } from '@slipway/base/concurrency';
 import { assignSets, encodeAssignment, type PinAssignment } from '@slipway/fleet';
-import { again, type Context, type ControllerDef, done, type Gate, isKubeError } from '@slipway/kube';
+import { again, type Context, type ControllerDef, done, type Gate, isKubeError, type Metrics } from '@slipway/kube';
 import { pinnedImagesGate } from '../feature-gates.ts';
 import { createPinViews } from '../fleet-index.ts';
 import { fleetNodes, imageSets, pinRecords } from '../sources.ts';
-import { fieldManager } from './pool-sets-controller.ts';
+import { betweenRuns, fieldManager, poolSetsController } from './pool-sets-controller.ts';
+import { summariesController } from './summaries-controller.ts';
 
 /** Those that are left are told when those that were told are seen; this is for one whose daemon wrote in between. */
 const LEFT_MS = 500;
@@ -15,8 +16,6 @@ const SETTLE_MS = 250;
 const WRITERS = 16;
 /** So that a change of mind is seen soon, also where there are thousands to tell. */
 const TELL_AT_ONCE = 200;
-/** A decision looks at every machine: while hundreds of them report in a second, several reports are answered at once. */
-export const betweenRuns = (machines: number): number => Math.min(500, Math.floor(machines / 2));
 
 const always = (): string[] => [singletonName];
 
@@ -95,3 +94,17 @@ async function tellOne(name: string, assignment: PinAssignment, { write, read }:
     throw error;
   }
 }
+
+export interface PinnedImagesOptions {
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+}
+
+/**
+ * All that has to do with pinned images in the cluster. The daemons follow what these write, and rollout tells of it. Each takes
+ * back what it wrote when the feature gate is turned off; what a person put into a pool stays.
+ */
+export const pinnedImagesControllers = ({ metrics }: PinnedImagesOptions = {}): ControllerDef[] => [
+  poolSetsController,
+  assignmentsController(),
+  summariesController(metrics),
+];

@@ -5,7 +5,11 @@ import { type Context, type ControllerDef, done, type Gate, type Stored } from '
 import { pinnedImagesGate } from '../feature-gates.ts';
 import { everyPool, imageSets, setsIn } from '../sources.ts';
 
+/** Of all controllers of pinned images. */
 export const fieldManager = 'slipway-pinned-images';
+
+/** A decision looks at every machine: while hundreds of them report in a second, several reports are answered at once. */
+export const betweenRuns = (machines: number): number => Math.min(500, Math.floor(machines / 2));
 
 /** What a person put into a pool stays. */
 const withdrawSets: Gate['whenOff'] = async (context) => {

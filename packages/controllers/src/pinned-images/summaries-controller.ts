@@ -5,8 +5,7 @@ import { pinnedImagesGate } from '../feature-gates.ts';
 import { Gauge } from 'prom-client';
 import { createPinViews, type PinView } from '../fleet-index.ts';
 import { everyPool, fleetNodes, imageSets, pinRecords, setsIn } from '../sources.ts';
-import { betweenRuns } from './assignments-controller.ts';
-import { fieldManager } from './pool-sets-controller.ts';
+import { betweenRuns, fieldManager } from './pool-sets-controller.ts';
 
 export interface PinMetrics {
   /** Null: the pool has no sets. */

@@ -15,9 +15,10 @@ import {
 } from '@slipway/kube';
 import { putSecret, textIn } from '../managed-secret.ts';
 import { poolNames, poolSource } from '../sources.ts';
-import type { FirstBootOptions } from './options.ts';
+import { bootstrapKubeconfigController } from './bootstrap-kubeconfig-controller.ts';
+import { type FirstBootOptions, firstBootOptions, type FirstBootSettings } from './options.ts';
 import { readInfrastructure, serverAddress } from './server-address.ts';
-import { wantsTokens } from './tokens-controller.ts';
+import { tokensController, wantsTokens } from './tokens-controller.ts';
 
 /** What is there under the name of a stub. */
 export interface KeptStub {
@@ -248,4 +249,10 @@ function sayNoAddress({ name, uid }: { name: string; uid: string }, { events, lo
     { metadata: { name, uid } },
     { type: 'Warning', reason: 'NoServerAddress', message },
   );
+}
+
+/** Everything a new machine is given to find, believe and be let in by the machine config server, and to join with. */
+export function provisioningControllers(settings: FirstBootSettings): ControllerDef[] {
+  const options = firstBootOptions(settings);
+  return [tokensController(options), stubsController(options), bootstrapKubeconfigController(options)];
 }

@@ -24,9 +24,9 @@ import { type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { builtInController } from '../../built-in-controller.ts';
 import { renderController } from '../../render/controller.ts';
 import { rolloutController } from '../../rollout/controller.ts';
-import { osStreamsControllers } from '../controllers.ts';
 import type { RetryTimes } from '../options.ts';
 import { registryWith } from '../registry.ts';
+import { osStreamsControllers } from '../streams-controller.ts';
 
 const namespace = 'openshift-machine-config-operator';
 const controllerVersion = '0.0.0';

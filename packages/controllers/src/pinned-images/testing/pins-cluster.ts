@@ -21,7 +21,7 @@ import { runControllers, type RunningControllers, type RunOptions } from '@slipw
 import { addReadyNode } from '@slipway/testing/stand-in-kubelet';
 import { machineConfigNodesController } from '../../machine-config-nodes-controller.ts';
 import { rolloutController } from '../../rollout/controller.ts';
-import { pinnedImagesControllers } from '../controllers.ts';
+import { pinnedImagesControllers } from '../assignments-controller.ts';
 
 const namespace = 'openshift-machine-config-operator';
 
