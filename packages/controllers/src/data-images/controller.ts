@@ -1,4 +1,5 @@
-// What is in the drive of a host, as the BMC tells Ironic.
+// Bare-metal hosts and the ISOs in their drives: one controller for a host and its DataImage, which have the same name, so that
+// nobody switches a machine on while its drive is being changed. Each run reads, decides on one step, and carries it out.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret, secrets } from '@slipway/api';
 import { formatProblem } from '@slipway/fleet';
 import {
@@ -45,25 +46,6 @@ import { isIronicError } from './ironic/ironic-error.ts';
 import { createHostMetrics, type HostMetrics, tell, warning } from './report.ts';
 import { createDroppedFields, type DroppedFields, writeHostStatus, writeImageStatus } from './write-status.ts';
 
-export type Look = { readonly drive: Drive; readonly driveProblem: null } | { drive: null; driveProblem: string };
-
-/** Asked twice: a BMC in the middle of a change says one thing and then another, and neither counts. */
-async function look(ironic: Ironic, uuid: string, signal: AbortSignal): Promise<Look> {
-  try {
-    const first = await ironic.drive(uuid, signal);
-    const second = await ironic.drive(uuid, signal);
-    if (first.inserted === second.inserted && first.image === second.image)
-      return { drive: second, driveProblem: null };
-    return { drive: null, driveProblem: `it was said to hold ${said(first)}, and a moment later ${said(second)}` };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!isIronicError(error)) throw error;
-    return { drive: null, driveProblem: formatProblem(error) };
-  }
-}
-
-const said = ({ inserted, image }: Drive): string => (inserted ? image : 'nothing');
-
 export interface DataImagesOptions {
   /** How Ironic is spoken to: called when there is work, and again after what it made was closed. */
   readonly ironic: () => Ironic;
@@ -82,9 +64,6 @@ export interface Times extends Pick<StepOptions, 'pollMs' | 'settleMs' | 'softOf
 }
 
 const usualRest: Pick<Times, 'restMs' | 'ironicMs'> = { restMs: 60_000, ironicMs: 15_000 };
-
-// Bare-metal hosts and the ISOs in their drives: one controller for a host and its DataImage, which have the same name, so that
-// nobody switches a machine on while its drive is being changed. Each run reads, decides on one step, and carries it out.
 
 /** Each waits for Ironic, and Ironic for a BMC. */
 const WORKERS = 16;
@@ -228,6 +207,12 @@ const stepOptions = ({ times, besideOperator }: Shell): StepOptions => ({
   chance: Math.random(),
 });
 
+function nextOf(step: HostStep, { pollMs, restMs }: Times): Next {
+  if (step.type !== 'wait') return again(pollMs);
+  if (step.why === 'paused' || step.why === 'not ours') return done();
+  return again(step.ms === null ? restMs : Math.max(1, step.ms));
+}
+
 interface Found {
   readonly facts: HostFacts;
   readonly bmc: ReadBmc;
@@ -316,8 +301,23 @@ async function say(
   };
 }
 
-function nextOf(step: HostStep, { pollMs, restMs }: Times): Next {
-  if (step.type !== 'wait') return again(pollMs);
-  if (step.why === 'paused' || step.why === 'not ours') return done();
-  return again(step.ms === null ? restMs : Math.max(1, step.ms));
+// What is in the drive of a host, as the BMC tells Ironic.
+
+export type Look = { readonly drive: Drive; readonly driveProblem: null } | { drive: null; driveProblem: string };
+
+/** Asked twice: a BMC in the middle of a change says one thing and then another, and neither counts. */
+async function look(ironic: Ironic, uuid: string, signal: AbortSignal): Promise<Look> {
+  try {
+    const first = await ironic.drive(uuid, signal);
+    const second = await ironic.drive(uuid, signal);
+    if (first.inserted === second.inserted && first.image === second.image)
+      return { drive: second, driveProblem: null };
+    return { drive: null, driveProblem: `it was said to hold ${said(first)}, and a moment later ${said(second)}` };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isIronicError(error)) throw error;
+    return { drive: null, driveProblem: formatProblem(error) };
+  }
 }
+
+const said = ({ inserted, image }: Drive): string => (inserted ? image : 'nothing');

@@ -1,39 +1,9 @@
-// A CRD that does not know a field drops it without a word, as Metal3's own does with the conditions of a DataImage. To write it
-// again would change nothing but a time, at every look.
+// What was found, in the status of a host that is ours and of its DataImage: written where it differs from what is there.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { canonicalJson } from '@slipway/fleet';
 import type { DataImageFindings, HostFindings } from '@slipway/fleet/hosts';
 import { type Context, keyOf, setCondition, type Stored } from '@slipway/kube';
-
-/** One object's status, as it shall be and as it is, without times. */
-export interface StatusSeen {
-  readonly uid: string;
-  readonly wanted: unknown;
-  readonly found: unknown;
-}
-
-export interface DroppedFields {
-  /** This very status was written before, and this is what became of it. */
-  areKnown(key: string, seen: StatusSeen): boolean;
-  /** Written, and not all of it was found in the answer. */
-  remember(key: string, seen: StatusSeen): void;
-  /** The object is gone, or has all of its fields. */
-  forget(key: string): void;
-  clear(): void;
-}
-
-export function createDroppedFields(): DroppedFields {
-  const seenBefore = new Map<string, string>();
-  return {
-    areKnown: (key, seen) => seenBefore.get(key) === canonicalJson(seen),
-    remember: (key, seen) => void seenBefore.set(key, canonicalJson(seen)),
-    forget: (key) => void seenBefore.delete(key),
-    clear: () => seenBefore.clear(),
-  };
-}
-
-// What was found, in the status of a host that is ours and of its DataImage: written where it differs from what is there.
 
 type Writes = Pick<Context, 'write' | 'now'>;
 
@@ -92,4 +62,34 @@ const ours = (status: DataImage['status']) => ({
 function isIn(current: unknown, wanted: unknown): boolean {
   if (!isRecord(wanted)) return canonicalJson(current ?? null) === canonicalJson(wanted ?? null);
   return Object.entries(wanted).every(([field, value]) => isIn(isRecord(current) ? current[field] : undefined, value));
+}
+
+// A CRD that does not know a field drops it without a word, as Metal3's own does with the conditions of a DataImage. To write it
+// again would change nothing but a time, at every look.
+
+/** One object's status, as it shall be and as it is, without times. */
+export interface StatusSeen {
+  readonly uid: string;
+  readonly wanted: unknown;
+  readonly found: unknown;
+}
+
+export interface DroppedFields {
+  /** This very status was written before, and this is what became of it. */
+  areKnown(key: string, seen: StatusSeen): boolean;
+  /** Written, and not all of it was found in the answer. */
+  remember(key: string, seen: StatusSeen): void;
+  /** The object is gone, or has all of its fields. */
+  forget(key: string): void;
+  clear(): void;
+}
+
+export function createDroppedFields(): DroppedFields {
+  const seenBefore = new Map<string, string>();
+  return {
+    areKnown: (key, seen) => seenBefore.get(key) === canonicalJson(seen),
+    remember: (key, seen) => void seenBefore.set(key, canonicalJson(seen)),
+    forget: (key) => void seenBefore.delete(key),
+    clear: () => seenBefore.clear(),
+  };
 }

@@ -1,4 +1,5 @@
-// What the machines of a pool run that has no stream written down: a cluster from before streams.
+// Writes down on each pool which OS image stream it is on, and with which images: render follows that and nothing else, so that
+// a change of the default, of a name or of the payload never changes the OS of a pool by accident.
 import {
   clusterVersions,
   configMaps,
@@ -57,64 +58,6 @@ import {
 } from '../sources.ts';
 import { createRetryPace, type OsStreamsOptions, type RetryPace, usualPullSecret } from './options.ts';
 import type { KeptRegistry } from './registry.ts';
-
-export interface EvidenceSources {
-  readonly read: Read;
-  readonly client: Client;
-  readonly namespace: string;
-  readonly signal: AbortSignal;
-}
-
-/** All but the labels, for which a registry has to be asked. */
-async function evidenceOf(
-  pool: Stored<MachineConfigPool>,
-  streams: Streams,
-  { read, client, namespace, signal }: EvidenceSources,
-): Promise<RunsEvidence> {
-  return {
-    statusStream: pool.status?.osImageStream?.name ?? null,
-    renderedImages: await renderedImages(pool, client, signal),
-    imageLabels: null,
-    nodeOsImages: nodeOsImages(pool, read),
-    distribution: distributionOf(platformVersion(read, namespace), streams.available),
-    streams: streams.available,
-    lastStreams: [],
-  };
-}
-
-/** The image whose labels would tell; null: nobody has to be asked. */
-const imageToAsk = (evidence: RunsEvidence): string | null =>
-  needsImageLabels(evidence) ? (evidence.renderedImages?.osImage ?? null) : null;
-
-/** Of the config that every machine has; the newest one may never have reached any. */
-async function renderedImages(
-  { spec, status }: MachineConfigPool,
-  client: Client,
-  signal: AbortSignal,
-): Promise<StreamImages | null> {
-  const name = status?.configuration?.name ?? spec.configuration?.name;
-  if (name === undefined) return null;
-  const rendered = await client.find(machineConfigs, { name }, { signal });
-  if (rendered === undefined) return null;
-  const { osImageURL = '', baseOSExtensionsContainerImage = '' } = rendered.spec ?? {};
-  return { osImage: osImageURL, osExtensionsImage: baseOSExtensionsContainerImage };
-}
-
-function nodeOsImages({ metadata }: MachineConfigPool, read: Read): string[] {
-  const pools = [...read(machineConfigPools).values()];
-  return [...read(nodes).values()].flatMap((node) => {
-    const chosen = poolOf(node.metadata, pools);
-    return chosen.ok && chosen.pool === metadata.name ? [node.status?.nodeInfo?.osImage ?? ''] : [];
-  });
-}
-
-function platformVersion(read: Read, namespace: string): string | null {
-  const desired = read(clusterVersions).get('version')?.status?.desired.version;
-  return desired ?? configMapPair(read(configMaps).get(`${namespace}/${osImagesConfigMap}`)?.data)?.version ?? null;
-}
-
-// Writes down on each pool which OS image stream it is on, and with which images: render follows that and nothing else, so that
-// a change of the default, of a name or of the payload never changes the OS of a pool by accident.
 
 type Pool = Stored<MachineConfigPool>;
 
@@ -200,55 +143,6 @@ function factsOf(pool: Pool, read: Read): Omit<PoolStreamFacts, 'runs'> {
   };
 }
 
-interface Parts {
-  readonly context: Context;
-  readonly options: OsStreamsOptions;
-  readonly registries: KeptRegistry;
-  readonly secret: string;
-  readonly pace: RetryPace;
-}
-
-/** A number: to be asked again after so many milliseconds. */
-async function runsNow(pool: Pool, streams: Streams, parts: Parts): Promise<PoolStreamFacts['runs'] | number> {
-  const tracked = trackedOf(pool.metadata.annotations);
-  if (tracked !== null && !isDamaged(tracked)) return null;
-  const { context, options } = parts;
-  const { read, client, signal } = context;
-  const evidence = await evidenceOf(pool, streams, { read, client, signal, namespace: options.namespace });
-  const image = imageToAsk(evidence);
-  return image === null ? runsOf(evidence) : runsByLabels(evidence, image, parts);
-}
-
-async function runsByLabels(
-  evidence: RunsEvidence,
-  image: string,
-  parts: Parts,
-): Promise<PoolStreamFacts['runs'] | number> {
-  const { context, pace } = parts;
-  const wait = pace.waitFor(image, context.now().getTime());
-  if (wait > 0) return wait;
-  const imageLabels = await labelsOf(image, parts);
-  const runs = runsOf({ ...evidence, imageLabels });
-  const isTold = imageLabels !== null || runs?.stream !== null;
-  if (isTold || pace.failures(image) >= MOST_TRIES) return runs;
-  return pace.failed(image, context.now().getTime());
-}
-
-async function labelsOf(
-  image: string,
-  { context, registries, secret }: Parts,
-): Promise<Readonly<Record<string, string>> | null> {
-  try {
-    const registry = registries.of(context.read(secrets).get(secret));
-    return (await registry.inspect(image, { signal: context.signal })).labels;
-  } catch (error) {
-    context.signal.throwIfAborted();
-    if (!isRegistryError(error)) throw error;
-    context.log.warn({ err: error, image }, 'the OS image of a pool from before streams cannot be looked at');
-    return null;
-  }
-}
-
 async function carryOut(pool: Pool, decision: PoolStream, context: Context): Promise<Next> {
   const annotations = {
     ...trackedAnnotations(decision),
@@ -299,3 +193,109 @@ const followedBecause = {
   'runs it': 'its machines run it',
   default: 'it is new, and this is the default',
 } as const;
+
+// What the machines of a pool run that has no stream written down: a cluster from before streams.
+
+interface Parts {
+  readonly context: Context;
+  readonly options: OsStreamsOptions;
+  readonly registries: KeptRegistry;
+  readonly secret: string;
+  readonly pace: RetryPace;
+}
+
+/** A number: to be asked again after so many milliseconds. */
+async function runsNow(pool: Pool, streams: Streams, parts: Parts): Promise<PoolStreamFacts['runs'] | number> {
+  const tracked = trackedOf(pool.metadata.annotations);
+  if (tracked !== null && !isDamaged(tracked)) return null;
+  const { context, options } = parts;
+  const { read, client, signal } = context;
+  const evidence = await evidenceOf(pool, streams, { read, client, signal, namespace: options.namespace });
+  const image = imageToAsk(evidence);
+  return image === null ? runsOf(evidence) : runsByLabels(evidence, image, parts);
+}
+
+async function runsByLabels(
+  evidence: RunsEvidence,
+  image: string,
+  parts: Parts,
+): Promise<PoolStreamFacts['runs'] | number> {
+  const { context, pace } = parts;
+  const wait = pace.waitFor(image, context.now().getTime());
+  if (wait > 0) return wait;
+  const imageLabels = await labelsOf(image, parts);
+  const runs = runsOf({ ...evidence, imageLabels });
+  const isTold = imageLabels !== null || runs?.stream !== null;
+  if (isTold || pace.failures(image) >= MOST_TRIES) return runs;
+  return pace.failed(image, context.now().getTime());
+}
+
+async function labelsOf(
+  image: string,
+  { context, registries, secret }: Parts,
+): Promise<Readonly<Record<string, string>> | null> {
+  try {
+    const registry = registries.of(context.read(secrets).get(secret));
+    return (await registry.inspect(image, { signal: context.signal })).labels;
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!isRegistryError(error)) throw error;
+    context.log.warn({ err: error, image }, 'the OS image of a pool from before streams cannot be looked at');
+    return null;
+  }
+}
+
+export interface EvidenceSources {
+  readonly read: Read;
+  readonly client: Client;
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+}
+
+/** All but the labels, for which a registry has to be asked. */
+async function evidenceOf(
+  pool: Stored<MachineConfigPool>,
+  streams: Streams,
+  { read, client, namespace, signal }: EvidenceSources,
+): Promise<RunsEvidence> {
+  return {
+    statusStream: pool.status?.osImageStream?.name ?? null,
+    renderedImages: await renderedImages(pool, client, signal),
+    imageLabels: null,
+    nodeOsImages: nodeOsImages(pool, read),
+    distribution: distributionOf(platformVersion(read, namespace), streams.available),
+    streams: streams.available,
+    lastStreams: [],
+  };
+}
+
+/** The image whose labels would tell; null: nobody has to be asked. */
+const imageToAsk = (evidence: RunsEvidence): string | null =>
+  needsImageLabels(evidence) ? (evidence.renderedImages?.osImage ?? null) : null;
+
+/** Of the config that every machine has; the newest one may never have reached any. */
+async function renderedImages(
+  { spec, status }: MachineConfigPool,
+  client: Client,
+  signal: AbortSignal,
+): Promise<StreamImages | null> {
+  const name = status?.configuration?.name ?? spec.configuration?.name;
+  if (name === undefined) return null;
+  const rendered = await client.find(machineConfigs, { name }, { signal });
+  if (rendered === undefined) return null;
+  const { osImageURL = '', baseOSExtensionsContainerImage = '' } = rendered.spec ?? {};
+  return { osImage: osImageURL, osExtensionsImage: baseOSExtensionsContainerImage };
+}
+
+function nodeOsImages({ metadata }: MachineConfigPool, read: Read): string[] {
+  const pools = [...read(machineConfigPools).values()];
+  return [...read(nodes).values()].flatMap((node) => {
+    const chosen = poolOf(node.metadata, pools);
+    return chosen.ok && chosen.pool === metadata.name ? [node.status?.nodeInfo?.osImage ?? ''] : [];
+  });
+}
+
+function platformVersion(read: Read, namespace: string): string | null {
+  const desired = read(clusterVersions).get('version')?.status?.desired.version;
+  return desired ?? configMapPair(read(configMaps).get(`${namespace}/${osImagesConfigMap}`)?.data)?.version ?? null;
+}

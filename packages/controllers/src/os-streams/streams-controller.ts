@@ -1,3 +1,5 @@
+// Keeps OSImageStream `cluster` as the release payload says. While what it is made from is the same, no registry is asked and
+// nothing is written.
 import { clusterOperators, type OSImageStream, osImageStreams, secrets, singletonName } from '@slipway/api';
 import { canonicalJson, type CodedProblem, formatProblem } from '@slipway/fleet';
 import {
@@ -45,13 +47,20 @@ import {
   upgradeableController,
 } from './upgradeable-controller.ts';
 
-// Keeps OSImageStream `cluster` as the release payload says. While what it is made from is the same, no registry is asked and
-// nothing is written.
+/** All that has to do with OS image streams and no more than that. Render and rollout follow what these write. */
+export function osStreamsControllers(options: OsStreamsOptions): ControllerDef[] {
+  const registries = keepRegistry(options.registry);
+  return [
+    osStreamsController(options, registries),
+    poolStreamsController(options, registries),
+    upgradeableController(options.gates),
+  ];
+}
 
 /** Until one that is being deleted is gone, or our cache has seen what we wrote. */
 const LOOK_AGAIN_MS = 1000;
 
-export function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
+function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
   const { namespace, pullSecret = usualPullSecret } = options;
   const pace = createRetryPace(options.retry);
   const once = (): string[] => [singletonName];
@@ -225,13 +234,3 @@ const hasRest = (
   Object.entries(wanted.annotations).every(([key, value]) => (metadata.annotations?.[key] ?? null) === value);
 
 const isEqual = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
-
-/** All that has to do with OS image streams and no more than that. Render and rollout follow what these write. */
-export function osStreamsControllers(options: OsStreamsOptions): ControllerDef[] {
-  const registries = keepRegistry(options.registry);
-  return [
-    osStreamsController(options, registries),
-    poolStreamsController(options, registries),
-    upgradeableController(options.gates),
-  ];
-}

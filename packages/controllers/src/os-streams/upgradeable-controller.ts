@@ -1,4 +1,5 @@
-// What the cluster's own objects say of the OS image streams: only the conditions that are ours, each by its field manager.
+// Whether the cluster may be upgraded: not while machines run an OS that the next release does not have, nor while new machines
+// would boot an image that is too old for it. The condition has one writer: what boot images find is joined here.
 import {
   bootImageSkewAnnotation,
   type ClusterOperator,
@@ -26,6 +27,56 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { clusterVersionSource, osImageStreamSource, streamObjectIn } from '../sources.ts';
+
+const once = (): string[] => [singletonName];
+const BOOT_IMAGES_GATE = 'ManagedBootImages';
+
+/** Without a gate of its own: what is not there has nothing to say. */
+export const upgradeableController = (gates: Gates): ControllerDef => ({
+  name: 'os-streams-upgradeable',
+  reads: [
+    { resource: machineConfigPools, keysOf: once },
+    { ...osImageStreamSource, keysOf: once },
+    { ...operatorSource, keysOf: once },
+    { ...clusterVersionSource, keysOf: once },
+    { resource: machineConfigurations, fieldSelector: `metadata.name=${singletonName}`, keysOf: once },
+  ],
+  owns: [
+    { resource: clusterOperators },
+    { resource: clusterOperators, subresource: 'status' },
+    { resource: clusterVersions, subresource: 'status' },
+  ],
+  startsWith: [singletonName],
+  dependsOnGates: [BOOT_IMAGES_GATE],
+  async reconcile(_, context) {
+    const { read, log } = context;
+    const condition = upgradeableNow(read, gates);
+    const operator = read(clusterOperators).get(OPERATOR);
+    const before = operator?.status?.conditions?.find(({ type }) => type === condition.type);
+    // That all is well needs no word of ours where streams are not used and we have said nothing else before.
+    const isSilent = condition.status === 'True' && streamObjectIn(read) === undefined && !isSaidByUs(before?.reason);
+    if (isSilent) return done();
+    const isNew = await sayOnOperator(operator, condition, context);
+    await sayOnClusterVersion(read(clusterVersions).get('version'), condition, context);
+    if (isNew && condition.status === 'False') log.warn({}, condition.message);
+    return done();
+  },
+});
+
+function upgradeableNow(read: Read, gates: Gates): ClusterCondition {
+  const object = streamObjectIn(read);
+  const pools = [...read(machineConfigPools).values()].map(({ metadata, status }) => ({
+    pool: metadata.name,
+    tracked: trackedOf(metadata.annotations),
+    runs: status?.osImageStream?.name ?? null,
+  }));
+  const streams = upgradeableOf(pools, object === undefined ? null : streamsOf(object));
+  const { annotations } = read(machineConfigurations).get(singletonName)?.metadata ?? {};
+  const skew = gates.isOn(BOOT_IMAGES_GATE) ? (annotations?.[bootImageSkewAnnotation] ?? null) : null;
+  return { type: 'Upgradeable', ...joinUpgradeable(streams, skew) };
+}
+
+// What the cluster's own objects say of the OS image streams: only the conditions that are ours, each by its field manager.
 
 export const OPERATOR = 'machine-config';
 
@@ -122,55 +173,4 @@ async function apply<T extends WithConditions>(
   const said = { metadata: { name }, status: { conditions: [{ ...condition, lastTransitionTime }] } };
   await write.apply<KubeObject>(resource, object, said, { subresource: 'status', force: true });
   return true;
-}
-
-// Whether the cluster may be upgraded: not while machines run an OS that the next release does not have, nor while new machines
-// would boot an image that is too old for it. The condition has one writer: what boot images find is joined here.
-
-const once = (): string[] => [singletonName];
-const BOOT_IMAGES_GATE = 'ManagedBootImages';
-
-/** Without a gate of its own: what is not there has nothing to say. */
-export const upgradeableController = (gates: Gates): ControllerDef => ({
-  name: 'os-streams-upgradeable',
-  reads: [
-    { resource: machineConfigPools, keysOf: once },
-    { ...osImageStreamSource, keysOf: once },
-    { ...operatorSource, keysOf: once },
-    { ...clusterVersionSource, keysOf: once },
-    { resource: machineConfigurations, fieldSelector: `metadata.name=${singletonName}`, keysOf: once },
-  ],
-  owns: [
-    { resource: clusterOperators },
-    { resource: clusterOperators, subresource: 'status' },
-    { resource: clusterVersions, subresource: 'status' },
-  ],
-  startsWith: [singletonName],
-  dependsOnGates: [BOOT_IMAGES_GATE],
-  async reconcile(_, context) {
-    const { read, log } = context;
-    const condition = upgradeableNow(read, gates);
-    const operator = read(clusterOperators).get(OPERATOR);
-    const before = operator?.status?.conditions?.find(({ type }) => type === condition.type);
-    // That all is well needs no word of ours where streams are not used and we have said nothing else before.
-    const isSilent = condition.status === 'True' && streamObjectIn(read) === undefined && !isSaidByUs(before?.reason);
-    if (isSilent) return done();
-    const isNew = await sayOnOperator(operator, condition, context);
-    await sayOnClusterVersion(read(clusterVersions).get('version'), condition, context);
-    if (isNew && condition.status === 'False') log.warn({}, condition.message);
-    return done();
-  },
-});
-
-function upgradeableNow(read: Read, gates: Gates): ClusterCondition {
-  const object = streamObjectIn(read);
-  const pools = [...read(machineConfigPools).values()].map(({ metadata, status }) => ({
-    pool: metadata.name,
-    tracked: trackedOf(metadata.annotations),
-    runs: status?.osImageStream?.name ?? null,
-  }));
-  const streams = upgradeableOf(pools, object === undefined ? null : streamsOf(object));
-  const { annotations } = read(machineConfigurations).get(singletonName)?.metadata ?? {};
-  const skew = gates.isOn(BOOT_IMAGES_GATE) ? (annotations?.[bootImageSkewAnnotation] ?? null) : null;
-  return { type: 'Upgradeable', ...joinUpgradeable(streams, skew) };
 }

@@ -9,6 +9,20 @@ import { fleetNodes, imageSets, pinRecords } from '../sources.ts';
 import { betweenRuns, fieldManager, poolSetsController } from './pool-sets-controller.ts';
 import { summariesController } from './summaries-controller.ts';
 
+export interface PinnedImagesOptions {
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+}
+
+/**
+ * All that has to do with pinned images in the cluster. The daemons follow what these write, and rollout tells of it. Each takes
+ * back what it wrote when the feature gate is turned off; what a person put into a pool stays.
+ */
+export const pinnedImagesControllers = ({ metrics }: PinnedImagesOptions = {}): ControllerDef[] => [
+  poolSetsController,
+  assignmentsController(),
+  summariesController(metrics),
+];
+
 /** Those that are left are told when those that were told are seen; this is for one whose daemon wrote in between. */
 const LEFT_MS = 500;
 /** Short enough that a single set is not felt to wait, long enough for the next one of several to come. */
@@ -20,7 +34,7 @@ const TELL_AT_ONCE = 200;
 const always = (): string[] => [singletonName];
 
 /** All machines at once, because a limit of pulls is a matter of all of them. */
-export function assignmentsController(): ControllerDef {
+function assignmentsController(): ControllerDef {
   const views = createPinViews();
   return {
     name: 'pin-assignments',
@@ -94,17 +108,3 @@ async function tellOne(name: string, assignment: PinAssignment, { write, read }:
     throw error;
   }
 }
-
-export interface PinnedImagesOptions {
-  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
-}
-
-/**
- * All that has to do with pinned images in the cluster. The daemons follow what these write, and rollout tells of it. Each takes
- * back what it wrote when the feature gate is turned off; what a person put into a pool stays.
- */
-export const pinnedImagesControllers = ({ metrics }: PinnedImagesOptions = {}): ControllerDef[] => [
-  poolSetsController,
-  assignmentsController(),
-  summariesController(metrics),
-];

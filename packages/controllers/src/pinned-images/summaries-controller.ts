@@ -1,3 +1,5 @@
+// Sums up for each pool how far its machines are with their images. The rollout controller, which alone writes the status of a
+// pool, takes it from there.
 import { type MachineConfigPool, machineConfigPools, nodes, pinSummaryAnnotation } from '@slipway/api';
 import { decodeSummary, encodeSummary, nextPoolSets, type PinSummary, summaryOf, tooManySets } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, type Gate, type Metrics, type Stored } from '@slipway/kube';
@@ -6,33 +8,6 @@ import { Gauge } from 'prom-client';
 import { createPinViews, type PinView } from '../fleet-index.ts';
 import { everyPool, fleetNodes, imageSets, pinRecords, setsIn } from '../sources.ts';
 import { betweenRuns, fieldManager } from './pool-sets-controller.ts';
-
-export interface PinMetrics {
-  /** Null: the pool has no sets. */
-  observe(pool: string, summary: PinSummary | null): void;
-}
-
-function createPinMetrics({ registry }: Pick<Metrics, 'registry'>): PinMetrics {
-  const machines = new Gauge({
-    name: 'slipway_pinned_image_nodes',
-    help: 'Machines of a pool that hold all its pinned images, that fail to, and that are on their way.',
-    labelNames: ['pool', 'state'] as const,
-    registers: [registry],
-  });
-  return {
-    observe(pool, summary) {
-      const { machines: all = 0, updated = 0, degraded = 0 } = summary ?? {};
-      const states = { updated, degraded, progressing: all - updated - degraded };
-      for (const [state, count] of Object.entries(states)) {
-        if (summary === null) machines.remove({ pool, state });
-        else machines.set({ pool, state }, count);
-      }
-    },
-  };
-}
-
-// Sums up for each pool how far its machines are with their images. The rollout controller, which alone writes the status of a
-// pool, takes it from there.
 
 type Pool = Stored<MachineConfigPool>;
 
@@ -130,3 +105,27 @@ const standing = (summary: PinSummary | null): boolean[] => [
   (summary?.degraded ?? 0) + (summary?.problems.length ?? 0) > 0,
   (summary?.fullDisks ?? 0) > 0,
 ];
+
+export interface PinMetrics {
+  /** Null: the pool has no sets. */
+  observe(pool: string, summary: PinSummary | null): void;
+}
+
+function createPinMetrics({ registry }: Pick<Metrics, 'registry'>): PinMetrics {
+  const machines = new Gauge({
+    name: 'slipway_pinned_image_nodes',
+    help: 'Machines of a pool that hold all its pinned images, that fail to, and that are on their way.',
+    labelNames: ['pool', 'state'] as const,
+    registers: [registry],
+  });
+  return {
+    observe(pool, summary) {
+      const { machines: all = 0, updated = 0, degraded = 0 } = summary ?? {};
+      const states = { updated, degraded, progressing: all - updated - degraded };
+      for (const [state, count] of Object.entries(states)) {
+        if (summary === null) machines.remove({ pool, state });
+        else machines.set({ pool, state }, count);
+      }
+    },
+  };
+}

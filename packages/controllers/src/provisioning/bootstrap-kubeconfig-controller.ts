@@ -16,6 +16,115 @@ import { apiServerOf, type FoundApiServer, joiningKubeconfig } from './joining-k
 import type { FirstBootOptions } from './options.ts';
 import { readInfrastructure } from './server-address.ts';
 
+const kubeconfigKey = 'bootstrap-kubeconfig';
+const rootCaName = 'kube-root-ca.crt';
+const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' };
+const lookAgainMs = 3_600_000;
+
+/**
+ * Keeps the kubeconfig that new machines join with, and the bootstrap tokens in it, on clusters that have no way of
+ * their own. A token is in kube-system before any kubeconfig names it, and leaves it only when it has expired.
+ */
+export function bootstrapKubeconfigController(options: FirstBootOptions): ControllerDef {
+  const { namespace } = options;
+  return {
+    name: kubeconfigKey,
+    reads: sourcesOf(namespace),
+    owns: [{ resource: secrets }],
+    startsWith: [kubeconfigKey],
+    async reconcile(_, context) {
+      const { client, write, now } = context;
+      if (isOpenShift(await readInfrastructure(client))) return done();
+      const name = { namespace, name: serverSecrets.kubeconfig };
+      const stored = await client.find(secrets, name);
+      const found = await findTokens(client, namespace);
+      const step = nextBootstrapTokens(found.tokens, now().getTime(), options.bootstrapTokenLifetime);
+      if (stored === undefined || isManaged(stored)) {
+        const apiServer = await findApiServer(client, options);
+        if (!apiServer.ok) return sayMissing(apiServer.missing, context);
+        const token = step.use ?? (await makeToken(context, options));
+        const data = { kubeconfig: joiningKubeconfig(apiServer.apiServer, token), 'ca.crt': apiServer.apiServer.ca };
+        await putSecret(write, stored, { name, type: 'Opaque', data });
+      }
+      await removeTokens(write, found, step);
+      return again(untilDue(step.due, now()));
+    },
+  };
+}
+
+function sourcesOf(namespace: string): Source[] {
+  const wake = { as: 'metadata', keysOf: () => [kubeconfigKey] } as const;
+  return [
+    { ...wake, resource: secrets, namespace, fieldSelector: `metadata.name=${serverSecrets.kubeconfig}` },
+    {
+      ...wake,
+      resource: secrets,
+      namespace: bootstrapNamespace,
+      labelSelector: `${bootstrapTokenLabel}=${namespace}`,
+    },
+    { ...wake, resource: configMaps, namespace, fieldSelector: `metadata.name=${rootCaName}` },
+    {
+      ...wake,
+      resource: configMaps,
+      namespace: clusterInfo.namespace,
+      fieldSelector: `metadata.name=${clusterInfo.name}`,
+    },
+  ];
+}
+
+async function findApiServer(client: Client, options: FirstBootOptions): Promise<FoundApiServer> {
+  const info = await client.find(configMaps, clusterInfo);
+  const root = await client.find(configMaps, { namespace: options.namespace, name: rootCaName });
+  const { apiServerUrl, connection } = options;
+  return apiServerOf({
+    apiServerUrl,
+    connection,
+    clusterInfo: info?.data?.['kubeconfig'],
+    rootCa: root?.data?.['ca.crt'],
+  });
+}
+
+function sayMissing(missing: 'address' | 'CA', { log }: Context) {
+  const wayOut =
+    missing === 'address'
+      ? 'Give the controller --api-server-url https://HOST:PORT'
+      : `Publish it in ConfigMap ${rootCaName} of our namespace, or in kube-public/cluster-info`;
+  log.warn(
+    `new machines get no kubeconfig: the API server's ${missing} is not known. ${wayOut}, or make Secret ${serverSecrets.kubeconfig} with the keys kubeconfig and ca.crt yourself`,
+  );
+  return again(lookAgainMs);
+}
+
+interface FoundTokens {
+  stored: Stored<Secret>[];
+  tokens: BootstrapToken[];
+}
+
+async function findTokens(client: Client, namespace: string): Promise<FoundTokens> {
+  const stored: Stored<Secret>[] = [];
+  const labelSelector = `${bootstrapTokenLabel}=${namespace}`;
+  for await (const each of client.list(secrets, { namespace: bootstrapNamespace, labelSelector })) stored.push(each);
+  return { stored, tokens: stored.flatMap((each) => readBootstrapToken(each) ?? []) };
+}
+
+async function makeToken({ write, log, now }: Context, options: FirstBootOptions): Promise<BootstrapToken> {
+  const token = mintBootstrapToken(now(), options.bootstrapTokenLifetime);
+  await putSecret(write, undefined, bootstrapTokenSecret(token, options.namespace));
+  // The id is public: it is part of the Secret's name.
+  log.info({ id: token.id, expires: new Date(token.expires).toISOString() }, 'made a bootstrap token for new machines');
+  return token;
+}
+
+/** Also those that nobody can read: what is damaged lets no machine in. Kubernetes' own cleaner may be faster. */
+async function removeTokens(write: Writer, { stored, tokens }: FoundTokens, { remove }: BootstrapStep): Promise<void> {
+  const good = new Set(tokens.filter(({ id }) => !remove.includes(id)).map(({ id }) => secretNameOf(id)));
+  for (const each of stored.filter(({ metadata }) => !good.has(metadata.name))) {
+    await write.remove(secrets, each);
+  }
+}
+
+// The tokens in it.
+
 /** One of our tokens by which a kubelet introduces itself to the API server. */
 export interface BootstrapToken {
   /** Six characters, public; also in the Secret's name. */
@@ -99,111 +208,4 @@ function readBootstrapToken(stored: Secret): BootstrapToken | undefined {
     data['usage-bootstrap-authentication'] === 'true' &&
     stored.metadata.name === secretNameOf(id);
   return isGood ? { id, secret, expires } : undefined;
-}
-
-const kubeconfigKey = 'bootstrap-kubeconfig';
-const rootCaName = 'kube-root-ca.crt';
-const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' };
-const lookAgainMs = 3_600_000;
-
-/**
- * Keeps the kubeconfig that new machines join with, and the bootstrap tokens in it, on clusters that have no way of
- * their own. A token is in kube-system before any kubeconfig names it, and leaves it only when it has expired.
- */
-export function bootstrapKubeconfigController(options: FirstBootOptions): ControllerDef {
-  const { namespace } = options;
-  return {
-    name: kubeconfigKey,
-    reads: sourcesOf(namespace),
-    owns: [{ resource: secrets }],
-    startsWith: [kubeconfigKey],
-    async reconcile(_, context) {
-      const { client, write, now } = context;
-      if (isOpenShift(await readInfrastructure(client))) return done();
-      const name = { namespace, name: serverSecrets.kubeconfig };
-      const stored = await client.find(secrets, name);
-      const found = await findTokens(client, namespace);
-      const step = nextBootstrapTokens(found.tokens, now().getTime(), options.bootstrapTokenLifetime);
-      if (stored === undefined || isManaged(stored)) {
-        const apiServer = await findApiServer(client, options);
-        if (!apiServer.ok) return sayMissing(apiServer.missing, context);
-        const token = step.use ?? (await makeToken(context, options));
-        const data = { kubeconfig: joiningKubeconfig(apiServer.apiServer, token), 'ca.crt': apiServer.apiServer.ca };
-        await putSecret(write, stored, { name, type: 'Opaque', data });
-      }
-      await removeTokens(write, found, step);
-      return again(untilDue(step.due, now()));
-    },
-  };
-}
-
-function sourcesOf(namespace: string): Source[] {
-  const wake = { as: 'metadata', keysOf: () => [kubeconfigKey] } as const;
-  return [
-    { ...wake, resource: secrets, namespace, fieldSelector: `metadata.name=${serverSecrets.kubeconfig}` },
-    {
-      ...wake,
-      resource: secrets,
-      namespace: bootstrapNamespace,
-      labelSelector: `${bootstrapTokenLabel}=${namespace}`,
-    },
-    { ...wake, resource: configMaps, namespace, fieldSelector: `metadata.name=${rootCaName}` },
-    {
-      ...wake,
-      resource: configMaps,
-      namespace: clusterInfo.namespace,
-      fieldSelector: `metadata.name=${clusterInfo.name}`,
-    },
-  ];
-}
-
-interface FoundTokens {
-  stored: Stored<Secret>[];
-  tokens: BootstrapToken[];
-}
-
-async function findTokens(client: Client, namespace: string): Promise<FoundTokens> {
-  const stored: Stored<Secret>[] = [];
-  const labelSelector = `${bootstrapTokenLabel}=${namespace}`;
-  for await (const each of client.list(secrets, { namespace: bootstrapNamespace, labelSelector })) stored.push(each);
-  return { stored, tokens: stored.flatMap((each) => readBootstrapToken(each) ?? []) };
-}
-
-async function findApiServer(client: Client, options: FirstBootOptions): Promise<FoundApiServer> {
-  const info = await client.find(configMaps, clusterInfo);
-  const root = await client.find(configMaps, { namespace: options.namespace, name: rootCaName });
-  const { apiServerUrl, connection } = options;
-  return apiServerOf({
-    apiServerUrl,
-    connection,
-    clusterInfo: info?.data?.['kubeconfig'],
-    rootCa: root?.data?.['ca.crt'],
-  });
-}
-
-async function makeToken({ write, log, now }: Context, options: FirstBootOptions): Promise<BootstrapToken> {
-  const token = mintBootstrapToken(now(), options.bootstrapTokenLifetime);
-  await putSecret(write, undefined, bootstrapTokenSecret(token, options.namespace));
-  // The id is public: it is part of the Secret's name.
-  log.info({ id: token.id, expires: new Date(token.expires).toISOString() }, 'made a bootstrap token for new machines');
-  return token;
-}
-
-/** Also those that nobody can read: what is damaged lets no machine in. Kubernetes' own cleaner may be faster. */
-async function removeTokens(write: Writer, { stored, tokens }: FoundTokens, { remove }: BootstrapStep): Promise<void> {
-  const good = new Set(tokens.filter(({ id }) => !remove.includes(id)).map(({ id }) => secretNameOf(id)));
-  for (const each of stored.filter(({ metadata }) => !good.has(metadata.name))) {
-    await write.remove(secrets, each);
-  }
-}
-
-function sayMissing(missing: 'address' | 'CA', { log }: Context) {
-  const wayOut =
-    missing === 'address'
-      ? 'Give the controller --api-server-url https://HOST:PORT'
-      : `Publish it in ConfigMap ${rootCaName} of our namespace, or in kube-public/cluster-info`;
-  log.warn(
-    `new machines get no kubeconfig: the API server's ${missing} is not known. ${wayOut}, or make Secret ${serverSecrets.kubeconfig} with the keys kubeconfig and ca.crt yourself`,
-  );
-  return again(lookAgainMs);
 }

@@ -33,6 +33,47 @@ import {
   servingData,
 } from './serving-certificate.ts';
 
+const certificates = 'certificates';
+
+/**
+ * Keeps the CA and the certificate of the machine config server. The CA's Secret is the truth and is written first;
+ * the certificate follows from it. Stopped between the two, the server goes on with a certificate of the CA before,
+ * which every stub still trusts.
+ *
+ * Secrets are read live and watched by their metadata only: they change a few times a year, and no cache of ours then
+ * holds the key of the CA.
+ */
+export function certificatesController(settings: FirstBootSettings): ControllerDef {
+  const options = firstBootOptions(settings);
+  const { namespace } = options;
+  const watch = (name: string): Source => ({
+    resource: secrets,
+    as: 'metadata',
+    namespace,
+    fieldSelector: `metadata.name=${name}`,
+    keysOf: () => [certificates],
+  });
+  return {
+    name: certificates,
+    reads: [watch(serverSecrets.authority), watch(serverSecrets.serving)],
+    owns: [{ resource: secrets }],
+    startsWith: [certificates],
+    async reconcile(_, context) {
+      const authority = await keepAuthority(context, namespace, options.authority);
+      const address = serverAddress(options, await readInfrastructure(context.client));
+      let due = authorityDue(authority, context.now().getTime(), options.authority);
+      if (address === undefined) {
+        context.log.warn(
+          'the machine config server gets no certificate: nobody has said where it is (--server-url), and there is no Infrastructure cluster with an apiServerInternalURI',
+        );
+      } else {
+        due = Math.min(due, await keepServing(context, namespace, authority, address.hosts, options.serving));
+      }
+      return again(untilDue(due, context.now()));
+    },
+  };
+}
+
 /**
  * The CA of now, made or rotated where it is time. Everything about a CA is in one Secret and so in one write: there is
  * no moment at which a new key exists without the signatures that old machines need.
@@ -147,6 +188,19 @@ async function keepServing(
   return refreshAt(validityOf(serving.leaf), policy);
 }
 
+function keptServing(read: ReadServing | undefined, authority: Authority, hosts: readonly string[]): KeptServing {
+  if (read === undefined) return { state: 'absent' };
+  if (!read.ok) return { state: 'unusable' };
+  const { serving } = read;
+  return {
+    state: 'usable',
+    validity: validityOf(serving.leaf),
+    issuedByAuthority: isIssuedBy(serving, authority),
+    namesHosts: names(serving, hosts),
+    hasIntermediates: serving.intermediates.join('') === authority.crossSigned.join(''),
+  };
+}
+
 function servingHappening(
   why: keyof typeof reasons,
   read: ReadServing | undefined,
@@ -169,57 +223,3 @@ const reasons = {
   age: 'of its age',
   intermediates: 'the CAs that it leads to have changed',
 } as const;
-
-function keptServing(read: ReadServing | undefined, authority: Authority, hosts: readonly string[]): KeptServing {
-  if (read === undefined) return { state: 'absent' };
-  if (!read.ok) return { state: 'unusable' };
-  const { serving } = read;
-  return {
-    state: 'usable',
-    validity: validityOf(serving.leaf),
-    issuedByAuthority: isIssuedBy(serving, authority),
-    namesHosts: names(serving, hosts),
-    hasIntermediates: serving.intermediates.join('') === authority.crossSigned.join(''),
-  };
-}
-
-const certificates = 'certificates';
-
-/**
- * Keeps the CA and the certificate of the machine config server. The CA's Secret is the truth and is written first;
- * the certificate follows from it. Stopped between the two, the server goes on with a certificate of the CA before,
- * which every stub still trusts.
- *
- * Secrets are read live and watched by their metadata only: they change a few times a year, and no cache of ours then
- * holds the key of the CA.
- */
-export function certificatesController(settings: FirstBootSettings): ControllerDef {
-  const options = firstBootOptions(settings);
-  const { namespace } = options;
-  const watch = (name: string): Source => ({
-    resource: secrets,
-    as: 'metadata',
-    namespace,
-    fieldSelector: `metadata.name=${name}`,
-    keysOf: () => [certificates],
-  });
-  return {
-    name: certificates,
-    reads: [watch(serverSecrets.authority), watch(serverSecrets.serving)],
-    owns: [{ resource: secrets }],
-    startsWith: [certificates],
-    async reconcile(_, context) {
-      const authority = await keepAuthority(context, namespace, options.authority);
-      const address = serverAddress(options, await readInfrastructure(context.client));
-      let due = authorityDue(authority, context.now().getTime(), options.authority);
-      if (address === undefined) {
-        context.log.warn(
-          'the machine config server gets no certificate: nobody has said where it is (--server-url), and there is no Infrastructure cluster with an apiServerInternalURI',
-        );
-      } else {
-        due = Math.min(due, await keepServing(context, namespace, authority, address.hosts, options.serving));
-      }
-      return again(untilDue(due, context.now()));
-    },
-  };
-}

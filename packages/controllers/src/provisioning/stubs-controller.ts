@@ -20,54 +20,10 @@ import { type FirstBootOptions, firstBootOptions, type FirstBootSettings } from 
 import { readInfrastructure, serverAddress } from './server-address.ts';
 import { tokensController, wantsTokens } from './tokens-controller.ts';
 
-/** What is there under the name of a stub. */
-export interface KeptStub {
-  /** It has our label. */
-  managed: boolean;
-  /** Its data is what we wrote last. */
-  intact: boolean;
-  /** Its data is what it should be now. */
-  current: boolean;
-  /** It is a stub of this pool, whoever made it. */
-  pointsAtPool: boolean;
-}
-
-export type StubStep =
-  | 'create'
-  | 'keep'
-  /** The CA, the token or the address has changed. */
-  | 'renew'
-  /** Somebody has changed it. */
-  | 'put back'
-  /** Another operator's stub of this pool: it becomes ours, with a copy of what it was. */
-  | 'take over'
-  /** Something else of that name: not ours to touch. */
-  | 'leave alone';
-
-export function nextStub(kept: KeptStub | undefined): StubStep {
-  if (kept === undefined) return 'create';
-  if (!kept.managed) return kept.pointsAtPool ? 'take over' : 'leave alone';
-  if (!kept.intact) return 'put back';
-  return kept.current ? 'keep' : 'renew';
-}
-
-const limits = { size: 64 * 1024, depth: 50, values: 2000 };
-
-/** Whether this is an Ignition config whose contents are fetched from some server's /config/<pool>. */
-export function pointsAt(text: string, pool: string): boolean {
-  const { config } = parse(text, limits);
-  const sources = config === null ? [] : mergedSources(config);
-  return sources.some((source) => URL.canParse(source) && new URL(source).pathname === `/config/${pool}`);
-}
-
-function mergedSources({ ignition }: AnyConfig): string[] {
-  const { config = {} } = ignition;
-  const references = [
-    ...('merge' in config ? (config.merge ?? []) : []),
-    ...('append' in config ? (config.append ?? []) : []),
-    ...(config.replace === undefined ? [] : [config.replace]),
-  ];
-  return references.flatMap(({ source }) => source ?? []);
+/** Everything a new machine is given to find, believe and be let in by the machine config server, and to join with. */
+export function provisioningControllers(settings: FirstBootSettings): ControllerDef[] {
+  const options = firstBootOptions(settings);
+  return [tokensController(options), stubsController(options), bootstrapKubeconfigController(options)];
 }
 
 const suffix = '-user-data-managed';
@@ -75,7 +31,7 @@ const suffix = '-user-data-managed';
 const digestAnnotation = 'slipway.dev/stub-digest';
 
 /** Keeps the stub of every pool in the machine namespaces: what new machines of the pool are started with. */
-export function stubsController(options: FirstBootOptions): ControllerDef {
+function stubsController(options: FirstBootOptions): ControllerDef {
   const machineNamespaces = [...new Set([options.machineApiNamespace, options.clusterApiNamespace])];
   /** Pools about which it was said that no address is known: once is enough for one run of the program. */
   const told = new Set<string>();
@@ -175,6 +131,18 @@ async function keepStub(pool: string, place: Place, data: StubData, context: Con
   events.record(secrets, written, happening);
 }
 
+/** What is there under the name of a stub. */
+export interface KeptStub {
+  /** It has our label. */
+  managed: boolean;
+  /** Its data is what we wrote last. */
+  intact: boolean;
+  /** Its data is what it should be now. */
+  current: boolean;
+  /** It is a stub of this pool, whoever made it. */
+  pointsAtPool: boolean;
+}
+
 function keptStub(existing: Secret, data: StubData, pool: string): KeptStub {
   const found = Object.fromEntries(Object.keys(existing.data ?? {}).map((key) => [key, textIn(existing, key) ?? '']));
   const digest = digestOf(found);
@@ -184,6 +152,44 @@ function keptStub(existing: Secret, data: StubData, pool: string): KeptStub {
     current: digest === digestOf(data),
     pointsAtPool: ['userData', 'value'].some((key) => pointsAt(found[key] ?? '', pool)),
   };
+}
+
+export type StubStep =
+  | 'create'
+  | 'keep'
+  /** The CA, the token or the address has changed. */
+  | 'renew'
+  /** Somebody has changed it. */
+  | 'put back'
+  /** Another operator's stub of this pool: it becomes ours, with a copy of what it was. */
+  | 'take over'
+  /** Something else of that name: not ours to touch. */
+  | 'leave alone';
+
+export function nextStub(kept: KeptStub | undefined): StubStep {
+  if (kept === undefined) return 'create';
+  if (!kept.managed) return kept.pointsAtPool ? 'take over' : 'leave alone';
+  if (!kept.intact) return 'put back';
+  return kept.current ? 'keep' : 'renew';
+}
+
+const limits = { size: 64 * 1024, depth: 50, values: 2000 };
+
+/** Whether this is an Ignition config whose contents are fetched from some server's /config/<pool>. */
+export function pointsAt(text: string, pool: string): boolean {
+  const { config } = parse(text, limits);
+  const sources = config === null ? [] : mergedSources(config);
+  return sources.some((source) => URL.canParse(source) && new URL(source).pathname === `/config/${pool}`);
+}
+
+function mergedSources({ ignition }: AnyConfig): string[] {
+  const { config = {} } = ignition;
+  const references = [
+    ...('merge' in config ? (config.merge ?? []) : []),
+    ...('append' in config ? (config.append ?? []) : []),
+    ...(config.replace === undefined ? [] : [config.replace]),
+  ];
+  return references.flatMap(({ source }) => source ?? []);
 }
 
 const digestOf = (data: StubData): string =>
@@ -249,10 +255,4 @@ function sayNoAddress({ name, uid }: { name: string; uid: string }, { events, lo
     { metadata: { name, uid } },
     { type: 'Warning', reason: 'NoServerAddress', message },
   );
-}
-
-/** Everything a new machine is given to find, believe and be let in by the machine config server, and to join with. */
-export function provisioningControllers(settings: FirstBootSettings): ControllerDef[] {
-  const options = firstBootOptions(settings);
-  return [tokensController(options), stubsController(options), bootstrapKubeconfigController(options)];
 }
