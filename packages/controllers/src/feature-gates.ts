@@ -1,4 +1,4 @@
-import { clusterVersions, featureGates as featureGateObjects } from '@slipway/api';
+import { clusterVersions, featureGates as featureGateObjects, singletonName } from '@slipway/api';
 import { featureGates, type FeatureGateSettings, type ResolvedGates, resolveFeatureGates } from '@slipway/fleet';
 import {
   type ControllerDef,
@@ -29,13 +29,13 @@ export function watchFeatureGates(
   transport: Transport,
   { flags, log, signal }: FeatureGateOptions,
 ): WatchedFeatureGates {
-  const gateObject = watchOne(transport, featureGateObjects, 'cluster', signal);
+  const gateObject = watchOne(transport, featureGateObjects, singletonName, signal);
   const version = watchOne(transport, clusterVersions, 'version', signal);
   const listeners = new Set<() => void>();
 
   const resolve = (): ResolvedGates =>
     resolveFeatureGates({
-      featureGate: gateObject.informer.store.get('cluster'),
+      featureGate: gateObject.informer.store.get(singletonName),
       clusterVersion: version.informer.store.get('version'),
       flags,
     });

@@ -1,5 +1,4 @@
-import { secrets } from '@slipway/api';
-import type { Secret } from '@slipway/api';
+import { type Secret, secrets } from '@slipway/api';
 import { MANAGED_BY_SLIPWAY, managedByLabel } from '@slipway/fleet';
 import type { Name, Stored, Writer } from '@slipway/kube';
 

@@ -11,6 +11,7 @@ import {
   poolCondition,
   rhel10,
   rhel9,
+  run,
   start,
   stream,
   untilCondition,
@@ -110,6 +111,18 @@ describe('with the feature gate off', () => {
     expect(metadata.annotations).not.toHaveProperty([stream]);
     expect(status?.osImageStream).toBeUndefined();
     expect(await poolCondition('worker', 'OSStreamDeprecated')).toBeUndefined();
+  });
+
+  it('and controllers that start so, what others have left behind is taken back', async () => {
+    const before = await start(old);
+    await untilOs('worker', 'rhel-9', old);
+    await before.stop();
+    run({ gate: false });
+    await until(async () => {
+      const { annotations = {} } = (await cluster.pool('worker')).metadata;
+      expect(Object.keys(annotations).filter((key) => key.startsWith(stream))).toEqual([]);
+      expect(await cluster.streams()).toBeUndefined();
+    });
   });
 
   it('turned while all runs, streams come and go with it, and leave nothing behind', async () => {

@@ -268,6 +268,24 @@ describe('the status of a pool', () => {
 });
 
 describe('the controllers', () => {
+  it('that start with the gate off take back what others have left behind, and not what a person has put there', async () => {
+    await cluster.addPool('worker', { pinnedImageSets: [{ name: 'mine' }] });
+    await cluster.addSet('mine', 'nobody');
+    await cluster.addSet('release', 'worker');
+    await cluster.addNode('n1', 'worker');
+    run();
+    await untilTold('n1', 'mine', 'release');
+    await untilCounts('worker', counts(1, 0));
+    await stopAll();
+    run({ gate: false });
+    await untilSets('worker', 'mine');
+    await until(async () => {
+      const { annotations = {} } = (await cluster.pool('worker')).metadata;
+      expect(Object.keys(annotations).filter((name) => name.includes('pinned-image'))).toEqual([]);
+      expect(await cluster.told('n1')).toBeNull();
+    });
+  });
+
   it('write nothing without a precondition, and another takes over where one that led has stopped', async () => {
     await cluster.addPool('worker');
     await cluster.addSet('release', 'worker');

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
 import { defaultNamespace } from '@slipway/api';
+import { CodedError } from '@slipway/base/coded-error';
+import { quote } from '@slipway/base/text';
 import type { ControllerErrorCode } from '../errors.ts';
 import type { Lifetime } from './authority.ts';
 
@@ -61,12 +63,11 @@ export const firstBootDefaults = {
 } as const;
 
 /** Settings that cannot work together, or mean nothing. */
-export class FirstBootOptionsError extends Error {
-  readonly code: ControllerErrorCode = 'SLW_FIRST_BOOT_OPTIONS';
+export class FirstBootOptionsError extends CodedError<Extract<ControllerErrorCode, 'SLW_FIRST_BOOT_OPTIONS'>> {
+  override readonly name = 'FirstBootOptionsError';
 
   constructor(message: string) {
-    super(message);
-    this.name = 'FirstBootOptionsError';
+    super('SLW_FIRST_BOOT_OPTIONS', message);
   }
 }
 
@@ -100,7 +101,7 @@ function originOf(option: string, text: string): string {
   const bare = url?.protocol === 'https:' && `${url.pathname}${url.search}${url.hash}${url.username}` === '/';
   if (url !== undefined && bare && isHost(bareHost(url.hostname))) return url.origin;
   // Not repeated: there may be a password in it.
-  const found = text.includes('@') ? 'an @ in it' : JSON.stringify(text.slice(0, 200));
+  const found = text.includes('@') ? 'an @ in it' : quote(text);
   throw new FirstBootOptionsError(
     `${option}: expected an address such as https://api-int.example.com:22623 with nothing behind the port, found ${found}`,
   );
@@ -116,9 +117,7 @@ export const isHost = (host: string): boolean => isIP(host) !== 0 || dnsName.tes
 function hostOf(text: string): string {
   const host = bareHost(text.toLowerCase());
   if (isHost(host)) return host;
-  throw new FirstBootOptionsError(
-    `serverHosts: expected a DNS name or an IP address, found ${JSON.stringify(text.slice(0, 200))}`,
-  );
+  throw new FirstBootOptionsError(`serverHosts: expected a DNS name or an IP address, found ${quote(text)}`);
 }
 
 /**

@@ -1,8 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { infrastructures } from '@slipway/api';
-import type { Infrastructure } from '@slipway/api';
-import { isKubeError } from '@slipway/kube';
-import type { Client } from '@slipway/kube';
+import { type Infrastructure, infrastructures, singletonName } from '@slipway/api';
+import { type Client, isKubeError } from '@slipway/kube';
 import { bareHost, isHost } from './options.ts';
 
 /** Where machines find the machine config server. */
@@ -44,7 +42,7 @@ function platformHosts(infrastructure: Infrastructure | undefined): string[] {
 /** Plain Kubernetes has no such kind. */
 export async function readInfrastructure(client: Client): Promise<Infrastructure | undefined> {
   try {
-    return await client.find(infrastructures, { name: 'cluster' });
+    return await client.find(infrastructures, { name: singletonName });
   } catch (error) {
     if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return undefined;
     throw error;

@@ -1,5 +1,5 @@
 import { CodedError, errorGuard } from '@slipway/base/coded-error';
-import { isRecord } from '@slipway/base/json';
+import { isRecord, parseJson } from '@slipway/base/json';
 import { printableLine } from '@slipway/base/text';
 import type { ControllerErrorCode } from '../../errors.ts';
 
@@ -81,9 +81,6 @@ const wayOut: Partial<Record<IronicErrorCode, string>> = {
 };
 
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : undefined;
 }

@@ -1,4 +1,5 @@
 import { classifyFailure, createAgent, createDeadline, inspectCertificates, readBounded } from '@slipway/base/http';
+import { parseJson } from '@slipway/base/json';
 import type { IronicAuth } from '@slipway/fleet/hosts';
 import type { Dispatcher } from 'undici';
 import { faultOf, IronicError, readFault } from './ironic-error.ts';
@@ -112,12 +113,10 @@ async function readText(
 
 function parseBody(text: string, asked: string): unknown {
   if (text === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    const words = 'expected JSON, found something else. Check that this is the address of an Ironic';
-    throw new IronicError('SLW_IRONIC_ANSWER', words, { asked });
-  }
+  const parsed = parseJson(text);
+  if (parsed.ok) return parsed.value;
+  const words = `${parsed.problem}. Check that this is the address of an Ironic`;
+  throw new IronicError('SLW_IRONIC_ANSWER', words, { asked });
 }
 
 const mask = (text: string | undefined, secrets: readonly string[]): string | undefined =>

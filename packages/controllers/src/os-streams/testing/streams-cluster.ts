@@ -12,6 +12,7 @@ import {
   type OSImageStream,
   osImageStreams,
   secrets,
+  singletonName,
 } from '@slipway/api';
 import type { Client, ControllerDef, Gates, Stored } from '@slipway/kube';
 import { machineConfig, machineConfigPool, node } from '@slipway/testing/builders';
@@ -113,7 +114,7 @@ export async function startStreamsCluster(way: WayToRegistry = {}): Promise<Stre
       await removeIfThere(client, configMaps, name);
       if (data !== null) await client.create(configMaps, { metadata: name, data });
     },
-    streams: () => client.find(osImageStreams, { name: 'cluster' }),
+    streams: () => client.find(osImageStreams, { name: singletonName }),
     async addPool(name, spec = {}, annotations = {}) {
       await client.create(machineConfigPools, machineConfigPool(name, spec, annotations));
       if (name === 'worker' || name === 'master') return;
