@@ -172,7 +172,6 @@ export {
   takesSet,
   tooManySets,
 } from './pinned-images/assignment.ts';
-export { formatBytes } from './pinned-images/byte-text.ts';
 export {
   type Amount,
   formatPinProgress,

@@ -1,14 +1,7 @@
 // Everything about an update that can be known before the machine is touched, and everything that can be fetched.
 import type { MachineConfiguration } from '@slipway/api';
-import {
-  amountOf,
-  formatBytes,
-  type Irreconcilable,
-  planUpdate,
-  type SizedImage,
-  spaceFor,
-  type UpdatePlan,
-} from '@slipway/fleet';
+import { formatBytes } from '@slipway/base/text';
+import { amountOf, type Irreconcilable, planUpdate, type SizedImage, spaceFor, type UpdatePlan } from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import { type PassedPreflight, preflight } from '../apply/preflight.ts';
 import { osChangeOf } from '../apply/steps.ts';

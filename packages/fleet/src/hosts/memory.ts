@@ -1,5 +1,5 @@
 // How the memory of a drive changes: one function for each thing that can happen to it.
-import { isRecord } from '@slipway/base/json';
+import { isRecord, parseJson } from '@slipway/base/json';
 import type {
   DataImageSeen,
   Drive,
@@ -224,7 +224,7 @@ export const encodeMemory = (memory: DriveMemory | HostMemory): string => JSON.s
  */
 export function readDriveMemory(value: string | undefined, now: number): DriveMemory | null {
   if (value === undefined) return null;
-  const fields = parse(value);
+  const fields = parseFields(value, LONGEST);
   const doing = oneOf(fields['doing'], ['attach', 'detach', 'none'] as const) ?? 'detach';
   return {
     doing,
@@ -239,7 +239,7 @@ export function readDriveMemory(value: string | undefined, now: number): DriveMe
 
 /** Null: there is none, or none that can be read; then everything is asked for again, which does no harm. */
 export function readHostMemory(value: string | undefined, now: number): HostMemory | null {
-  const fields = parse(value ?? '');
+  const fields = parseFields(value ?? '', LONGEST);
   const doing = oneOf(fields['doing'], hostDoings);
   if (doing === null) return null;
   return { doing, onSince: Math.min(whole(fields['onSince'], Number.MAX_SAFE_INTEGER), now), ...shared(fields, now) };
@@ -274,14 +274,10 @@ const shared = (fields: Record<string, unknown>, now: number): Shared => ({
 
 const LONGEST_DELAY = 512 * 60_000;
 
-function parse(value: string): Record<string, unknown> {
-  if (value.length > LONGEST) return {};
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return isRecord(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
+/** What cannot be read is empty. */
+function parseFields(value: string, maxChars: number): Record<string, unknown> {
+  const parsed = parseJson(value, { maxChars });
+  return parsed.ok && isRecord(parsed.value) ? parsed.value : {};
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -313,21 +309,11 @@ export const holdValue = (now: number): string => JSON.stringify({ mode: 'soft',
 
 /** Soft unless it says hard. What cannot be read is soft too: the request itself is the annotation's being there. */
 function readValue(value: string): Pick<RebootRequest, 'mode' | 'since'> {
-  const { mode, since } = parseRequest(value);
+  const { mode, since } = parseFields(value, LONGEST_VALUE);
   return {
     mode: mode === 'hard' ? 'hard' : 'soft',
     since: typeof since === 'number' && Number.isFinite(since) ? since : 0,
   };
-}
-
-function parseRequest(value: string): Record<string, unknown> {
-  if (value.length > LONGEST_VALUE) return {};
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return isRecord(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
 }
 
 export const annotationOf = ({ key }: RebootRequest): string =>
