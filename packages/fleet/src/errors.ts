@@ -22,6 +22,7 @@ export type RenderCode = keyof typeof renderErrors;
 /** Every code of a first boot, with what it means. */
 export const firstBootErrors = {
   SLW_FIRST_BOOT_CONFIG: 'a rendered config cannot be given to a machine, because its Ignition config cannot be read',
+  SLW_FIRST_BOOT_OPTIONS: 'what was set about how machines join cannot work',
 } as const;
 
 export class FirstBootError extends Error {

@@ -1,6 +1,6 @@
+import { firstBootOptions, type FirstBootSettings } from '@slipway/fleet';
 import type { ControllerDef } from '@slipway/kube';
 import { bootstrapKubeconfigController } from './bootstrap-kubeconfig-controller.ts';
-import { firstBootOptions, type FirstBootSettings } from './options.ts';
 import { stubsController } from './stubs-controller.ts';
 import { tokensController } from './tokens-controller.ts';
 

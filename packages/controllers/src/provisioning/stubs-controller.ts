@@ -1,6 +1,6 @@
 import { machineConfigPools, namespaces, type Secret, secrets } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
-import { isManaged, readTokens, serverSecrets, stubOf } from '@slipway/fleet';
+import { type FirstBootOptions, isManaged, readTokens, serverAddress, serverSecrets, stubOf } from '@slipway/fleet';
 import { type AnyConfig, parse } from '@slipway/ignition';
 import {
   type Client,
@@ -15,8 +15,7 @@ import {
 } from '@slipway/kube';
 import { deleteSecret, putSecret, textIn } from '../managed-secret.ts';
 import { poolNames, poolSource } from '../sources.ts';
-import type { FirstBootOptions } from './options.ts';
-import { readInfrastructure, serverAddress } from './server-address.ts';
+import { readInfrastructure } from './infrastructure.ts';
 import { wantsTokens } from './tokens-controller.ts';
 
 /** What is there under the name of a stub. */
