@@ -1,4 +1,6 @@
 // How the memory of a drive changes: one function for each thing that can happen to it.
+import { backoffMs, halfJitter } from '@slipway/base/backoff';
+import { printableLine } from '@slipway/base/text';
 import { isRecord, parseJson } from '@slipway/base/json';
 import type {
   DataImageSeen,
@@ -10,7 +12,6 @@ import type {
   RebootRequest,
   StepOptions,
 } from './host-step.ts';
-import { backoffMs } from './backoff.ts';
 
 const LONGEST_MESSAGE = 1024;
 
@@ -132,14 +133,18 @@ export function foreignFound(before: DriveMemory, message: string, now: number, 
   return emptied({ ...before, failures, message: shorten(message) }, now, options);
 }
 
-const delay = (failures: number, { minuteMs, chance }: StepOptions): number =>
-  backoffMs({ failures, minuteMs, chance });
+/** As Metal3 users know it for DataImages: 2^failures minutes, up to eight and a half hours, less up to half of it. */
+export const delay = (failures: number, { minuteMs, chance }: StepOptions, mostDoublings = 9): number =>
+  Math.round(
+    backoffMs(
+      { firstMs: 2 * minuteMs, maxMs: 2 ** mostDoublings * minuteMs, jitter: halfJitter },
+      failures,
+      () => 1 - chance,
+    ),
+  );
 
 /** What outside programs say may be long, and have what no status may have. */
-export function shorten(message: string, longest = LONGEST_MESSAGE): string {
-  const printable = message.replaceAll(/\p{Cc}+/gu, ' ').trim();
-  return printable.length > longest ? `${printable.slice(0, longest - 1)}…` : printable;
-}
+export const shorten = (message: string, longest = LONGEST_MESSAGE): string => printableLine(message, longest);
 
 // How the memory of what was last asked of a node changes.
 
@@ -185,12 +190,12 @@ export function hostCallFailed(
   before: HostMemory | null,
   message: string,
   now: number,
-  { minuteMs, chance }: StepOptions,
+  options: StepOptions,
 ): HostMemory {
   const failures = (before?.failures ?? 0) + 1;
-  const delay = backoffMs({ failures, minuteMs, chance, mostDoublings: MOST_DOUBLINGS });
   const onSince = before?.onSince ?? 0;
-  return { ...nothingAsked, since: now, onSince, failures, message: shorten(message), notBefore: now + delay };
+  const notBefore = now + delay(failures, options, MOST_DOUBLINGS);
+  return { ...nothingAsked, since: now, onSince, failures, message: shorten(message), notBefore };
 }
 
 /** Null: nobody needs to wait. */

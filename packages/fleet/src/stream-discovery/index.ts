@@ -1,12 +1,4 @@
-export {
-  configMapPair,
-  digestOf,
-  hasSources,
-  type ImagePair,
-  osImagesConfigMap,
-  pairOf,
-  type StreamSources,
-} from './stream-sources.ts';
+export { configMapPair, digestOf, hasSources, type ImagePair, pairOf, type StreamSources } from './stream-sources.ts';
 export {
   discoverStreams,
   type Discovery,
@@ -31,3 +23,4 @@ export {
   readImageReferences,
 } from './image-references.ts';
 export { readSources } from './read-sources.ts';
+export { osImagesConfigMap } from '@slipway/api/names';

@@ -18,8 +18,6 @@ export interface StreamSources {
 
 export const noSources: StreamSources = { commandLine: null, configMap: null, release: null };
 
-export const osImagesConfigMap = 'machine-config-osimageurl';
-
 /** Null: it names no image. */
 export function pairOf(osImage: string | undefined, osExtensionsImage: string | undefined): ImagePair | null {
   const pair = { osImage: textOrNull(osImage), osExtensionsImage: textOrNull(osExtensionsImage) };
