@@ -44,7 +44,7 @@ import {
 import { deleteSecret, storeChunks, writeIndex } from './snapshot-store.ts';
 
 /** To be called in the turn of the digest: whoever writes its chunks writes the index that refers to them in the same turn. */
-async function collectChunks({ read, client, log }: Context, namespace: string, digest: string): Promise<void> {
+async function collectChunks({ read, client, write, log }: Context, namespace: string, digest: string): Promise<void> {
   const store = read(secrets);
   const chunks = chunksWith(store, digest);
   if (chunks.length === 0 || indexesWith(store, digest).length > 0) return;
@@ -53,7 +53,7 @@ async function collectChunks({ read, client, log }: Context, namespace: string, 
   for await (const index of client.list(secrets, { namespace, labelSelector: `${remoteContentLabel}=index` })) {
     if (isAbout(index, digest)) return;
   }
-  for (const chunk of chunks) await deleteSecret(client, chunk);
+  for (const chunk of chunks) await deleteSecret(write, chunk);
   log.info({ digest, chunks: chunks.length }, 'deleted a snapshot of remote content that nothing refers to');
 }
 
@@ -119,7 +119,6 @@ interface Task {
 const workers = 4;
 /** Beyond the fetch: to pack and to write what it brought. */
 const writingMs = 60_000;
-const fieldManager = 'slipway-remote-content';
 
 /** Fetches what MachineConfigs name by URL, once, and keeps it in Secrets: nothing is fetched again unless its user asks for it. */
 export function remoteContentController(options: RemoteContentOptions): ControllerDef {
@@ -148,12 +147,12 @@ function keysOfMachineConfig(machineConfig: MachineConfig): Key[] {
 }
 
 async function tend(name: string, context: Context, settings: Settings): Promise<Next> {
-  const { read, client } = context;
+  const { read, write } = context;
   const machineConfig = read(machineConfigs).get(name);
   const wanted = machineConfig !== undefined && hasRemoteContent(machineConfig);
   const keep = wanted ? indexName(machineConfig.metadata.uid) : '';
   for (const index of indexesOf(read(secrets), name)) {
-    if (index.metadata.name !== keep) await deleteSecret(client, index);
+    if (index.metadata.name !== keep) await deleteSecret(write, index);
   }
   if (machineConfig === undefined) return done();
   if (!wanted) return remember(machineConfig, null, context);
@@ -201,15 +200,9 @@ function stepOf({ machineConfig, index, context }: Task): Step {
   });
 }
 
-async function remember(
-  machineConfig: Stored<MachineConfig>,
-  value: string | null,
-  { client }: Context,
-): Promise<Next> {
-  const { name, uid, resourceVersion, annotations } = machineConfig.metadata;
-  if (value === null && annotations?.[remoteContentAnnotation] === undefined) return done();
-  const body = { metadata: { annotations: { [remoteContentAnnotation]: value } } };
-  await client.patch(machineConfigs, { name }, { type: 'merge', body }, { uid, resourceVersion }, { fieldManager });
+async function remember(machineConfig: Stored<MachineConfig>, value: string | null, { write }: Context): Promise<Next> {
+  if (value === null && machineConfig.metadata.annotations?.[remoteContentAnnotation] === undefined) return done();
+  await write.patch(machineConfigs, machineConfig, { metadata: { annotations: { [remoteContentAnnotation]: value } } });
   return done();
 }
 
@@ -268,16 +261,15 @@ async function keepSnapshot(
   when: { fetchedAt: string } | { recoveredAt: string },
 ): Promise<void> {
   const { context, settings } = task;
-  const { client } = context;
   await settings.inTurn(shortDigest(packed.digest), async () => {
     const known = chunkCount(context.read(secrets), packed.digest);
-    const snapshot = await storeChunks(client, settings.namespace, packed, known);
+    const snapshot = await storeChunks(context, settings.namespace, packed, known);
     await keepOutcome(task, { state: 'ready', ...snapshot, ...when });
   });
 }
 
 const keepOutcome = ({ machineConfig, index, context, settings }: Task, outcome: IndexOutcome): Promise<void> =>
-  writeIndex(context.client, settings.namespace, machineConfig, index, outcome);
+  writeIndex(context.write, settings.namespace, machineConfig, index, outcome);
 
 function tell({ machineConfig, context }: Task, type: 'Normal' | 'Warning', reason: string, message: string): void {
   const text = message.startsWith('MachineConfig ')

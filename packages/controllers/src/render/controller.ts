@@ -37,7 +37,6 @@ import {
   type ControllerDef,
   done,
   type Gates,
-  isKubeError,
   type KubeObject,
   type Next,
   type Read,
@@ -85,7 +84,6 @@ export interface RenderOptions {
 type Pool = Stored<MachineConfigPool>;
 type Rendered = Extract<RenderResult, { ok: true }>;
 
-const fieldManager = 'slipway-render';
 const osImagesName = 'machine-config-osimageurl';
 /** How soon to look again at a rendered config that is being deleted under a pool. */
 const deletedLookAgainMs = 1000;
@@ -160,10 +158,12 @@ export function renderController(options: RenderOptions): ControllerDef {
 }
 
 /** The pool keeps its last good config. */
-async function report(pool: Pool, problems: readonly CodedProblem[], { client, events, log }: Context): Promise<Next> {
+async function report(pool: Pool, problems: readonly CodedProblem[], { write, events, log }: Context): Promise<Next> {
   const annotation = encodeProblems(problems);
   if (pool.metadata.annotations?.[renderProblemsAnnotation] === annotation) return done();
-  await patchPool(client, pool, { metadata: { annotations: { [renderProblemsAnnotation]: annotation } } });
+  await write.patch(machineConfigPools, pool, {
+    metadata: { annotations: { [renderProblemsAnnotation]: annotation } },
+  });
   const message = formatProblems(problems);
   log.warn({ problems }, 'the MachineConfigs of the pool cannot be rendered; it keeps its last good config');
   events.record(machineConfigPools, pool, { type: 'Warning', reason: 'RenderFailed', message });
@@ -200,7 +200,7 @@ async function carryOut(
 }
 
 /** One write for both, so that a pool never shows a problem beside the config that has overcome it. */
-async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { client, events, log }: Context): Promise<void> {
+async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { write, events, log }: Context): Promise<void> {
   const configuration = {
     apiVersion: apiVersionOf(machineConfigs),
     kind: machineConfigs.kind,
@@ -209,7 +209,7 @@ async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { client, e
   };
   const isPointed = canonicalJson(pool.spec.configuration ?? {}) === canonicalJson(configuration);
   if (isPointed && pool.metadata.annotations?.[renderProblemsAnnotation] === undefined) return;
-  await patchPool(client, pool, {
+  await write.patch(machineConfigPools, pool, {
     metadata: { annotations: { [renderProblemsAnnotation]: null } },
     spec: { configuration },
   });
@@ -227,67 +227,30 @@ async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { client, e
 }
 
 /** One from before streams, or from before the stream had this name: its spec is the same, and so is its own name. */
-async function nameStream(existing: Stored<MachineConfig>, stream: string | null, { client }: Context): Promise<void> {
+async function nameStream(existing: Stored<MachineConfig>, stream: string | null, { write }: Context): Promise<void> {
   if ((existing.metadata.annotations?.[osStreamAnnotation] ?? null) === stream) return;
-  await patchRendered(client, existing, { metadata: { annotations: { [osStreamAnnotation]: stream } } });
+  await write.patch(machineConfigs, existing, { metadata: { annotations: { [osStreamAnnotation]: stream } } });
 }
 
-async function createRendered(manifest: MachineConfig, { client, log }: Context): Promise<void> {
-  try {
-    await client.create(machineConfigs, manifest, { fieldManager });
-    return;
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-  }
+async function createRendered(manifest: MachineConfig, { client, write, log }: Context): Promise<void> {
+  if ((await write.createIfAbsent(machineConfigs, manifest)) !== undefined) return;
   // Our cache is behind, or it has lost the label by which we find it.
   const found = await client.get(machineConfigs, manifest.metadata);
   if (found.metadata.labels?.[poolLabel] === manifest.metadata.labels?.[poolLabel]) return;
   log.warn({ rendered: manifest.metadata.name }, 'a rendered MachineConfig had lost its labels; they are put back');
   const { labels, annotations } = manifest.metadata;
-  await patchRendered(client, found, { metadata: { labels, annotations } });
+  await write.patch(machineConfigs, found, { metadata: { labels, annotations } });
 }
 
-async function putBack(pool: Pool, manifest: MachineConfig, { client, events }: Context): Promise<void> {
+async function putBack(pool: Pool, manifest: MachineConfig, { client, write, events }: Context): Promise<void> {
   const found = await client.get(machineConfigs, manifest.metadata);
   if (canonicalJson(found.spec ?? {}) === canonicalJson(manifest.spec ?? {})) return;
-  await patchSpec(client, found, manifest);
+  await write.jsonPatch(machineConfigs, found, [{ op: 'add', path: '/spec', value: manifest.spec }]);
   events.record(machineConfigPools, pool, {
     type: 'Warning',
     reason: 'RenderedConfigRestored',
     message: `MachineConfig ${manifest.metadata.name} had been changed by hand and was put back; machines may have read it meanwhile`,
   });
-}
-
-async function patchSpec(
-  client: Context['client'],
-  found: Stored<MachineConfig>,
-  { spec }: MachineConfig,
-): Promise<void> {
-  const { uid, resourceVersion } = found.metadata;
-  const patch = { type: 'json', body: [{ op: 'add', path: '/spec', value: spec }] } as const;
-  await client.patch(machineConfigs, found.metadata, patch, { uid, resourceVersion }, { fieldManager });
-}
-
-async function patchRendered(client: Context['client'], found: Stored<MachineConfig>, body: object): Promise<void> {
-  const { uid, resourceVersion } = found.metadata;
-  await client.patch(
-    machineConfigs,
-    found.metadata,
-    { type: 'merge', body },
-    { uid, resourceVersion },
-    { fieldManager },
-  );
-}
-
-async function patchPool(client: Context['client'], pool: Pool, body: object): Promise<void> {
-  const { uid, resourceVersion } = pool.metadata;
-  await client.patch(
-    machineConfigPools,
-    pool.metadata,
-    { type: 'merge', body },
-    { uid, resourceVersion },
-    { fieldManager },
-  );
 }
 
 // Who names rendered configs: nodes and MachineSets, in their annotations, and in nothing else that we read.

@@ -11,11 +11,11 @@ import {
 import { isRecord } from '@slipway/base/json';
 import { packSnapshot, unpackSnapshot } from '@slipway/fleet';
 import {
+  anyVersion,
   type Client,
   type Context,
   type ControllerDef,
   done,
-  isKubeError,
   type Read,
   type Source,
   type Stored,
@@ -60,7 +60,6 @@ const annotations = {
   digest: 'slipway.dev/digest',
   chunks: 'slipway.dev/chunks',
 } as const;
-const fieldManager = 'slipway-rendered-copies';
 /** A rendered config has at most 1.5 MB. */
 const maxParts = 4;
 
@@ -125,7 +124,7 @@ interface Which {
   namespace: string;
 }
 
-async function makeCopy({ pool, name, namespace }: Which, { client, read }: Context): Promise<void> {
+async function makeCopy({ pool, name, namespace }: Which, { client, read, write }: Context): Promise<void> {
   const original = await client.find(machineConfigs, { name });
   if (original === undefined) return;
   const { digest, chunks } = await packSnapshot(original.spec ?? {});
@@ -146,15 +145,12 @@ async function makeCopy({ pool, name, namespace }: Which, { client, read }: Cont
       data: { chunk: Buffer.from(chunk).toString('base64') },
     };
     const there = read(secrets).get(`${namespace}/${part.metadata.name}`);
-    if (there === undefined) await client.create(secrets, part, { fieldManager });
-    else {
-      const { resourceVersion } = there.metadata;
-      await client.apply(secrets, part, { resourceVersion }, { fieldManager, force: true });
-    }
+    if (there === undefined) await write.create(secrets, part);
+    else await write.apply(secrets, there, part, { force: true });
   }
 }
 
-async function restoreFrom({ pool, name, namespace }: Which, { client, log, events }: Context): Promise<void> {
+async function restoreFrom({ pool, name, namespace }: Which, { client, write, log, events }: Context): Promise<void> {
   const spec = await readCopy(client, namespace, name);
   if (spec === undefined) {
     log.error(
@@ -171,17 +167,14 @@ async function restoreFrom({ pool, name, namespace }: Which, { client, log, even
     },
     spec: spec.value,
   };
-  try {
-    const made = await client.create(machineConfigs, manifest, { fieldManager });
-    log.warn({ rendered: name }, 'a rendered MachineConfig in use was deleted; it was made again');
-    events.record(machineConfigs, made, {
-      type: 'Warning',
-      reason: 'RenderedConfigRestored',
-      message: `${name} was deleted while nodes run it, and was made again from its copy`,
-    });
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-  }
+  const made = await write.createIfAbsent(machineConfigs, manifest);
+  if (made === undefined) return;
+  log.warn({ rendered: name }, 'a rendered MachineConfig in use was deleted; it was made again');
+  events.record(machineConfigs, made, {
+    type: 'Warning',
+    reason: 'RenderedConfigRestored',
+    message: `${name} was deleted while nodes run it, and was made again from its copy`,
+  });
 }
 
 interface Copy {
@@ -205,11 +198,9 @@ async function readCopy(client: Client, namespace: string, name: string): Promis
 /** The digest has said that it is what we wrote. */
 const isSpec = (value: unknown): value is Copy['value'] => isRecord(value);
 
-async function dropCopy(name: string, { client, read }: Context): Promise<void> {
+async function dropCopy(name: string, { read, write }: Context): Promise<void> {
   for (const { metadata } of read(secrets).values()) {
     if (metadata.annotations?.[annotations.name] !== name) continue;
-    await client.delete(secrets, metadata, { uid: metadata.uid }).catch((error: unknown) => {
-      if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
-    });
+    await write.remove(secrets, anyVersion(metadata));
   }
 }
