@@ -1,7 +1,6 @@
 // Which MachineConfigs a rendered config was made from, and at which state each was: for a pool's history.
 import {
   clusterApiMachineSets,
-  configMaps,
   generatedByAnnotation,
   inUseLabel,
   type MachineConfig,
@@ -13,6 +12,7 @@ import {
   nodeAnnotations,
   nodes,
   osStreamAnnotation,
+  osStreamImagesAnnotation,
   poolLabel,
   renderProblemsAnnotation,
   secrets,
@@ -43,10 +43,9 @@ import {
   type Source,
   type Stored,
 } from '@slipway/kube';
-import { listenToGates, usesStreams } from '../feature-gates.ts';
+import { osStreamsGate, usesStreams } from '../feature-gates.ts';
 import { poolOsOf, poolOsSources } from '../pool-os.ts';
-import { createSettling } from '../settling.ts';
-import { fleetNodes, givenMachineConfigs, renderedMachineConfigs } from '../sources.ts';
+import { everyPool, fleetNodes, givenMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
 import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
 
 /** All annotations of an object have 256 KiB together. */
@@ -84,7 +83,12 @@ export interface RenderOptions {
 type Pool = Stored<MachineConfigPool>;
 type Rendered = Extract<RenderResult, { ok: true }>;
 
-const osImagesName = 'machine-config-osimageurl';
+/**
+ * A hundred edits that come at once make one rendered config and not a hundred, of which ninety-nine would be stored, perhaps
+ * begun to be rolled out, and collected again. Short enough that a single edit is not felt to wait, long enough for the next
+ * one of a burst to come.
+ */
+const SETTLE_MS = 250;
 /** How soon to look again at a rendered config that is being deleted under a pool. */
 const deletedLookAgainMs = 1000;
 
@@ -93,14 +97,12 @@ export function renderController(options: RenderOptions): ControllerDef {
   const { namespace } = options;
   const ready: ReadyConfigs = new WeakMap();
   const builtIn = builtInMachineConfigs(options);
-  const settling = createSettling();
-  const pools = new Set<string>();
   return {
     name: 'render',
     reads: [
-      { resource: machineConfigPools },
+      { resource: machineConfigPools, project: keepWhatRenders },
       { ...givenMachineConfigs, keysOf: poolsSelecting },
-      { ...renderedMachineConfigs, keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''] },
+      { ...renderedMachineConfigs, settles: false },
       {
         resource: secrets,
         as: 'metadata',
@@ -112,34 +114,23 @@ export function renderController(options: RenderOptions): ControllerDef {
           return machineConfig === undefined ? [] : poolsSelecting(machineConfig, read);
         },
       },
-      {
-        resource: configMaps,
-        namespace,
-        fieldSelector: `metadata.name=${osImagesName}`,
-        keysOf: (_, read) => [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name),
-      },
+      { ...osImagesSource(namespace), keysOf: everyPool },
       ...poolOsSources(options),
     ],
     owns: [{ resource: machineConfigs }, { resource: machineConfigPools }],
     workers: 2,
-    ...listenToGates(options.gates, () => pools),
+    dependsOnGates: [osStreamsGate],
+    // New machines of a pool that has nothing yet wait for it.
+    settleMs: (name, read) =>
+      read(machineConfigPools).get(name)?.spec.configuration?.name === undefined ? 0 : SETTLE_MS,
     async reconcile(name, context) {
       const pool = context.read(machineConfigPools).get(name);
-      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
-        settling.forget(name);
-        pools.delete(name);
-        return done();
-      }
-      pools.add(name);
+      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return done();
       const { read, client, signal, log } = context;
       const { controllerVersion } = options;
       const os = poolOsOf(pool, options, read);
       const prepared = await prepare(pool, os, { read, client, namespace, signal, ready, builtIn, controllerVersion });
-      const { inputs, problems, waiting, request } = prepared;
-      const seen = [...inputs, canonicalJson([problems, waiting, os])];
-      const wait = settling.waitFor(name, seen, context.now().getTime());
-      // New machines of a pool that has nothing yet wait for it.
-      if (wait > 0 && pool.spec.configuration?.name !== undefined) return again(wait);
+      const { problems, waiting, request } = prepared;
       if (problems.length > 0) return report(pool, problems, context);
       if (waiting.length > 0) {
         // What is waited for brings the pool back here when it comes.
@@ -154,6 +145,31 @@ export function renderController(options: RenderOptions): ControllerDef {
       if (!result.ok) return report(pool, result.problems, context);
       return carryOut(pool, prepared.selected, result, options, context);
     },
+  };
+}
+
+const keptAnnotations: ReadonlySet<string> = new Set([
+  renderProblemsAnnotation,
+  osStreamAnnotation,
+  osStreamImagesAnnotation,
+]);
+
+/**
+ * What a pool reports of its rollout and its machines changes all the time, and no render depends on it: it would only make
+ * edits wait. Written to is the pool in the version that was read, also where nothing that is kept has changed.
+ */
+function keepWhatRenders({ metadata, spec }: Pool): Pool {
+  const { name, uid, resourceVersion, deletionTimestamp, annotations = {} } = metadata;
+  const kept = Object.entries(annotations).filter(([key]) => keptAnnotations.has(key));
+  return {
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      annotations: Object.fromEntries(kept),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
+    spec,
   };
 }
 

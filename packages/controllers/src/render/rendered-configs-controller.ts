@@ -21,11 +21,7 @@ export interface RetentionOptions {
 export function renderedConfigsController({ keep }: RetentionOptions): ControllerDef {
   return {
     name: 'rendered-configs',
-    reads: [
-      { ...renderedMachineConfigs, keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''] },
-      { resource: machineConfigPools },
-      ...referringSources,
-    ],
+    reads: [renderedMachineConfigs, { resource: machineConfigPools }, ...referringSources],
     owns: [{ resource: machineConfigs }],
     async reconcile(name, context) {
       const { read, now } = context;

@@ -73,12 +73,7 @@ export function renderedCopiesController({ namespace }: { namespace: string }): 
   };
   return {
     name: 'rendered-copies',
-    reads: [
-      { ...renderedMachineConfigs, keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''] },
-      { resource: machineConfigPools },
-      copies,
-      ...referringSources,
-    ],
+    reads: [renderedMachineConfigs, { resource: machineConfigPools }, copies, ...referringSources],
     owns: [{ resource: machineConfigs }, { resource: secrets }],
     async reconcile(pool, context) {
       const { copy, restore, drop } = planCopies(factsOf(pool, context.read));
