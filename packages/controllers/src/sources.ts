@@ -118,8 +118,7 @@ export const pinRecords: Source<MachineConfigNode> = {
   project: keepPins,
 };
 
-export const everyPool = (_: unknown, read: Read): string[] =>
-  [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);
+export const everyPool = (_: unknown, read: Read): string[] => poolNames(read);
 
 /** One that is being deleted is as good as gone. */
 export const setsIn = (read: Read): Stored<PinnedImageSet>[] =>

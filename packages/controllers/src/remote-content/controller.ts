@@ -1,4 +1,4 @@
-// Chunks that no MachineConfig has a use for go away.
+// What MachineConfigs name by URL is fetched once, kept in Secrets, and goes when no MachineConfig has a use for it.
 import {
   type MachineConfig,
   machineConfigs,
@@ -42,53 +42,6 @@ import {
   remoteContentSecrets,
 } from './secrets-source.ts';
 import { deleteSecret, storeChunks, writeIndex } from './snapshot-store.ts';
-
-/** To be called in the turn of the digest: whoever writes its chunks writes the index that refers to them in the same turn. */
-async function collectChunks({ read, client, write, log }: Context, namespace: string, digest: string): Promise<void> {
-  const store = read(secrets);
-  const chunks = chunksWith(store, digest);
-  if (chunks.length === 0 || indexesWith(store, digest).length > 0) return;
-  if ([...read(machineConfigs).values()].some((machineConfig) => remembers(machineConfig, digest))) return;
-  // The index may be newer than our cache.
-  for await (const index of client.list(secrets, { namespace, labelSelector: `${remoteContentLabel}=index` })) {
-    if (isAbout(index, digest)) return;
-  }
-  for (const chunk of chunks) await deleteSecret(write, chunk);
-  log.info({ digest, chunks: chunks.length }, 'deleted a snapshot of remote content that nothing refers to');
-}
-
-const isAbout = (secret: Secret, digest: string): boolean =>
-  shortDigest(digestOf(secret) ?? '') === shortDigest(digest);
-
-/**
- * While a MachineConfig stays as it is, its last snapshot stays too, even if its index is gone or tells of a refresh that
- * failed: then the index can be made again, or the refresh taken back, with nothing fetched.
- */
-function remembers(machineConfig: MachineConfig, digest: string): boolean {
-  const known = remembered(machineConfig);
-  if (known === undefined || known.generation !== requestOf(machineConfig).generation) return false;
-  return shortDigest(known.digest) === shortDigest(digest);
-}
-
-export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
-
-/**
- * Work on one thing at a time, in the order it came. Two MachineConfigs with the same content share its chunks: while
- * one writes them and then the index that refers to them, they must not be collected for another that needs them no more.
- * One process at a time has the lease, so order within the process is order.
- */
-export function createTurns(): InTurn {
-  const last = new Map<string, Promise<unknown>>();
-  return async (key, work) => {
-    const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
-    last.set(key, turn);
-    try {
-      return await turn;
-    } finally {
-      if (last.get(key) === turn) last.delete(key);
-    }
-  };
-}
 
 export interface RemoteContentOptions {
   /** Ours: where the snapshots are stored. */
@@ -277,4 +230,53 @@ function tell({ machineConfig, context }: Task, type: 'Normal' | 'Warning', reas
     : `MachineConfig ${machineConfig.metadata.name}: ${message}`;
   context.events.record(machineConfigs, machineConfig, { type, reason, message: text });
   context.log[type === 'Normal' ? 'info' : 'warn']({ reason }, text);
+}
+
+// Chunks that no MachineConfig has a use for go away.
+
+/** To be called in the turn of the digest: whoever writes its chunks writes the index that refers to them in the same turn. */
+async function collectChunks({ read, client, write, log }: Context, namespace: string, digest: string): Promise<void> {
+  const store = read(secrets);
+  const chunks = chunksWith(store, digest);
+  if (chunks.length === 0 || indexesWith(store, digest).length > 0) return;
+  if ([...read(machineConfigs).values()].some((machineConfig) => remembers(machineConfig, digest))) return;
+  // The index may be newer than our cache.
+  for await (const index of client.list(secrets, { namespace, labelSelector: `${remoteContentLabel}=index` })) {
+    if (isAbout(index, digest)) return;
+  }
+  for (const chunk of chunks) await deleteSecret(write, chunk);
+  log.info({ digest, chunks: chunks.length }, 'deleted a snapshot of remote content that nothing refers to');
+}
+
+const isAbout = (secret: Secret, digest: string): boolean =>
+  shortDigest(digestOf(secret) ?? '') === shortDigest(digest);
+
+/**
+ * While a MachineConfig stays as it is, its last snapshot stays too, even if its index is gone or tells of a refresh that
+ * failed: then the index can be made again, or the refresh taken back, with nothing fetched.
+ */
+function remembers(machineConfig: MachineConfig, digest: string): boolean {
+  const known = remembered(machineConfig);
+  if (known === undefined || known.generation !== requestOf(machineConfig).generation) return false;
+  return shortDigest(known.digest) === shortDigest(digest);
+}
+
+export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Work on one thing at a time, in the order it came. Two MachineConfigs with the same content share its chunks: while
+ * one writes them and then the index that refers to them, they must not be collected for another that needs them no more.
+ * One process at a time has the lease, so order within the process is order.
+ */
+export function createTurns(): InTurn {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
 }

@@ -1,16 +1,11 @@
-// Which MachineConfigs a rendered config was made from, and at which state each was: for a pool's history.
+// The MachineConfigs of a pool are merged into one rendered config, which is stored, and which the pool then points at.
 import {
-  clusterApiMachineSets,
   generatedByAnnotation,
   inUseLabel,
   type MachineConfig,
   type MachineConfigPool,
   machineConfigPools,
   machineConfigs,
-  machineSets,
-  type Node,
-  nodeAnnotations,
-  nodes,
   osStreamAnnotation,
   osStreamImagesAnnotation,
   poolLabel,
@@ -30,54 +25,15 @@ import {
   type RenderResult,
 } from '@slipway/fleet';
 import { indexAnnotations, remoteContentLabel } from '@slipway/fleet/remote-content';
-import {
-  again,
-  apiVersionOf,
-  type Context,
-  type ControllerDef,
-  done,
-  type Gates,
-  type KubeObject,
-  type Next,
-  type Read,
-  type Source,
-  type Stored,
-} from '@slipway/kube';
+import { again, apiVersionOf, type Context, type ControllerDef, done, type Next, type Stored } from '@slipway/kube';
 import { osStreamsGate, usesStreams } from '../feature-gates.ts';
-import { poolOsOf, poolOsSources } from '../pool-os.ts';
-import { everyPool, fleetNodes, givenMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
+import { type PoolOsOptions, poolOsOf, poolOsSources } from '../pool-os.ts';
+import { everyPool, givenMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
 import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
 
-/** All annotations of an object have 256 KiB together. */
-const MOST = 64 * 1024;
-const DIGEST_LENGTH = 16;
-
-/** As it stands in the annotation; '' where there are too many to keep. The digest tells whether one changed, and nothing of what it says. */
-function renderedFrom(machineConfigs: readonly MachineConfig[]): string {
-  const from = machineConfigs.map(({ metadata, spec }): RenderedFrom => ({
-    name: metadata.name,
-    generation: metadata.generation ?? 0,
-    digest: sha256(canonicalJson(spec ?? {})).slice(0, DIGEST_LENGTH),
-  }));
-  const text = JSON.stringify(from);
-  return text.length > MOST ? '' : text;
-}
-
-export interface OsImages {
-  osImageURL?: string;
-  baseOSExtensionsContainerImage?: string;
-}
-
-export interface RenderOptions {
-  /** Ours: where snapshots of remote content and the ConfigMap with the OS images live. */
-  namespace: string;
-  controllerVersion: string;
-  /** Before those of the ConfigMap. */
-  osImages?: OsImages | undefined;
-  /** The release image, where there is no ClusterVersion: streams come from it. */
-  releaseImage?: string | undefined;
-  /** With the gate OSStreams on, a pool has the OS of its stream. Left out: it is off. */
-  gates?: Gates | undefined;
+/** Ours is the namespace where also the snapshots of remote content are. With the gate OSStreams on, a pool has the OS of its stream. */
+export interface RenderOptions extends PoolOsOptions {
+  readonly controllerVersion: string;
 }
 
 type Pool = Stored<MachineConfigPool>;
@@ -269,40 +225,19 @@ async function putBack(pool: Pool, manifest: MachineConfig, { client, write, eve
   });
 }
 
-// Who names rendered configs: nodes and MachineSets, in their annotations, and in nothing else that we read.
+// Which MachineConfigs a rendered config was made from, and at which state each was: for a pool's history.
 
-const renderedName = /^rendered-(.+)-[0-9a-f]{32}$/;
-const index = 'rendered config';
+/** All annotations of an object have 256 KiB together. */
+const MOST = 64 * 1024;
+const DIGEST_LENGTH = 16;
 
-/** The pool that a rendered config is for, by its name. */
-const poolOfRendered = (name: string): string | undefined => renderedName.exec(name)?.[1];
-const poolsOfRendered = (names: readonly string[]): string[] => names.flatMap((name) => poolOfRendered(name) ?? []);
-
-function namedByNode({ metadata: { annotations = {} } }: Node): string[] {
-  const { currentConfig, desiredConfig } = nodeAnnotations;
-  const names = [annotations[currentConfig], annotations[desiredConfig]];
-  return [...new Set(names.filter((name) => name !== undefined))];
+/** As it stands in the annotation; '' where there are too many to keep. The digest tells whether one changed, and nothing of what it says. */
+function renderedFrom(machineConfigs: readonly MachineConfig[]): string {
+  const from = machineConfigs.map(({ metadata, spec }): RenderedFrom => ({
+    name: metadata.name,
+    generation: metadata.generation ?? 0,
+    digest: sha256(canonicalJson(spec ?? {})).slice(0, DIGEST_LENGTH),
+  }));
+  const text = JSON.stringify(from);
+  return text.length > MOST ? '' : text;
 }
-
-const namedByMachineSet = ({ metadata }: KubeObject): string[] =>
-  Object.values(metadata.annotations ?? {}).filter((value) => renderedName.test(value));
-
-const machineSetsThatName = {
-  as: 'metadata',
-  indexes: { [index]: namedByMachineSet },
-  keysOf: (object: KubeObject) => poolsOfRendered(namedByMachineSet(object)),
-} as const;
-
-/** A change of who names what concerns the pools of the named configs. */
-export const referringSources: readonly Source[] = [
-  {
-    ...fleetNodes,
-    indexes: { [index]: namedByNode },
-    keysOf: (node: Node) => poolsOfRendered(namedByNode(node)),
-  } satisfies Source<Node>,
-  { ...machineSetsThatName, resource: machineSets },
-  { ...machineSetsThatName, resource: clusterApiMachineSets },
-];
-
-export const isReferenced = (read: Read, name: string): boolean =>
-  [read(nodes), read(machineSets), read(clusterApiMachineSets)].some((store) => store.hasIndexed(index, name));

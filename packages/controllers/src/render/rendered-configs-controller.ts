@@ -10,7 +10,7 @@ import {
 import { type RenderedConfigFacts, retain } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, type Read, type Stored } from '@slipway/kube';
 import { renderedMachineConfigs } from '../sources.ts';
-import { isReferenced, referringSources } from './controller.ts';
+import { isReferenced, referringSources } from './references.ts';
 
 export interface RetentionOptions {
   /** How many rendered configs of a pool are kept for their own sake. */

@@ -1,3 +1,5 @@
+// A rendered config that a pool has moved on from cannot be rendered again: its MachineConfigs have changed. While nodes
+// still run it, a copy is kept, so that it comes back when somebody breaks the glass and deletes it.
 import {
   generatedByAnnotation,
   inUseLabel,
@@ -21,37 +23,7 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { renderedMachineConfigs } from '../sources.ts';
-import { isReferenced, referringSources } from './controller.ts';
-
-export interface RenderedFacts {
-  name: string;
-  exists: boolean;
-  /** By a node or a MachineSet. */
-  isReferenced: boolean;
-  /** It is what the pool's MachineConfigs make now, so that the render controller makes it again by itself. */
-  canBeRendered: boolean;
-  copy: 'none' | 'part' | 'whole';
-}
-
-export interface CopyPlan {
-  copy: string[];
-  restore: string[];
-  drop: string[];
-}
-
-/** Which rendered configs need a copy, which come back from theirs, and which copies have had their time. */
-export function planCopies(facts: readonly RenderedFacts[]): CopyPlan {
-  const names = (isWanted: (fact: RenderedFacts) => boolean) => facts.filter(isWanted).map(({ name }) => name);
-  const needsCopy = ({ isReferenced, canBeRendered }: RenderedFacts): boolean => isReferenced && !canBeRendered;
-  return {
-    copy: names((fact) => needsCopy(fact) && fact.exists && fact.copy !== 'whole'),
-    restore: names((fact) => needsCopy(fact) && !fact.exists && fact.copy === 'whole'),
-    drop: names((fact) => !needsCopy(fact) && fact.copy !== 'none'),
-  };
-}
-
-// A rendered config that a pool has moved on from cannot be rendered again: its MachineConfigs have changed. While nodes
-// still run it, a copy is kept, so that it comes back when somebody breaks the glass and deletes it.
+import { isReferenced, referringSources } from './references.ts';
 
 const copyLabel = 'slipway.dev/copy-of-pool';
 const annotations = {
@@ -82,6 +54,33 @@ export function renderedCopiesController({ namespace }: { namespace: string }): 
       for (const name of drop) await dropCopy(name, context);
       return done();
     },
+  };
+}
+
+export interface RenderedFacts {
+  name: string;
+  exists: boolean;
+  /** By a node or a MachineSet. */
+  isReferenced: boolean;
+  /** It is what the pool's MachineConfigs make now, so that the render controller makes it again by itself. */
+  canBeRendered: boolean;
+  copy: 'none' | 'part' | 'whole';
+}
+
+export interface CopyPlan {
+  copy: string[];
+  restore: string[];
+  drop: string[];
+}
+
+/** Which rendered configs need a copy, which come back from theirs, and which copies have had their time. */
+export function planCopies(facts: readonly RenderedFacts[]): CopyPlan {
+  const names = (isWanted: (fact: RenderedFacts) => boolean) => facts.filter(isWanted).map(({ name }) => name);
+  const needsCopy = ({ isReferenced, canBeRendered }: RenderedFacts): boolean => isReferenced && !canBeRendered;
+  return {
+    copy: names((fact) => needsCopy(fact) && fact.exists && fact.copy !== 'whole'),
+    restore: names((fact) => needsCopy(fact) && !fact.exists && fact.copy === 'whole'),
+    drop: names((fact) => !needsCopy(fact) && fact.copy !== 'none'),
   };
 }
 
