@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import type { Clock } from '@slipway/base/clock';
 import { createLog, silentLog } from '@slipway/kube';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { StoredConfig } from '../node/stored-config.ts';
+import type { StoredConfig } from '../stored-config.ts';
 import type { DriftPolicy } from './healing.ts';
 import { type DriftCase, howToRun } from './testing/machine-at-config.ts';
 import {
