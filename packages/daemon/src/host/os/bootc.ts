@@ -135,6 +135,18 @@ export interface BootcStatus {
   readonly staged: BootcEntry | null;
 }
 
+export function parseBootcStatus(text: string): BootcStatus {
+  const found = parseJson(text);
+  if (!found.ok) {
+    throw new DaemonError(
+      'SLW_DAEMON_HOST',
+      'What `bootc status --format json` printed is no JSON. Is there a newer version of it?',
+    );
+  }
+  const said = decodeValue(object({ status: bootcStatus }), found.value);
+  return said.ok ? said.value.status : { booted: null, staged: null };
+}
+
 const text = withFallback(string(), '');
 const image: Decoder<BootcImage> = map(
   object({
@@ -158,15 +170,3 @@ const bootcStatus: Decoder<BootcStatus> = object({
   booted: withFallback(entry, null),
   staged: withFallback(entry, null),
 });
-
-export function parseBootcStatus(text: string): BootcStatus {
-  const found = parseJson(text);
-  if (!found.ok) {
-    throw new DaemonError(
-      'SLW_DAEMON_HOST',
-      'What `bootc status --format json` printed is no JSON. Is there a newer version of it?',
-    );
-  }
-  const said = decodeValue(object({ status: bootcStatus }), found.value);
-  return said.ok ? said.value.status : { booted: null, staged: null };
-}
