@@ -11,8 +11,8 @@ import type { Host, OSChange } from '../host/host.ts';
 import { imagesOf } from '../host/os/change-steps.ts';
 import { openSizeSource } from '../pinning/sizes.ts';
 import { codedProblem, type Problem } from '../problem.ts';
+import type { ConfigReader, StoredConfig } from '../stored-config.ts';
 import type { LocalNode } from './local-node.ts';
-import type { ConfigReader, StoredConfig } from './stored-config.ts';
 
 export interface Preparation {
   readonly host: Host;
