@@ -21,6 +21,8 @@ describe.skipIf(parts === undefined || ignition === undefined)('a machine with a
   /** What the machine is at, for the test that changes a part of it. */
   let web: WebConfig = { message: 'first' };
   const times: string[] = [];
+  /** In MB, after each test: a kill, a power cut or a reboot ends the daemon, and its peak is gone with it. */
+  const peaks: number[] = [];
 
   const measured = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
     const started = performance.now();
@@ -57,6 +59,7 @@ describe.skipIf(parts === undefined || ignition === undefined)('a machine with a
   }, 120_000);
   afterEach(async ({ task }) => {
     if (task.result?.state === 'fail') console.error(await worker.journal().catch(String), worker.node.console());
+    else peaks.push((await worker.readDaemonPeak()) ?? 0);
   });
   afterAll(async () => {
     if (times.length > 0) console.log(`a real node: ${times.join(', ')}`);
@@ -188,13 +191,12 @@ describe.skipIf(parts === undefined || ignition === undefined)('a machine with a
     expect(withoutMemory(await worker.snapshot('/etc'))).toBe(withoutMemory(before));
   });
 
-  it('holds no more than 110 MB for its daemon after all that', async () => {
-    const pid = await worker.pidOf(DAEMON);
-    const [, kilobytes = ''] = /^VmRSS:\s+(\d+) kB$/m.exec(await worker.node.sh(`cat /proc/${pid}/status`)) ?? [];
-    const megabytes = Number(kilobytes) / 1024;
-    times.push(`daemon ${megabytes.toFixed(0)} MB`);
-    expect(megabytes).toBeGreaterThan(20);
-    expect(megabytes).toBeLessThanOrEqual(110);
+  it('never held more than 110 MB for its daemon in all that', () => {
+    const peak = Math.max(...peaks);
+    times.push(`daemon at most ${peak.toFixed(0)} MB`);
+    expect(peaks).not.toHaveLength(0);
+    expect(Math.min(...peaks)).toBeGreaterThan(20);
+    expect(peak).toBeLessThanOrEqual(110);
   });
 });
 

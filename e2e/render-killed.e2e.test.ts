@@ -1,5 +1,5 @@
 // Real processes and real kills, three of them, others with each commit. All are in render-killed.slow.test.ts, and on the API in
-// memory beside the controllers.
+// memory in packages/controllers/src/render/render-killed.test.ts.
 import { drawSample } from '@slipway/testing/sample';
 import { it } from 'vitest';
 import { expectSameAfterKills, listMoments, useRenderedFleet } from './render/kills.ts';

@@ -11,14 +11,13 @@ import {
   nodes,
   secrets,
 } from '@slipway/api';
-import { issueServing, makeAuthority, servingData } from '@slipway/controllers';
 import { serverSecrets } from '@slipway/fleet';
+import { issueServing, makeAuthority, servingData } from '@slipway/base/certificates';
 import type { Client } from '@slipway/kube';
 import { operator, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
 import { type RunningProcess, runSlipway, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
-import { pickFreePort } from '@slipway/tools/controlplane';
-import type { ControlPlane } from '@slipway/tools/controlplane';
+import { type ControlPlane, pickFreePort } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const namespace = 'openshift-machine-config-operator';

@@ -4,11 +4,10 @@ import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { bundleOf, issueServing, makeAuthority, servingData } from '@slipway/controllers';
+import { bundleOf, issueServing, makeAuthority, servingData } from '@slipway/base/certificates';
 import { startNginx } from '@slipway/tools/nginx';
 import { compare, median } from '../comparison.ts';
-import { buildLoadGenerator } from './load-generator.ts';
-import type { LoadReport } from './load-generator.ts';
+import { buildLoadGenerator, type LoadReport } from './load-generator.ts';
 import { pool, startOurServer, token, writeBootstrap } from './our-server.ts';
 import { cpuMs, peakMegabytes } from './usage.ts';
 

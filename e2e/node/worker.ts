@@ -33,6 +33,8 @@ export interface Worker {
   /** SIGKILL. systemd would start it again after a while. */
   killDaemon(): Promise<void>;
   startDaemon(): Promise<void>;
+  /** The most memory that the daemon's process has ever held, in MB; undefined where none runs. */
+  readDaemonPeak(): Promise<number | undefined>;
   /** Every entry below a directory of the node: type, mode, owner, contents. */
   snapshot(directory: string): Promise<string>;
   journal(): Promise<string>;
@@ -82,6 +84,12 @@ export function workerOf({ client }: Fleet, node: SystemdNode): Worker {
     },
     async startDaemon() {
       await node.sh(`systemctl reset-failed ${DAEMON}; systemctl start ${DAEMON}`);
+    },
+    async readDaemonPeak() {
+      const pid = await pidOf(DAEMON);
+      const status = pid === 0 ? '' : await node.sh(`cat /proc/${pid}/status`);
+      const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
+      return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
     },
     snapshot: (directory) =>
       node.sh(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { machineConfigPools, namespaces, secrets } from '@slipway/api';
-import type { Secret } from '@slipway/api';
-import { certificatesController, type FirstBootSettings, provisioningControllers } from '@slipway/controllers';
+import { machineConfigPools, namespaces, type Secret, secrets } from '@slipway/api';
+import { certificatesController, provisioningControllers } from '@slipway/controllers';
+import type { FirstBootSettings } from '@slipway/fleet';
 import type { Client, Stored } from '@slipway/kube';
 import { startTestCluster } from '@slipway/testing/control-plane';
 import { type ApiEvent, listEvents, removeIfThere } from '@slipway/testing/resources';

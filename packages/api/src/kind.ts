@@ -21,7 +21,7 @@ export interface KindVersion {
   columns?: Column[];
   /** Status has an endpoint, and so a permission, of its own. */
   status?: boolean;
-  scale?: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath: string };
+  scale?: Scale;
 }
 
 export interface Kind<T = unknown> {
@@ -62,6 +62,19 @@ export const resourceOf = <T>({ group, kind, plural, namespaced }: Kind<T>, vers
   kind,
   plural,
   namespaced,
+});
+
+/** For `kubectl scale` and autoscalers. */
+export interface Scale {
+  specReplicasPath: string;
+  statusReplicasPath: string;
+  labelSelectorPath: string;
+}
+
+export const replicasScale = (labelSelectorPath: string): Scale => ({
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath,
 });
 
 export const ageColumn: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };

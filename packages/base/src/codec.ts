@@ -243,9 +243,9 @@ export const map =
 
 /** A value as the text of an annotation, which any client may have edited. */
 export interface AnnotationCodec<T, Missing, Unreadable> {
-  encode(value: T): string;
+  encode(this: void, value: T): string;
   /** Undefined: there is no such annotation. */
-  decode(text: string | undefined): T | Missing | Unreadable;
+  decode(this: void, text: string | undefined): T | Missing | Unreadable;
 }
 
 export interface AnnotationOptions<T, Missing, Unreadable> {

@@ -2,7 +2,6 @@
 export const controllerErrors = {
   SLW_FETCH_ADDRESS: 'a name of a reference leads only to addresses that are not allowed',
   SLW_REMOTE_CONTENT_LOST: 'the stored remote content of a MachineConfig is gone and could not be recovered',
-  SLW_FIRST_BOOT_OPTIONS: 'what was set about how machines join cannot work',
   SLW_STREAM_SOURCE_FAILED: 'a source of OS image streams cannot be read',
   SLW_STREAM_CONFLICT: 'two images claim the same place in an OS image stream',
   SLW_STREAM_PARTIAL: 'an OS image stream has only one of its two images',

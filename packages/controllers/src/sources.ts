@@ -45,11 +45,12 @@ export const givenMachineConfigs: Source<MachineConfig> = {
   labelSelector: `!${poolLabel}`,
 };
 
-/** What was rendered: that it is there, for which pool, and whether it is in use. */
+/** What was rendered: that it is there, for which pool, and whether it is in use. It concerns its pool. */
 export const renderedMachineConfigs: Source<MachineConfig> = {
   resource: machineConfigs,
   as: 'metadata',
   labelSelector: poolLabel,
+  keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''],
 };
 
 // Nodes as the controllers of a rollout see them: one watch for all of them.
@@ -119,8 +120,7 @@ export const pinRecords: Source<MachineConfigNode> = {
   project: keepPins,
 };
 
-export const everyPool = (_: unknown, read: Read): string[] =>
-  [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);
+export const everyPool = (_: unknown, read: Read): string[] => poolNames(read);
 
 /** One that is being deleted is as good as gone. */
 export const setsIn = (read: Read): Stored<PinnedImageSet>[] =>

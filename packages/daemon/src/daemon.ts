@@ -1,6 +1,6 @@
 // A daemon of one machine: what it does at once, without a cluster, and what it does with one as a controller.
-import { truncate } from '@slipway/base/text';
 import { driftPolicyAnnotation } from '@slipway/api/names';
+import { truncate } from '@slipway/base/text';
 import { type Client, type ControllerDef, done, type Log, type Metrics, type Next, type Recorder } from '@slipway/kube';
 import type { UpdateResult, UpdateStep } from './apply/updater.ts';
 import { type DriftPolicy, parseDriftPolicy } from './drift/healing.ts';
@@ -10,12 +10,12 @@ import type { Host } from './host/host.ts';
 import { daemonSources, type Seen, seenBy } from './node/cluster-view.ts';
 import { type LocalNode, openLocalNode } from './node/local-node.ts';
 import { createNodeLoop, type NodeLoop } from './node/node-loop.ts';
-import { createConfigReader } from './node/stored-config.ts';
 import { createPinMetrics, type PinMetrics } from './pinning/pin-metrics.ts';
 import { createPinner, type Pinner, pinningSources, pinsSeenBy } from './pinning/pinner.ts';
 import { createPinCluster } from './pinning/reporter.ts';
 import { createDaemonMetrics, type DaemonMetrics } from './report/metrics.ts';
 import { createReporter } from './report/reporter.ts';
+import { createConfigReader } from './stored-config.ts';
 
 export interface DaemonOptions extends Pick<MachineDaemonOptions, 'pinSpreadMs' | 'pinNow'> {
   readonly host: Host;

@@ -14,7 +14,7 @@ import {
   UNIT_DIRECTORY,
 } from '@slipway/fleet';
 import { DaemonError } from './errors.ts';
-import type { StoredConfig } from './node/stored-config.ts';
+import type { StoredConfig } from './stored-config.ts';
 
 export interface DesiredMachine {
   /** The name of the config. */

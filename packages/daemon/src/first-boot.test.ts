@@ -13,8 +13,8 @@ import type { Deployment } from './host/host.ts';
 import { copyImage, type DiskImage, emptyImage } from './host/testing/disk-image.ts';
 import { createFaultyDisk } from './host/testing/faults.ts';
 import { createMemoryDisk } from './host/testing/memory-disk.ts';
-import { ENCAPSULATED } from './node/state-file.ts';
-import { readCurrentConfig, type StoredConfig } from './node/stored-config.ts';
+import { ENCAPSULATED } from './state-file.ts';
+import { readCurrentConfig, type StoredConfig } from './stored-config.ts';
 
 const plain: StoredConfig = { name: 'rendered-worker-a', spec: { config: { ignition: { version: '3.5.0' } } } };
 const rich: StoredConfig = {

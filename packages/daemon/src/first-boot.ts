@@ -8,8 +8,8 @@ import { DaemonError } from './errors.ts';
 import type { Deployment, Host, OSChange, Progress } from './host/host.ts';
 import { imagesOf } from './host/os/change-steps.ts';
 import { digestOf, packagesOfExtensions, packagesOfKernel } from './host/os/deployment.ts';
-import { ENCAPSULATED, readStateFile, STATE_DIRECTORY, writeStateFile } from './node/state-file.ts';
-import { parseStoredConfig, readCurrentConfig, type StoredConfig, writeCurrentConfig } from './node/stored-config.ts';
+import { ENCAPSULATED, readStateFile, STATE_DIRECTORY, writeStateFile } from './state-file.ts';
+import { parseStoredConfig, readCurrentConfig, type StoredConfig, writeCurrentConfig } from './stored-config.ts';
 
 export type FirstBoot =
   /** There is nothing to finish: it was done before. */

@@ -1,5 +1,5 @@
 export { createUpdater } from './apply/updater.ts';
-export { type StoredConfig, writeCurrentConfig } from './node/stored-config.ts';
+export { type StoredConfig, writeCurrentConfig } from './stored-config.ts';
 export {
   type Daemon,
   type DaemonOptions,
@@ -20,7 +20,7 @@ export { createDisk } from './host/disk.ts';
 export type { FileSystem } from './host/file-system.ts';
 export type { Host } from './host/host.ts';
 export { createRealHost } from './host/real-host.ts';
-export { ENCAPSULATED } from './node/state-file.ts';
+export { ENCAPSULATED } from './state-file.ts';
 export { daemonSources, type Seen, seenBy } from './node/cluster-view.ts';
 export type { PinMetrics } from './pinning/pin-metrics.ts';
 export { pinningSources, type PinSeen, pinsSeenBy } from './pinning/pinner.ts';

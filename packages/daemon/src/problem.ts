@@ -14,10 +14,16 @@ export interface Problem {
 
 /** Of an error that was foreseen, as it is. Others are bugs: they are thrown again. */
 export function codedProblem(error: unknown): Problem {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SLW_')) {
-    return { code: error.code, message: error.message };
-  }
-  throw error;
+  const problem = findCodedProblem(error);
+  if (problem === null) throw error;
+  return problem;
+}
+
+/** Of an error that was foreseen, as it is; null for others. */
+export function findCodedProblem(error: unknown): Problem | null {
+  if (!(error instanceof Error) || !('code' in error)) return null;
+  const { code, message } = error;
+  return typeof code === 'string' && code.startsWith('SLW_') ? { code, message } : null;
 }
 
 /** Messages go into the log of the update, into annotations and conditions. */

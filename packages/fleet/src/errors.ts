@@ -1,3 +1,5 @@
+import { CodedError } from '@slipway/base/coded-error';
+
 /** Every code of a render, with what it means. docs/errors.md says what to do about each. */
 export const renderErrors = {
   SLW_RENDER_SELECTOR: 'the selector of a pool cannot be used',
@@ -22,16 +24,11 @@ export type RenderCode = keyof typeof renderErrors;
 /** Every code of a first boot, with what it means. */
 export const firstBootErrors = {
   SLW_FIRST_BOOT_CONFIG: 'a rendered config cannot be given to a machine, because its Ignition config cannot be read',
+  SLW_FIRST_BOOT_OPTIONS: 'what was set about how machines join cannot work',
 } as const;
 
-export class FirstBootError extends Error {
+export class FirstBootError extends CodedError<keyof typeof firstBootErrors> {
   override readonly name = 'FirstBootError';
-  readonly code: keyof typeof firstBootErrors;
-
-  constructor(code: keyof typeof firstBootErrors, message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /** Codes of failures that end an operation. */
@@ -40,14 +37,8 @@ export const fleetErrors = {
   SLW_UPDATE_CONFIG: 'an update cannot be planned, because a rendered config cannot be read',
 } as const;
 
-export class FleetError extends Error {
+export class FleetError extends CodedError<keyof typeof fleetErrors> {
   override readonly name = 'FleetError';
-  readonly code: keyof typeof fleetErrors;
-
-  constructor(code: keyof typeof fleetErrors, message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /** Codes of what stands in the way of an update. */

@@ -68,7 +68,7 @@ export { type PlannedConfig, planUpdate, rollbackOf, type UpdateRequest } from '
 export type { NodeDisruptionPolicy } from './update/policy.ts';
 export { addTolerated, type ValidationOverrides } from './update/irreconcilable.ts';
 export type * from './update/update-plan.ts';
-export { type ChosenPool, isMember, poolOf } from './pool-of.ts';
+export { type ChosenPool, isControlPlanePool, isMember, poolOf } from './pool-of.ts';
 export {
   readRenderedFrom,
   type RenderedConfigFacts,
@@ -122,7 +122,14 @@ export {
   poolStatusOf,
   type PoolStreamInput,
 } from './rollout/pool-status.ts';
-export { streamsOf } from './os-streams/lifecycle.ts';
+export {
+  decodeLifecycle,
+  encodeLifecycle,
+  lifecycleAnnotations,
+  lifecycleOfTag,
+  type ReadLifecycle,
+  streamsOf,
+} from './os-streams/lifecycle.ts';
 export { findStream, isStreamName, lifecycleOf, listStreams, successorsOf } from './os-streams/available.ts';
 export {
   type DefaultStream,
@@ -134,13 +141,6 @@ export {
   familyOf,
   followsWorker,
 } from './os-streams/default-stream.ts';
-export {
-  decodeLifecycle,
-  encodeLifecycle,
-  lifecycleAnnotations,
-  lifecycleOfTag,
-  type ReadLifecycle,
-} from './os-streams/lifecycle.ts';
 export { poolDeprecation, type PoolOnStream, type StreamCondition, upgradeableOf } from './os-streams/deprecation.ts';
 export type * from './os-streams/available.ts';
 export {
@@ -172,7 +172,6 @@ export {
   takesSet,
   tooManySets,
 } from './pinned-images/assignment.ts';
-export { formatBytes } from './pinned-images/byte-text.ts';
 export {
   type Amount,
   formatPinProgress,
@@ -196,6 +195,7 @@ export {
   encodeSummary,
   fails,
   type PinSummary,
+  pinSummaryOf,
   type PoolPins,
   poolPinsOf,
   summaryOf,
@@ -218,5 +218,5 @@ export {
   unpackSnapshot,
 } from './render/pack-snapshot.ts';
 export { osMajorOf } from './os-streams/os-major.ts';
-export { isControlPlanePool } from './pool-of.ts';
-export { pinSummaryOf } from './pinned-images/pool-summary.ts';
+export { type FirstBootOptions, firstBootOptions, type FirstBootSettings } from './first-boot/options.ts';
+export { serverAddress } from './first-boot/server-address.ts';

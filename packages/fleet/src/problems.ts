@@ -1,5 +1,6 @@
 // Expected failures that people read: as text, as one error, and in an annotation of a pool for whoever derives its conditions.
-import { isRecord, type JsonRecord } from '@slipway/base/json';
+import { decode, type Decoder, number, object, readableItems, string, withFallback } from '@slipway/base/codec';
+import { truncate } from '@slipway/base/text';
 
 export interface CodedProblem {
   code: string;
@@ -30,34 +31,26 @@ export class ProblemList extends Error {
   }
 }
 
-/** All annotations of an object together hold 256 KiB; a page of problems is more than anybody reads at once. */
+/** All annotations of an object together hold so much. */
+export const MAX_ANNOTATION = 256 * 1024;
+/** A page of problems is more than anybody reads at once. */
 const maxProblems = 20;
 const maxMessage = 2000;
 
 export function encodeProblems(problems: readonly CodedProblem[]): string {
-  const shown = problems.slice(0, maxProblems).map(({ code, message }) => ({ code, message: shorten(message) }));
+  const shown = problems
+    .slice(0, maxProblems)
+    .map(({ code, message }) => ({ code, message: truncate(message, maxMessage) }));
   const more = problems.length - shown.length;
   return JSON.stringify(more > 0 ? { problems: shown, more } : { problems: shown });
 }
 
+const problem: Decoder<CodedProblem> = object({ code: string(), message: string() });
+const listed = object({ problems: readableItems(problem), more: withFallback(number(), 0) });
+
 /** An annotation can be written by anybody: what is not ours is shown as it is, and shortened. */
 export function decodeProblems(annotation: string): { problems: CodedProblem[]; more: number } {
-  const { problems: listed, more } = parsed(annotation);
-  const problems = Array.isArray(listed) ? listed.filter(isProblem) : [];
-  if (problems.length === 0) return { problems: [{ code: '', message: shorten(annotation) }], more: 0 };
-  return { problems, more: typeof more === 'number' ? more : 0 };
+  const decoded = decode(listed, annotation, { maxChars: MAX_ANNOTATION });
+  if (decoded.ok && decoded.value.problems.length > 0) return decoded.value;
+  return { problems: [{ code: '', message: truncate(annotation, maxMessage) }], more: 0 };
 }
-
-function parsed(annotation: string): JsonRecord {
-  try {
-    const value: unknown = JSON.parse(annotation);
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-const isProblem = (value: unknown): value is CodedProblem =>
-  isRecord(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';
-
-const shorten = (text: string): string => (text.length <= maxMessage ? text : `${text.slice(0, maxMessage - 1)}…`);

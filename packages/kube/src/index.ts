@@ -27,7 +27,14 @@ export {
   type Stored,
 } from './client/resource.ts';
 export { createTransport, impersonating, type Transport, type TransportOptions } from './client/transport.ts';
-export { type AnyVersion, anyVersion, createWriter, type Target, type Writer } from './client/writer.ts';
+export {
+  type AnyVersion,
+  anyVersion,
+  createWriter,
+  retryOnConflict,
+  type Target,
+  type Writer,
+} from './client/writer.ts';
 export { createInformer, type Informer, type InformerOptions, isSameButVersion } from './watch/informer.ts';
 export { type Change, dropManagedFields, type IndexFunction, type Projection, type Store } from './watch/store.ts';
 export { type Condition, setCondition } from './runtime/conditions.ts';

@@ -6,31 +6,40 @@ import { ask, connectTo, openTcp, readReply, requestText, startTestServer } from
 
 const text = (reply: { body: Buffer }) => reply.body.toString();
 describe('a client that misbehaves', () => {
-  const quick = { listen: { handshakeMs: 300, headMs: 300 } };
+  // One bound is short at a time: another one could end the connection of a test on a slow machine before its own.
+  const quickHandshake = { listen: { handshakeMs: 300 } };
+  const quickHead = { listen: { headMs: 300 } };
 
   it('is cut off when it never begins the handshake', async () => {
-    await using server = await startTestServer({ limits: quick });
+    await using server = await startTestServer({ limits: quickHandshake });
     const socket = await openTcp(server.port);
     await once(socket.resume(), 'close');
     expect(await server.metrics.registry.metrics()).toContain('slipway_server_handshake_failures_total 1');
   });
 
   it('is cut off when it sends nothing', async () => {
-    await using server = await startTestServer({ limits: quick });
+    await using server = await startTestServer({ limits: quickHead });
     expect((await readReply(await connectTo(server.port))).status).toBe(408);
   });
 
   it('is cut off when it sends its request a byte at a time', async () => {
-    await using server = await startTestServer({ limits: quick });
+    await using server = await startTestServer({ limits: quickHead });
     const socket = await connectTo(server.port);
     const bytes = requestText({ headers: { filling: 'x'.repeat(1000) } });
     let at = 0;
     const drip = setInterval(() => socket.write(bytes.charAt(at++)), 20);
     try {
-      expect((await readReply(socket)).status).toBe(408);
+      // A byte that comes after the server has hung up resets the connection, and an answer that was not read yet is lost with it.
+      const end = await readReply(socket).then(
+        ({ status }) => status,
+        (error: NodeJS.ErrnoException) => error.code,
+      );
+      expect([408, 'ECONNRESET', 'EPIPE']).toContain(end);
+      expect(at).toBeLessThan(bytes.length);
     } finally {
       clearInterval(drip);
     }
+    await until(async () => expect((await ask(server.port)).status).toBe(200), 'process');
   });
 
   it('is refused when its headers are too long', async () => {

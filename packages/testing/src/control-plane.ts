@@ -1,8 +1,9 @@
 // Control planes with Slipway installed, one for each test file that asks, and clients for everybody who talks to them.
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defaultNamespace } from '@slipway/api';
+import { defaultNamespace, namespaces } from '@slipway/api';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import {
   borrowControlPlane,
@@ -80,6 +81,25 @@ export async function connect(kubeconfig: string): Promise<Client> {
 
 /** An administrator of the control plane that all tests of a run share. Nothing is installed there. */
 export const connectToShared = (): Promise<Client> => connect(inject('kubeconfig'));
+
+/** A namespace of its own in the control plane that all tests of a run share, and an administrator's client. */
+export interface ScratchNamespace extends AsyncDisposable {
+  readonly client: Client;
+  readonly namespace: string;
+  /** Deletes the namespace, and what is in it. */
+  close(this: void): Promise<void>;
+}
+
+export async function openScratchNamespace(prefix: string): Promise<ScratchNamespace> {
+  const client = await connectToShared();
+  const namespace = `${prefix}-${randomBytes(4).toString('hex')}`;
+  await client.create(namespaces, { metadata: { name: namespace } });
+  const close = async (): Promise<void> => {
+    await client.delete(namespaces, { name: namespace }, {});
+    await client.transport.close();
+  };
+  return { client, namespace, close, [Symbol.asyncDispose]: close };
+}
 
 /**
  * A control plane of its own in which Slipway is installed. An installation costs the API server more than its start:

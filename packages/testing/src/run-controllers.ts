@@ -58,21 +58,18 @@ export function runControllers(
   const lines: string[] = [];
   const log = options.log ?? createLog({ level: 'debug', pretty: false, write: (line) => lines.push(line) });
   const writes: string[] = [];
-  // A guard is asked twice about one write: when it is decided, and when its bytes leave.
-  const allowed = new WeakSet<WriteAttempt>();
   let isKilled = false;
   let isDying = false;
 
+  const asked = client.guarded((attempt) => {
+    if (isKilled) throw new Error('the process is dead');
+    guard?.(attempt);
+  });
   const manager = createManager({
-    client: client.guarded((attempt) => {
-      if (isKilled) throw new Error('the process is dead');
-      guard?.(attempt);
-      // What was noted as written before a fatal write still leaves.
-      if (allowed.has(attempt)) return;
-      const write = describeWrite(attempt);
+    // What was noted as written before a fatal write still leaves.
+    client: watchWrites(asked, (write, attempt) => {
       isDying ||= killAtWrite === write || killAtWrite === writes.length + 1;
       if (isDying) throw new Error('the process is dead');
-      allowed.add(attempt);
       writes.push(write);
       onWrite?.(write, attempt);
     }),
@@ -95,6 +92,17 @@ export function runControllers(
     },
     stop: () => manager.stop(),
   };
+}
+
+/** A client that calls `onWrite` once for each write that leaves. What it throws refuses the write. */
+export function watchWrites(client: Client, onWrite: (write: string, attempt: WriteAttempt) => void): Client {
+  // A guard is asked twice about one write: when it is decided, and when its bytes leave.
+  const allowed = new WeakSet<WriteAttempt>();
+  return client.guarded((attempt) => {
+    if (allowed.has(attempt)) return;
+    onWrite(describeWrite(attempt), attempt);
+    allowed.add(attempt);
+  });
 }
 
 export function describeWrite({ verb, resource, subresource, name }: WriteAttempt): string {

@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, resourceOf, type Column, replicasScale } from '../kind.ts';
 import { choice, flag, int32, intOrString, object, optional, text, timestamp } from '../schema.ts';
 import { labelSelector } from '../shared-fields.ts';
 import {
@@ -55,6 +55,18 @@ const schema = object('A number of like machines of Cluster API that are replace
 
 export type MachineDeployment = ObjectOf<typeof schema>;
 
+const columns: Column[] = [
+  { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
+  { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas', priority: 10 },
+  { name: 'Replicas', type: 'integer', jsonPath: '.status.replicas' },
+  { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas' },
+  { name: 'Updated', type: 'integer', jsonPath: '.status.updatedReplicas' },
+  { name: 'Unavailable', type: 'integer', jsonPath: '.status.unavailableReplicas' },
+  { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+  ageColumn,
+  { name: 'Version', type: 'string', jsonPath: '.spec.template.spec.version' },
+];
+
 export const machineDeploymentKind: Kind<MachineDeployment> = {
   group: clusterApiGroup,
   kind: 'MachineDeployment',
@@ -63,29 +75,7 @@ export const machineDeploymentKind: Kind<MachineDeployment> = {
   categories: ['cluster-api'],
   namespaced: true,
   install: 'compat',
-  versions: [
-    {
-      name: 'v1beta1',
-      schema,
-      columns: [
-        { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
-        { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas', priority: 10 },
-        { name: 'Replicas', type: 'integer', jsonPath: '.status.replicas' },
-        { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas' },
-        { name: 'Updated', type: 'integer', jsonPath: '.status.updatedReplicas' },
-        { name: 'Unavailable', type: 'integer', jsonPath: '.status.unavailableReplicas' },
-        { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
-        ageColumn,
-        { name: 'Version', type: 'string', jsonPath: '.spec.template.spec.version' },
-      ],
-      status: true,
-      scale: {
-        specReplicasPath: '.spec.replicas',
-        statusReplicasPath: '.status.replicas',
-        labelSelectorPath: '.status.selector',
-      },
-    },
-  ],
+  versions: [{ name: 'v1beta1', schema, columns, status: true, scale: replicasScale('.status.selector') }],
 };
 
 export const machineDeployments = resourceOf(machineDeploymentKind, 'v1beta1');

@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, resourceOf, type Column, replicasScale } from '../kind.ts';
 import { choice, int32, object, optional, text } from '../schema.ts';
 import { labelSelector } from '../shared-fields.ts';
 import {
@@ -33,6 +33,16 @@ const schema = object('A number of like machines of Cluster API.', {
 
 export type ClusterApiMachineSet = ObjectOf<typeof schema>;
 
+const columns: Column[] = [
+  { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
+  { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas', priority: 10 },
+  { name: 'Replicas', type: 'integer', jsonPath: '.status.replicas' },
+  { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas' },
+  { name: 'Available', type: 'integer', jsonPath: '.status.availableReplicas' },
+  ageColumn,
+  { name: 'Version', type: 'string', jsonPath: '.spec.template.spec.version' },
+];
+
 export const clusterApiMachineSetKind: Kind<ClusterApiMachineSet> = {
   group: clusterApiGroup,
   kind: 'MachineSet',
@@ -41,27 +51,7 @@ export const clusterApiMachineSetKind: Kind<ClusterApiMachineSet> = {
   categories: ['cluster-api'],
   namespaced: true,
   install: 'compat',
-  versions: [
-    {
-      name: 'v1beta1',
-      schema,
-      columns: [
-        { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
-        { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas', priority: 10 },
-        { name: 'Replicas', type: 'integer', jsonPath: '.status.replicas' },
-        { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas' },
-        { name: 'Available', type: 'integer', jsonPath: '.status.availableReplicas' },
-        ageColumn,
-        { name: 'Version', type: 'string', jsonPath: '.spec.template.spec.version' },
-      ],
-      status: true,
-      scale: {
-        specReplicasPath: '.spec.replicas',
-        statusReplicasPath: '.status.replicas',
-        labelSelectorPath: '.status.selector',
-      },
-    },
-  ],
+  versions: [{ name: 'v1beta1', schema, columns, status: true, scale: replicasScale('.status.selector') }],
 };
 
 export const clusterApiMachineSets = resourceOf(clusterApiMachineSetKind, 'v1beta1');

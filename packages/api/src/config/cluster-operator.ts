@@ -1,4 +1,4 @@
-import { conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { conditionColumn, type Kind, type ObjectOf, resourceOf, type Column } from '../kind.ts';
 import { atomicList, freeForm, nullable, object, optional, text } from '../schema.ts';
 import { clusterStatusConditions, configGroup } from './group.ts';
 
@@ -35,6 +35,19 @@ const schema = object('What an operator says about itself, so that one place sho
 
 export type ClusterOperator = ObjectOf<typeof schema>;
 
+const columns: Column[] = [
+  { name: 'Version', type: 'string', jsonPath: '.status.versions[?(@.name=="operator")].version' },
+  conditionColumn('Available'),
+  conditionColumn('Progressing'),
+  conditionColumn('Degraded'),
+  {
+    name: 'Since',
+    type: 'date',
+    jsonPath: '.status.conditions[?(@.type=="Available")].lastTransitionTime',
+    description: 'Since when Available is what it is.',
+  },
+];
+
 export const clusterOperatorKind: Kind<ClusterOperator> = {
   group: configGroup,
   kind: 'ClusterOperator',
@@ -42,25 +55,7 @@ export const clusterOperatorKind: Kind<ClusterOperator> = {
   shortNames: ['co'],
   namespaced: false,
   install: 'compat',
-  versions: [
-    {
-      name: 'v1',
-      schema,
-      columns: [
-        { name: 'Version', type: 'string', jsonPath: '.status.versions[?(@.name=="operator")].version' },
-        conditionColumn('Available'),
-        conditionColumn('Progressing'),
-        conditionColumn('Degraded'),
-        {
-          name: 'Since',
-          type: 'date',
-          jsonPath: '.status.conditions[?(@.type=="Available")].lastTransitionTime',
-          description: 'Since when Available is what it is.',
-        },
-      ],
-      status: true,
-    },
-  ],
+  versions: [{ name: 'v1', schema, columns, status: true }],
 };
 
 export const clusterOperators = resourceOf(clusterOperatorKind, 'v1');

@@ -1,4 +1,4 @@
-import { conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { conditionColumn, type Kind, type ObjectOf, resourceOf, type Column } from '../kind.ts';
 import {
   atomicList,
   choice,
@@ -188,26 +188,21 @@ const schema = object(
 
 export type ClusterVersion = ObjectOf<typeof schema>;
 
+const columns: Column[] = [
+  { name: 'Version', type: 'string', jsonPath: '.status.history[?(@.state=="Completed")].version' },
+  conditionColumn('Available'),
+  conditionColumn('Progressing'),
+  { name: 'Since', type: 'date', jsonPath: '.status.conditions[?(@.type=="Progressing")].lastTransitionTime' },
+  { name: 'Status', type: 'string', jsonPath: '.status.conditions[?(@.type=="Progressing")].message' },
+];
+
 export const clusterVersionKind: Kind<ClusterVersion> = {
   group: configGroup,
   kind: 'ClusterVersion',
   plural: 'clusterversions',
   namespaced: false,
   install: 'compat',
-  versions: [
-    {
-      name: 'v1',
-      schema,
-      columns: [
-        { name: 'Version', type: 'string', jsonPath: '.status.history[?(@.state=="Completed")].version' },
-        conditionColumn('Available'),
-        conditionColumn('Progressing'),
-        { name: 'Since', type: 'date', jsonPath: '.status.conditions[?(@.type=="Progressing")].lastTransitionTime' },
-        { name: 'Status', type: 'string', jsonPath: '.status.conditions[?(@.type=="Progressing")].message' },
-      ],
-      status: true,
-    },
-  ],
+  versions: [{ name: 'v1', schema, columns, status: true }],
 };
 
 export const clusterVersions = resourceOf(clusterVersionKind, 'v1');

@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, resourceOf, type Column, replicasScale } from '../kind.ts';
 import {
   atomicList,
   choice,
@@ -116,31 +116,21 @@ const schema = object('A number of like machines of the Machine API.', {
 
 export type MachineSet = ObjectOf<typeof schema>;
 
+const columns: Column[] = [
+  { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas' },
+  { name: 'Current', type: 'integer', jsonPath: '.status.replicas' },
+  { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas' },
+  { name: 'Available', type: 'string', jsonPath: '.status.availableReplicas' },
+  ageColumn,
+];
+
 export const machineSetKind: Kind<MachineSet> = {
   group: 'machine.openshift.io',
   kind: 'MachineSet',
   plural: 'machinesets',
   namespaced: true,
   install: 'compat',
-  versions: [
-    {
-      name: 'v1beta1',
-      schema,
-      columns: [
-        { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas' },
-        { name: 'Current', type: 'integer', jsonPath: '.status.replicas' },
-        { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas' },
-        { name: 'Available', type: 'string', jsonPath: '.status.availableReplicas' },
-        ageColumn,
-      ],
-      status: true,
-      scale: {
-        specReplicasPath: '.spec.replicas',
-        statusReplicasPath: '.status.replicas',
-        labelSelectorPath: '.status.labelSelector',
-      },
-    },
-  ],
+  versions: [{ name: 'v1beta1', schema, columns, status: true, scale: replicasScale('.status.labelSelector') }],
 };
 
 export const machineSets = resourceOf(machineSetKind, 'v1beta1');

@@ -1,4 +1,4 @@
-import { ageColumn, conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, conditionColumn, type Kind, type ObjectOf, resourceOf, type Column } from '../kind.ts';
 import { nameIn } from '../object-meta.ts';
 import { int32, int64, type IntegerOptions, listMap, matching, object, optional, type Rule, text } from '../schema.ts';
 import { conditions, imageByDigest, subdomain } from '../shared-fields.ts';
@@ -148,6 +148,24 @@ export type MachineConfigNode = ObjectOf<typeof schema>;
 
 const step = (condition: string, name = condition) => conditionColumn(condition, { name, priority: 1 });
 
+const columns: Column[] = [
+  { name: 'PoolName', type: 'string', jsonPath: '.spec.pool.name' },
+  { name: 'DesiredConfig', type: 'string', jsonPath: '.spec.configVersion.desired' },
+  { name: 'CurrentConfig', type: 'string', jsonPath: '.status.configVersion.current' },
+  conditionColumn('Updated'),
+  ageColumn,
+  step('UpdatePrepared'),
+  step('UpdateExecuted'),
+  step('UpdatePostActionComplete'),
+  step('UpdateComplete'),
+  step('Resumed'),
+  step('AppliedFilesAndOS', 'UpdatedFilesAndOS'),
+  step('Cordoned', 'CordonedNode'),
+  step('Drained', 'DrainedNode'),
+  step('RebootedNode'),
+  step('Uncordoned', 'UncordonedNode'),
+];
+
 export const machineConfigNodeKind: Kind<MachineConfigNode> = {
   group: machineConfigurationGroup,
   kind: 'MachineConfigNode',
@@ -155,30 +173,7 @@ export const machineConfigNodeKind: Kind<MachineConfigNode> = {
   shortNames: ['mcn'],
   namespaced: false,
   install: 'own',
-  versions: [
-    {
-      name: 'v1',
-      schema,
-      columns: [
-        { name: 'PoolName', type: 'string', jsonPath: '.spec.pool.name' },
-        { name: 'DesiredConfig', type: 'string', jsonPath: '.spec.configVersion.desired' },
-        { name: 'CurrentConfig', type: 'string', jsonPath: '.status.configVersion.current' },
-        conditionColumn('Updated'),
-        ageColumn,
-        step('UpdatePrepared'),
-        step('UpdateExecuted'),
-        step('UpdatePostActionComplete'),
-        step('UpdateComplete'),
-        step('Resumed'),
-        step('AppliedFilesAndOS', 'UpdatedFilesAndOS'),
-        step('Cordoned', 'CordonedNode'),
-        step('Drained', 'DrainedNode'),
-        step('RebootedNode'),
-        step('Uncordoned', 'UncordonedNode'),
-      ],
-      status: true,
-    },
-  ],
+  versions: [{ name: 'v1', schema, columns, status: true }],
 };
 
 export const machineConfigNodes = resourceOf(machineConfigNodeKind, 'v1');

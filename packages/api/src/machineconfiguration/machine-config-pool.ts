@@ -183,6 +183,18 @@ const countColumn = (name: string, description: string): Column => ({
   description,
 });
 
+const columns: Column[] = [
+  { name: 'Config', type: 'string', jsonPath: '.status.configuration.name' },
+  conditionColumn('Updated', { description: 'Every machine runs the newest configuration.' }),
+  conditionColumn('Updating', { description: 'Some machines are on the way to it.' }),
+  conditionColumn('Degraded', { description: 'Something has stopped; see the conditions for what to do.' }),
+  countColumn('MachineCount', 'Machines in the pool.'),
+  countColumn('ReadyMachineCount', 'Machines up to date and ready.'),
+  countColumn('UpdatedMachineCount', 'Machines up to date.'),
+  countColumn('DegradedMachineCount', 'Machines that could not apply their configuration.'),
+  ageColumn,
+];
+
 export const machineConfigPoolKind: Kind<MachineConfigPool> = {
   group: machineConfigurationGroup,
   kind: 'MachineConfigPool',
@@ -190,24 +202,7 @@ export const machineConfigPoolKind: Kind<MachineConfigPool> = {
   shortNames: ['mcp'],
   namespaced: false,
   install: 'own',
-  versions: [
-    {
-      name: 'v1',
-      schema,
-      columns: [
-        { name: 'Config', type: 'string', jsonPath: '.status.configuration.name' },
-        conditionColumn('Updated', { description: 'Every machine runs the newest configuration.' }),
-        conditionColumn('Updating', { description: 'Some machines are on the way to it.' }),
-        conditionColumn('Degraded', { description: 'Something has stopped; see the conditions for what to do.' }),
-        countColumn('MachineCount', 'Machines in the pool.'),
-        countColumn('ReadyMachineCount', 'Machines up to date and ready.'),
-        countColumn('UpdatedMachineCount', 'Machines up to date.'),
-        countColumn('DegradedMachineCount', 'Machines that could not apply their configuration.'),
-        ageColumn,
-      ],
-      status: true,
-    },
-  ],
+  versions: [{ name: 'v1', schema, columns, status: true }],
 };
 
 export const machineConfigPools = resourceOf(machineConfigPoolKind, 'v1');

@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, resourceOf, type Column } from '../kind.ts';
 import { atomicList, flag, freeForm, nullable, object, optional, text } from '../schema.ts';
 import { machineConfigurationGroup } from './names.ts';
 
@@ -46,6 +46,22 @@ const schema = object(
 
 export type MachineConfig = ObjectOf<typeof schema>;
 
+const columns: Column[] = [
+  {
+    name: 'GeneratedByController',
+    type: 'string',
+    jsonPath: '.metadata.annotations.machineconfiguration\\.openshift\\.io/generated-by-controller-version',
+    description: 'Version of the controller that made it. Empty if a person did.',
+  },
+  {
+    name: 'IgnitionVersion',
+    type: 'string',
+    jsonPath: '.spec.config.ignition.version',
+    description: 'Version of the Ignition config in it.',
+  },
+  ageColumn,
+];
+
 export const machineConfigKind: Kind<MachineConfig> = {
   group: machineConfigurationGroup,
   kind: 'MachineConfig',
@@ -53,27 +69,7 @@ export const machineConfigKind: Kind<MachineConfig> = {
   shortNames: ['mc'],
   namespaced: false,
   install: 'own',
-  versions: [
-    {
-      name: 'v1',
-      schema,
-      columns: [
-        {
-          name: 'GeneratedByController',
-          type: 'string',
-          jsonPath: '.metadata.annotations.machineconfiguration\\.openshift\\.io/generated-by-controller-version',
-          description: 'Version of the controller that made it. Empty if a person did.',
-        },
-        {
-          name: 'IgnitionVersion',
-          type: 'string',
-          jsonPath: '.spec.config.ignition.version',
-          description: 'Version of the Ignition config in it.',
-        },
-        ageColumn,
-      ],
-    },
-  ],
+  versions: [{ name: 'v1', schema, columns }],
 };
 
 export const machineConfigs = resourceOf(machineConfigKind, 'v1');

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { configMaps, type Secret, secrets } from '@slipway/api';
-import { isManaged, isOpenShift, serverSecrets, untilDue } from '@slipway/fleet';
+import { type FirstBootOptions, isManaged, isOpenShift, serverSecrets, untilDue } from '@slipway/fleet';
 import {
   again,
   type Client,
@@ -12,9 +12,8 @@ import {
   type Writer,
 } from '@slipway/kube';
 import { putSecret, textsIn, type WantedSecret } from '../managed-secret.ts';
+import { readInfrastructure } from './infrastructure.ts';
 import { apiServerOf, type FoundApiServer, joiningKubeconfig } from './joining-kubeconfig.ts';
-import type { FirstBootOptions } from './options.ts';
-import { readInfrastructure } from './server-address.ts';
 
 const kubeconfigKey = 'bootstrap-kubeconfig';
 const rootCaName = 'kube-root-ca.crt';

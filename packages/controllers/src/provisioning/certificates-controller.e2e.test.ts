@@ -1,19 +1,28 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
 import { namespaces, type Secret, secrets } from '@slipway/api';
-import { serverSecrets } from '@slipway/fleet';
+import { type FirstBootSettings, serverSecrets } from '@slipway/fleet';
+import {
+  type Authority,
+  authorityData,
+  authorityFields,
+  bundleOf,
+  certificatesIn,
+  isIssuedBy,
+  issueServing,
+  makeAuthority,
+  readAuthority,
+  readServing,
+  servingData,
+} from '@slipway/base/certificates';
 import { type Client, createWriter, type Stored } from '@slipway/kube';
 import { connectToShared } from '@slipway/testing/control-plane';
 import { type ApiEvent, listEvents } from '@slipway/testing/resources';
 import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
+import { greetingOf, startTlsServer } from '@slipway/testing/tls-greeting';
 import { until } from '@slipway/testing/wait';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { putSecret, textIn, textsIn } from '../managed-secret.ts';
-import { type Authority, authorityData, authorityFields, bundleOf, makeAuthority, readAuthority } from './authority.ts';
 import { certificatesController } from './certificates-controller.ts';
-import type { FirstBootSettings } from './options.ts';
-import { isIssuedBy, issueServing, readServing, servingData } from './serving-certificate.ts';
-import { greetingOf, startTlsServer } from './testing/tls-greeting.ts';
-import { certificatesIn } from './signature.ts';
 
 const second = 1000;
 const year = 365 * 24 * 3600 * second;

@@ -1,37 +1,41 @@
 import { type Secret, secrets } from '@slipway/api';
-import { isManaged, serverSecrets, untilDue } from '@slipway/fleet';
-import { again, type Context, type ControllerDef, type Happening, type Source, type Stored } from '@slipway/kube';
-import { putSecret, textsIn } from '../managed-secret.ts';
+import {
+  firstBootOptions,
+  type FirstBootSettings,
+  isManaged,
+  serverAddress,
+  serverSecrets,
+  untilDue,
+} from '@slipway/fleet';
 import {
   type Authority,
   authorityData,
   type AuthorityData,
   authorityFields,
   type AuthorityStep,
-  type KeptAuthority,
-  type Lifetime,
-  makeAuthority,
-  nextAuthority,
-  readAuthority,
-  type ReadAuthority,
-  refreshAt,
-  rotateAuthority,
-  validityOf,
-  withoutExpired,
-} from './authority.ts';
-import { firstBootOptions, type FirstBootSettings } from './options.ts';
-import { readInfrastructure, serverAddress } from './server-address.ts';
-import {
   isIssuedBy,
   issueServing,
+  type KeptAuthority,
   type KeptServing,
+  type Lifetime,
+  makeAuthority,
   names,
+  nextAuthority,
   nextServing,
+  readAuthority,
+  type ReadAuthority,
   readServing,
   type ReadServing,
+  refreshAt,
+  rotateAuthority,
   type ServingCertificate,
   servingData,
-} from './serving-certificate.ts';
+  validityOf,
+  withoutExpired,
+} from '@slipway/base/certificates';
+import { again, type Context, type ControllerDef, type Happening, type Source, type Stored } from '@slipway/kube';
+import { putSecret, textsIn } from '../managed-secret.ts';
+import { readInfrastructure } from './infrastructure.ts';
 
 const certificates = 'certificates';
 

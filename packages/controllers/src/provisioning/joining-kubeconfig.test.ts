@@ -1,6 +1,6 @@
+import { makeAuthority } from '@slipway/base/certificates';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { makeAuthority } from './authority.ts';
 import { type ApiServerHints, apiServerOf, joiningKubeconfig } from './joining-kubeconfig.ts';
 
 const nothing: ApiServerHints = {

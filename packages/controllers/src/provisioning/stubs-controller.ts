@@ -1,6 +1,15 @@
 import { machineConfigPools, namespaces, type Secret, secrets } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
-import { isManaged, readTokens, serverSecrets, stubOf } from '@slipway/fleet';
+import {
+  type FirstBootOptions,
+  firstBootOptions,
+  type FirstBootSettings,
+  isManaged,
+  readTokens,
+  serverAddress,
+  serverSecrets,
+  stubOf,
+} from '@slipway/fleet';
 import { type AnyConfig, parse } from '@slipway/ignition';
 import {
   type Client,
@@ -16,8 +25,7 @@ import {
 import { putSecret, textIn } from '../managed-secret.ts';
 import { poolNames, poolSource } from '../sources.ts';
 import { bootstrapKubeconfigController } from './bootstrap-kubeconfig-controller.ts';
-import { type FirstBootOptions, firstBootOptions, type FirstBootSettings } from './options.ts';
-import { readInfrastructure, serverAddress } from './server-address.ts';
+import { readInfrastructure } from './infrastructure.ts';
 import { tokensController, wantsTokens } from './tokens-controller.ts';
 
 /** Everything a new machine is given to find, believe and be let in by the machine config server, and to join with. */

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { secrets } from '@slipway/api';
-import { isOpenShift, nextTokens, readTokens, serverSecrets, untilDue } from '@slipway/fleet';
+import { type FirstBootOptions, isOpenShift, nextTokens, readTokens, serverSecrets, untilDue } from '@slipway/fleet';
 import { again, type ControllerDef, done } from '@slipway/kube';
 import { putSecret, textIn } from '../managed-secret.ts';
 import { poolNames, poolSource } from '../sources.ts';
-import type { FirstBootOptions } from './options.ts';
-import { readInfrastructure } from './server-address.ts';
+import { readInfrastructure } from './infrastructure.ts';
 
 const allTokens = 'tokens';
 const name = serverSecrets.tokens;

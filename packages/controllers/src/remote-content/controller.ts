@@ -1,4 +1,4 @@
-// Chunks that no MachineConfig has a use for go away.
+// What MachineConfigs name by URL is fetched once, kept in Secrets, and goes when no MachineConfig has a use for it.
 import {
   type MachineConfig,
   machineConfigs,
@@ -43,53 +43,6 @@ import {
 } from './secrets-source.ts';
 import { deleteSecret, storeChunks, writeIndex } from './snapshot-store.ts';
 
-/** To be called in the turn of the digest: whoever writes its chunks writes the index that refers to them in the same turn. */
-async function collectChunks({ read, client, log }: Context, namespace: string, digest: string): Promise<void> {
-  const store = read(secrets);
-  const chunks = chunksWith(store, digest);
-  if (chunks.length === 0 || indexesWith(store, digest).length > 0) return;
-  if ([...read(machineConfigs).values()].some((machineConfig) => remembers(machineConfig, digest))) return;
-  // The index may be newer than our cache.
-  for await (const index of client.list(secrets, { namespace, labelSelector: `${remoteContentLabel}=index` })) {
-    if (isAbout(index, digest)) return;
-  }
-  for (const chunk of chunks) await deleteSecret(client, chunk);
-  log.info({ digest, chunks: chunks.length }, 'deleted a snapshot of remote content that nothing refers to');
-}
-
-const isAbout = (secret: Secret, digest: string): boolean =>
-  shortDigest(digestOf(secret) ?? '') === shortDigest(digest);
-
-/**
- * While a MachineConfig stays as it is, its last snapshot stays too, even if its index is gone or tells of a refresh that
- * failed: then the index can be made again, or the refresh taken back, with nothing fetched.
- */
-function remembers(machineConfig: MachineConfig, digest: string): boolean {
-  const known = remembered(machineConfig);
-  if (known === undefined || known.generation !== requestOf(machineConfig).generation) return false;
-  return shortDigest(known.digest) === shortDigest(digest);
-}
-
-export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
-
-/**
- * Work on one thing at a time, in the order it came. Two MachineConfigs with the same content share its chunks: while
- * one writes them and then the index that refers to them, they must not be collected for another that needs them no more.
- * One process at a time has the lease, so order within the process is order.
- */
-export function createTurns(): InTurn {
-  const last = new Map<string, Promise<unknown>>();
-  return async (key, work) => {
-    const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
-    last.set(key, turn);
-    try {
-      return await turn;
-    } finally {
-      if (last.get(key) === turn) last.delete(key);
-    }
-  };
-}
-
 export interface RemoteContentOptions {
   /** Ours: where the snapshots are stored. */
   namespace: string;
@@ -119,7 +72,6 @@ interface Task {
 const workers = 4;
 /** Beyond the fetch: to pack and to write what it brought. */
 const writingMs = 60_000;
-const fieldManager = 'slipway-remote-content';
 
 /** Fetches what MachineConfigs name by URL, once, and keeps it in Secrets: nothing is fetched again unless its user asks for it. */
 export function remoteContentController(options: RemoteContentOptions): ControllerDef {
@@ -148,12 +100,12 @@ function keysOfMachineConfig(machineConfig: MachineConfig): Key[] {
 }
 
 async function tend(name: string, context: Context, settings: Settings): Promise<Next> {
-  const { read, client } = context;
+  const { read, write } = context;
   const machineConfig = read(machineConfigs).get(name);
   const wanted = machineConfig !== undefined && hasRemoteContent(machineConfig);
   const keep = wanted ? indexName(machineConfig.metadata.uid) : '';
   for (const index of indexesOf(read(secrets), name)) {
-    if (index.metadata.name !== keep) await deleteSecret(client, index);
+    if (index.metadata.name !== keep) await deleteSecret(write, index);
   }
   if (machineConfig === undefined) return done();
   if (!wanted) return remember(machineConfig, null, context);
@@ -201,15 +153,9 @@ function stepOf({ machineConfig, index, context }: Task): Step {
   });
 }
 
-async function remember(
-  machineConfig: Stored<MachineConfig>,
-  value: string | null,
-  { client }: Context,
-): Promise<Next> {
-  const { name, uid, resourceVersion, annotations } = machineConfig.metadata;
-  if (value === null && annotations?.[remoteContentAnnotation] === undefined) return done();
-  const body = { metadata: { annotations: { [remoteContentAnnotation]: value } } };
-  await client.patch(machineConfigs, { name }, { type: 'merge', body }, { uid, resourceVersion }, { fieldManager });
+async function remember(machineConfig: Stored<MachineConfig>, value: string | null, { write }: Context): Promise<Next> {
+  if (value === null && machineConfig.metadata.annotations?.[remoteContentAnnotation] === undefined) return done();
+  await write.patch(machineConfigs, machineConfig, { metadata: { annotations: { [remoteContentAnnotation]: value } } });
   return done();
 }
 
@@ -268,16 +214,15 @@ async function keepSnapshot(
   when: { fetchedAt: string } | { recoveredAt: string },
 ): Promise<void> {
   const { context, settings } = task;
-  const { client } = context;
   await settings.inTurn(shortDigest(packed.digest), async () => {
     const known = chunkCount(context.read(secrets), packed.digest);
-    const snapshot = await storeChunks(client, settings.namespace, packed, known);
+    const snapshot = await storeChunks(context, settings.namespace, packed, known);
     await keepOutcome(task, { state: 'ready', ...snapshot, ...when });
   });
 }
 
 const keepOutcome = ({ machineConfig, index, context, settings }: Task, outcome: IndexOutcome): Promise<void> =>
-  writeIndex(context.client, settings.namespace, machineConfig, index, outcome);
+  writeIndex(context.write, settings.namespace, machineConfig, index, outcome);
 
 function tell({ machineConfig, context }: Task, type: 'Normal' | 'Warning', reason: string, message: string): void {
   const text = message.startsWith('MachineConfig ')
@@ -285,4 +230,53 @@ function tell({ machineConfig, context }: Task, type: 'Normal' | 'Warning', reas
     : `MachineConfig ${machineConfig.metadata.name}: ${message}`;
   context.events.record(machineConfigs, machineConfig, { type, reason, message: text });
   context.log[type === 'Normal' ? 'info' : 'warn']({ reason }, text);
+}
+
+// Chunks that no MachineConfig has a use for go away.
+
+/** To be called in the turn of the digest: whoever writes its chunks writes the index that refers to them in the same turn. */
+async function collectChunks({ read, client, write, log }: Context, namespace: string, digest: string): Promise<void> {
+  const store = read(secrets);
+  const chunks = chunksWith(store, digest);
+  if (chunks.length === 0 || indexesWith(store, digest).length > 0) return;
+  if ([...read(machineConfigs).values()].some((machineConfig) => remembers(machineConfig, digest))) return;
+  // The index may be newer than our cache.
+  for await (const index of client.list(secrets, { namespace, labelSelector: `${remoteContentLabel}=index` })) {
+    if (isAbout(index, digest)) return;
+  }
+  for (const chunk of chunks) await deleteSecret(write, chunk);
+  log.info({ digest, chunks: chunks.length }, 'deleted a snapshot of remote content that nothing refers to');
+}
+
+const isAbout = (secret: Secret, digest: string): boolean =>
+  shortDigest(digestOf(secret) ?? '') === shortDigest(digest);
+
+/**
+ * While a MachineConfig stays as it is, its last snapshot stays too, even if its index is gone or tells of a refresh that
+ * failed: then the index can be made again, or the refresh taken back, with nothing fetched.
+ */
+function remembers(machineConfig: MachineConfig, digest: string): boolean {
+  const known = remembered(machineConfig);
+  if (known === undefined || known.generation !== requestOf(machineConfig).generation) return false;
+  return shortDigest(known.digest) === shortDigest(digest);
+}
+
+export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Work on one thing at a time, in the order it came. Two MachineConfigs with the same content share its chunks: while
+ * one writes them and then the index that refers to them, they must not be collected for another that needs them no more.
+ * One process at a time has the lease, so order within the process is order.
+ */
+export function createTurns(): InTurn {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
 }

@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { type Fetched, type FetchRequest, gzip, parse, resolve } from '@slipway/ignition';
 import { type Identity, makeAuthority } from '@slipway/testing/certificates';
 import { type Answer, startFakeServer } from '@slipway/testing/fake-http-server';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createFetcher, type NodeFetcherOptions } from './fetch.ts';
 
 const LOCAL = { allowAddresses: ['127.0.0.0/8'] };
@@ -13,6 +13,7 @@ const tls = await authority.issue('Test Server', ['files.example.test', '127.0.0
 const open: AsyncDisposable[] = [];
 
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const server of open.splice(0)) await server[Symbol.asyncDispose]();
 });
 
@@ -169,6 +170,12 @@ describe('the fetcher', () => {
     expect(await fetchFrom(url, { certificateAuthorities: [other] })).toEqual(failed(/authority/));
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     expect(await fetchFrom(url, { certificateAuthorities: [broken] })).toEqual(failed(/not readable PEM/));
+  });
+
+  it('verifies certificates, whatever the environment asks Node to do', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const url = await serveTls(answer('over TLS'));
+    expect(await fetchFrom(url)).toEqual(failed(/not signed by a trusted authority/));
   });
 
   it('does not go down from https to http', async () => {

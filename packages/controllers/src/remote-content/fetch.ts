@@ -1,9 +1,17 @@
-// A connection that can only be made to allowed addresses, and trusts the system's and the config's authorities.
-import { X509Certificate } from 'node:crypto';
+// The real fetcher behind `resolve`: http and https through undici. Every hop and every address is checked before a
+// connection is made, and the address that was checked is the one connected to, so a name cannot change its mind in between.
 import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { backoffMs } from '@slipway/base/backoff';
+import {
+  createDeadline,
+  inspectCertificates,
+  listCauses,
+  readBounded,
+  systemCodes,
+  trustAuthorities,
+} from '@slipway/base/http';
 import {
   type Fetched,
   type Fetcher,
@@ -23,177 +31,6 @@ export interface ResolvedAddress {
 
 /** All addresses a name stands for. */
 export type LookupAll = (hostname: string) => Promise<ResolvedAddress[]>;
-
-const systemLookup: LookupAll = (hostname) => lookup(hostname, { all: true });
-
-/** Thrown from inside a connect when a name stands for no allowed address. */
-class AddressRefused extends Error {
-  readonly code: ControllerErrorCode = 'SLW_FETCH_ADDRESS';
-
-  constructor(hostname: string, addresses: readonly ResolvedAddress[], hosts: HostPolicy) {
-    const [first] = addresses;
-    const why =
-      first === undefined
-        ? 'stands for no address'
-        : `stands for ${first.address}, which is refused: ${whyAddressRefused(first.address, hosts)}`;
-    super(`the name ${hostname} ${why}`);
-    this.name = 'AddressRefused';
-  }
-}
-
-const CONNECT_TIMEOUT_MS = 30_000;
-const IDLE_BODY_TIMEOUT_MS = 30_000;
-
-/** A dispatcher for one request, direct or through the proxy; or why there can be none. */
-function connectionTo(
-  url: URL,
-  proxy: string | null,
-  request: FetchRequest,
-  lookupAll: LookupAll,
-): Dispatcher | string {
-  const secureContext = trust(request.certificateAuthorities);
-  if (secureContext === null) return 'the certificate authorities of the config are not readable PEM certificates';
-  const connect = {
-    lookup: checkedLookup(request.hosts, lookupAll),
-    secureContext,
-    timeout: Math.min(CONNECT_TIMEOUT_MS, request.timeouts.totalMs),
-  };
-  const options = {
-    headersTimeout: request.timeouts.responseHeadersMs,
-    bodyTimeout: IDLE_BODY_TIMEOUT_MS,
-    connections: 1,
-    allowH2: false,
-  };
-  if (proxy === null) return new Agent({ ...options, connect });
-  const refused = whyProxyRefused(proxy, request.hosts);
-  if (refused !== null) return refused;
-  // The target's name is looked up by the proxy; what we connect to, and so check, is the proxy itself.
-  return new ProxyAgent({ ...options, uri: proxy, proxyTls: connect, requestTls: { secureContext } });
-}
-
-function whyProxyRefused(proxy: string, hosts: HostPolicy): string | null {
-  const url = URL.parse(proxy);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    return 'the proxy of the config is not an http or https URL';
-  }
-  const refused = whyHostRefused(url.hostname, hosts);
-  return refused === null ? null : `the proxy ${url.hostname} is refused: ${refused}`;
-}
-
-/** Gives a connect only the addresses that are allowed. Node calls it for names; addresses in URLs are checked before. */
-function checkedLookup(hosts: HostPolicy, lookupAll: LookupAll): LookupFunction {
-  return (hostname, options, callback) => {
-    const answer = async () => {
-      const found = await allowedAddresses(hostname, hosts, lookupAll);
-      if (found instanceof Error) callback(found, '');
-      else if (options.all === true) callback(null, found);
-      else callback(null, found[0].address, found[0].family);
-    };
-    void answer();
-  };
-}
-
-async function allowedAddresses(
-  hostname: string,
-  hosts: HostPolicy,
-  lookupAll: LookupAll,
-): Promise<[ResolvedAddress, ...ResolvedAddress[]] | Error> {
-  try {
-    const found = await lookupAll(hostname);
-    const [first, ...rest] = found.filter(({ address }) => whyAddressRefused(address, hosts) === null);
-    return first === undefined ? new AddressRefused(hostname, found, hosts) : [first, ...rest];
-  } catch (failure) {
-    return failure instanceof Error ? failure : new Error('the lookup failed');
-  }
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
-let lastTrust: { key: string; context: SecureContext } | undefined;
-
-/** The system's authorities and these. Kept from one request to the next, because reading 150 certificates takes time. */
-function trust(pems: readonly string[]): SecureContext | null {
-  const key = pems.join('\n');
-  if (lastTrust?.key === key) return lastTrust.context;
-  try {
-    // createSecureContext passes over what it cannot read; a person who named an authority wants to be told.
-    for (const [certificate] of key.matchAll(CERTIFICATE)) void new X509Certificate(certificate);
-    const roots = new Set([...getCACertificates('default'), ...getCACertificates('system'), ...pems]);
-    lastTrust = { key, context: createSecureContext({ ca: [...roots] }) };
-    return lastTrust.context;
-  } catch {
-    return null;
-  }
-}
-
-// What went wrong on the network, in words, and whether trying again may help.
-
-const UNTRUSTED =
-  'its certificate is not signed by a trusted authority; add the authority to ignition.security.tls.certificateAuthorities';
-
-const BY_CODE: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'the name of its host cannot be resolved',
-  EAI_AGAIN: 'the name of its host cannot be resolved at the moment',
-  ECONNREFUSED: 'its host refuses the connection',
-  ECONNRESET: 'the connection was closed before the answer was complete',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
-  UND_ERR_CONNECT_TIMEOUT: 'its host does not accept the connection in time',
-  UND_ERR_HEADERS_TIMEOUT: 'the server does not answer in time',
-  UND_ERR_BODY_TIMEOUT: 'the server stopped sending in the middle of its answer',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter or longer than it says',
-  UND_ERR_INVALID_ARG: 'a header of the request is not valid',
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
-  CERT_SIGNATURE_FAILURE: UNTRUSTED,
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
-};
-
-const TRANSIENT: ReadonlySet<string> = new Set([
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'UND_ERR_SOCKET',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** Never the raw message: it may quote a header or a URL with credentials. */
-function describeFailure(failure: unknown, url: URL): string {
-  const refused = chainOf(failure).find((cause) => cause instanceof AddressRefused);
-  if (refused !== undefined) return refused.message;
-  const codes = chainOf(failure).map(codeOf);
-  const known = codes.find((code) => Object.hasOwn(BY_CODE, code));
-  if (known !== undefined) return `${BY_CODE[known]} (${url.host}, ${known})`;
-  return `the connection to ${url.host} failed (${codes.find((code) => code !== '') ?? 'no reason given'})`;
-}
-
-function isTransient(failure: unknown): boolean {
-  return chainOf(failure).some((cause) => TRANSIENT.has(codeOf(cause)));
-}
-
-/** The failure and what caused it; a connect to several addresses fails with several. */
-function chainOf(failure: unknown): Error[] {
-  const chain: Error[] = [];
-  const queue: unknown[] = [failure];
-  for (const each of queue) {
-    if (!(each instanceof Error) || chain.length >= 10) continue;
-    chain.push(each);
-    queue.push(each.cause, ...(each instanceof AggregateError ? each.errors : []));
-  }
-  return chain;
-}
-
-function codeOf(failure: Error): string {
-  return 'code' in failure && typeof failure.code === 'string' ? failure.code : '';
-}
-
-// The real fetcher behind `resolve`: http and https through undici. Every hop and every address is checked before a
-// connection is made, and the address that was checked is the one connected to, so a name cannot change its mind in between.
 
 export interface NodeFetcherOptions {
   /** Tries for one resource, the first included. */
@@ -217,17 +54,20 @@ const OWN_HEADERS: Readonly<Record<string, string>> = {
 type Attempt = Fetched & { retry?: boolean };
 
 export function createFetcher(options: NodeFetcherOptions = {}): Fetcher {
-  const { attempts = 4, backoffMs = 200, lookup = systemLookup } = options;
+  const { attempts = 4, backoffMs: firstMs = 200, lookup = systemLookup } = options;
   return async (request) => {
-    const total = AbortSignal.timeout(Math.ceil(request.timeouts.totalMs));
-    const bounded: FetchRequest = { ...request, signal: AbortSignal.any([request.signal, total]) };
-    let backoff = backoffMs;
-    for (let attempt = 1; ; attempt++) {
-      const { retry = false, ...answer } = await follow(bounded, lookup);
-      if (answer.ok || !retry) return answer;
-      if (attempt >= attempts) return { ok: false, problem: `${answer.problem} (tried ${attempt} times)` };
-      if (!(await waited(backoff, bounded.signal))) return { ok: false, problem: tooSlow(request) };
-      backoff = Math.min(backoff * 2, MAX_BACKOFF_MS);
+    const deadline = createDeadline(Math.ceil(request.timeouts.totalMs), request.signal);
+    const bounded: FetchRequest = { ...request, signal: deadline.signal };
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const { retry = false, ...answer } = await follow(bounded, lookup);
+        if (answer.ok || !retry) return answer;
+        if (attempt >= attempts) return { ok: false, problem: `${answer.problem} (tried ${attempt} times)` };
+        const ms = backoffMs({ firstMs, maxMs: MAX_BACKOFF_MS }, attempt);
+        if (!(await waited(ms, bounded.signal))) return { ok: false, problem: tooSlow(request) };
+      }
+    } finally {
+      deadline.cancel();
     }
   };
 }
@@ -316,14 +156,9 @@ async function readAnswer(response: Dispatcher.ResponseData, maxBytes: number): 
   if (statusCode >= 500) return { ok: false, problem: `the server answers ${statusCode}`, retry: true };
   if (statusCode === 404) return { ok: false, problem: 'the server answers 404: there is no such file' };
   if (statusCode !== 200 && statusCode !== 204) return { ok: false, problem: `the server answers ${statusCode}` };
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > maxBytes) return { ok: false, problem: `it is larger than the limit of ${maxBytes} bytes` };
-    chunks.push(chunk);
-  }
-  return { ok: true, bytes: new Uint8Array(Buffer.concat(chunks)) };
+  const bytes = await readBounded(body, maxBytes);
+  if (bytes === null) return { ok: false, problem: `it is larger than the limit of ${maxBytes} bytes` };
+  return { ok: true, bytes: new Uint8Array(bytes) };
 }
 
 function tooSlow(request: FetchRequest): string {
@@ -333,4 +168,144 @@ function tooSlow(request: FetchRequest): string {
 /** False when the time was up before. */
 async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
   return wait(ms, true, { signal }).catch(() => false);
+}
+
+// A connection that can only be made to allowed addresses, and trusts the system's and the config's authorities.
+
+const systemLookup: LookupAll = (hostname) => lookup(hostname, { all: true });
+
+/** Thrown from inside a connect when a name stands for no allowed address. */
+class AddressRefused extends Error {
+  readonly code: ControllerErrorCode = 'SLW_FETCH_ADDRESS';
+
+  constructor(hostname: string, addresses: readonly ResolvedAddress[], hosts: HostPolicy) {
+    const [first] = addresses;
+    const why =
+      first === undefined
+        ? 'stands for no address'
+        : `stands for ${first.address}, which is refused: ${whyAddressRefused(first.address, hosts)}`;
+    super(`the name ${hostname} ${why}`);
+    this.name = 'AddressRefused';
+  }
+}
+
+const CONNECT_TIMEOUT_MS = 30_000;
+const IDLE_BODY_TIMEOUT_MS = 30_000;
+
+/** A dispatcher for one request, direct or through the proxy; or why there can be none. */
+function connectionTo(
+  url: URL,
+  proxy: string | null,
+  request: FetchRequest,
+  lookupAll: LookupAll,
+): Dispatcher | string {
+  const { certificateAuthorities } = request;
+  // TLS passes over what it cannot read; a person who named an authority wants to be told.
+  if (inspectCertificates(certificateAuthorities.join('\n')).firstUnreadable !== null) {
+    return 'the certificate authorities of the config are not readable PEM certificates';
+  }
+  // That certificates are verified is said outright, so that no environment variable turns it off.
+  const tls = { secureContext: trustAuthorities(certificateAuthorities), rejectUnauthorized: true };
+  const connect = {
+    lookup: checkedLookup(request.hosts, lookupAll),
+    ...tls,
+    timeout: Math.min(CONNECT_TIMEOUT_MS, request.timeouts.totalMs),
+  };
+  const options = {
+    headersTimeout: request.timeouts.responseHeadersMs,
+    bodyTimeout: IDLE_BODY_TIMEOUT_MS,
+    connections: 1,
+    allowH2: false,
+  };
+  if (proxy === null) return new Agent({ ...options, connect });
+  const refused = whyProxyRefused(proxy, request.hosts);
+  if (refused !== null) return refused;
+  // The target's name is looked up by the proxy; what we connect to, and so check, is the proxy itself.
+  return new ProxyAgent({ ...options, uri: proxy, proxyTls: connect, requestTls: tls });
+}
+
+function whyProxyRefused(proxy: string, hosts: HostPolicy): string | null {
+  const url = URL.parse(proxy);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return 'the proxy of the config is not an http or https URL';
+  }
+  const refused = whyHostRefused(url.hostname, hosts);
+  return refused === null ? null : `the proxy ${url.hostname} is refused: ${refused}`;
+}
+
+/** Gives a connect only the addresses that are allowed. Node calls it for names; addresses in URLs are checked before. */
+function checkedLookup(hosts: HostPolicy, lookupAll: LookupAll): LookupFunction {
+  return (hostname, options, callback) => {
+    const answer = async () => {
+      const found = await allowedAddresses(hostname, hosts, lookupAll);
+      if (found instanceof Error) callback(found, '');
+      else if (options.all === true) callback(null, found);
+      else callback(null, found[0].address, found[0].family);
+    };
+    void answer();
+  };
+}
+
+async function allowedAddresses(
+  hostname: string,
+  hosts: HostPolicy,
+  lookupAll: LookupAll,
+): Promise<[ResolvedAddress, ...ResolvedAddress[]] | Error> {
+  try {
+    const found = await lookupAll(hostname);
+    const [first, ...rest] = found.filter(({ address }) => whyAddressRefused(address, hosts) === null);
+    return first === undefined ? new AddressRefused(hostname, found, hosts) : [first, ...rest];
+  } catch (failure) {
+    return failure instanceof Error ? failure : new Error('the lookup failed');
+  }
+}
+
+// What went wrong on the network, in words, and whether trying again may help.
+
+const UNTRUSTED =
+  'its certificate is not signed by a trusted authority; add the authority to ignition.security.tls.certificateAuthorities';
+
+const BY_CODE: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the name of its host cannot be resolved',
+  EAI_AGAIN: 'the name of its host cannot be resolved at the moment',
+  ECONNREFUSED: 'its host refuses the connection',
+  ECONNRESET: 'the connection was closed before the answer was complete',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  UND_ERR_CONNECT_TIMEOUT: 'its host does not accept the connection in time',
+  UND_ERR_HEADERS_TIMEOUT: 'the server does not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the server stopped sending in the middle of its answer',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter or longer than it says',
+  UND_ERR_INVALID_ARG: 'a header of the request is not valid',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  CERT_SIGNATURE_FAILURE: UNTRUSTED,
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+};
+
+const TRANSIENT: ReadonlySet<string> = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Never the raw message: it may quote a header or a URL with credentials. */
+function describeFailure(failure: unknown, url: URL): string {
+  const refused = listCauses(failure).find((cause) => cause instanceof AddressRefused);
+  if (refused !== undefined) return refused.message;
+  const codes = systemCodes(failure);
+  const known = codes.find((code) => Object.hasOwn(BY_CODE, code));
+  if (known !== undefined) return `${BY_CODE[known]} (${url.host}, ${known})`;
+  return `the connection to ${url.host} failed (${codes[0] ?? 'no reason given'})`;
+}
+
+function isTransient(failure: unknown): boolean {
+  return systemCodes(failure).some((code) => TRANSIENT.has(code));
 }

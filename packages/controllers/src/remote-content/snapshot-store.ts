@@ -10,27 +10,25 @@ import {
   remoteContentLabel,
   type Snapshot,
 } from '@slipway/fleet/remote-content';
-import { type Client, isKubeError, type Stored } from '@slipway/kube';
-
-const fieldManager = 'slipway-remote-content';
+import { anyVersion, type Context, type Stored, type Writer } from '@slipway/kube';
 
 /**
  * Sees to it that the chunks are there. Another engine's gzip of the same content has other bytes, perhaps in another
  * number of chunks, and the two must not be mixed: a whole set that is there already (`known` says of how many) stays.
  */
 export async function storeChunks(
-  client: Client,
+  context: Pick<Context, 'client' | 'write'>,
   namespace: string,
   { digest, chunks }: PackedSnapshot,
   known: number | undefined,
 ): Promise<Snapshot> {
   for (const count of new Set([chunks.length, known ?? chunks.length])) {
-    const there = await loadSnapshot(client, namespace, { digest, chunks: count });
+    const there = await loadSnapshot(context.client, namespace, { digest, chunks: count });
     if (there.ok) return { digest, chunks: count };
   }
   for (const [number, chunk] of chunks.entries()) {
     const annotations = { [indexAnnotations.digest]: digest, [indexAnnotations.chunks]: String(chunks.length) };
-    await putChunk(client, {
+    await putChunk(context, {
       metadata: {
         name: chunkName(digest, number),
         namespace,
@@ -45,11 +43,11 @@ export async function storeChunks(
 }
 
 /** What has that name already is no part of a whole set: damaged, or left from a write that was never finished. */
-async function putChunk(client: Client, chunk: Secret): Promise<void> {
+async function putChunk({ client, write }: Pick<Context, 'client' | 'write'>, chunk: Secret): Promise<void> {
   const { name, namespace = '' } = chunk.metadata;
   const before = await client.find(secrets, { name, namespace });
-  if (before !== undefined) await deleteSecret(client, before);
-  await client.create(secrets, chunk, { fieldManager });
+  if (before !== undefined) await deleteSecret(write, before);
+  await write.create(secrets, chunk);
 }
 
 /** What an index of before said, and says no more. */
@@ -60,7 +58,7 @@ const cleared: Record<string, null> = Object.fromEntries(Object.values(indexAnno
  * without our having read it, and what a create sets an apply would never remove.
  */
 export async function writeIndex(
-  client: Client,
+  write: Writer,
   namespace: string,
   machineConfig: MachineConfig,
   found: Stored<Secret> | undefined,
@@ -68,20 +66,13 @@ export async function writeIndex(
 ): Promise<void> {
   const metadata = indexMetadata(machineConfig, outcome);
   if (found === undefined) {
-    await client.create(secrets, { metadata: { ...metadata, namespace } }, { fieldManager });
+    await write.create(secrets, { metadata: { ...metadata, namespace } });
     return;
   }
   const { labels, annotations } = metadata;
-  const { uid, resourceVersion, name } = found.metadata;
-  const body = { metadata: { labels, annotations: { ...cleared, ...annotations } } };
-  await client.patch(secrets, { namespace, name }, { type: 'merge', body }, { uid, resourceVersion }, { fieldManager });
+  await write.patch(secrets, found, { metadata: { labels, annotations: { ...cleared, ...annotations } } });
 }
 
-export async function deleteSecret(client: Client, { metadata }: Stored<Secret>): Promise<void> {
-  const { name, namespace = '', uid } = metadata;
-  try {
-    await client.delete(secrets, { name, namespace }, { uid });
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND', 'SLW_KUBE_CONFLICT')) throw error;
-  }
-}
+/** Whatever others have written to it since. */
+export const deleteSecret = (write: Writer, { metadata }: Stored<Secret>): Promise<void> =>
+  write.remove(secrets, anyVersion(metadata));

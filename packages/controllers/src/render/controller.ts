@@ -1,18 +1,13 @@
-// Which MachineConfigs a rendered config was made from, and at which state each was: for a pool's history.
+// The MachineConfigs of a pool are merged into one rendered config, which is stored, and which the pool then points at.
 import {
-  clusterApiMachineSets,
-  configMaps,
   generatedByAnnotation,
   inUseLabel,
   type MachineConfig,
   type MachineConfigPool,
   machineConfigPools,
   machineConfigs,
-  machineSets,
-  type Node,
-  nodeAnnotations,
-  nodes,
   osStreamAnnotation,
+  osStreamImagesAnnotation,
   poolLabel,
   renderProblemsAnnotation,
   secrets,
@@ -30,63 +25,26 @@ import {
   type RenderResult,
 } from '@slipway/fleet';
 import { indexAnnotations, remoteContentLabel } from '@slipway/fleet/remote-content';
-import {
-  again,
-  apiVersionOf,
-  type Context,
-  type ControllerDef,
-  done,
-  type Gates,
-  isKubeError,
-  type KubeObject,
-  type Next,
-  type Read,
-  type Source,
-  type Stored,
-} from '@slipway/kube';
-import { listenToGates, usesStreams } from '../feature-gates.ts';
-import { poolOsOf, poolOsSources } from '../pool-os.ts';
-import { createSettling } from '../settling.ts';
-import { fleetNodes, givenMachineConfigs, renderedMachineConfigs } from '../sources.ts';
+import { again, apiVersionOf, type Context, type ControllerDef, done, type Next, type Stored } from '@slipway/kube';
+import { osStreamsGate, usesStreams } from '../feature-gates.ts';
+import { type PoolOsOptions, poolOsOf, poolOsSources } from '../pool-os.ts';
+import { everyPool, givenMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
 import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
 
-/** All annotations of an object have 256 KiB together. */
-const MOST = 64 * 1024;
-const DIGEST_LENGTH = 16;
-
-/** As it stands in the annotation; '' where there are too many to keep. The digest tells whether one changed, and nothing of what it says. */
-function renderedFrom(machineConfigs: readonly MachineConfig[]): string {
-  const from = machineConfigs.map(({ metadata, spec }): RenderedFrom => ({
-    name: metadata.name,
-    generation: metadata.generation ?? 0,
-    digest: sha256(canonicalJson(spec ?? {})).slice(0, DIGEST_LENGTH),
-  }));
-  const text = JSON.stringify(from);
-  return text.length > MOST ? '' : text;
-}
-
-export interface OsImages {
-  osImageURL?: string;
-  baseOSExtensionsContainerImage?: string;
-}
-
-export interface RenderOptions {
-  /** Ours: where snapshots of remote content and the ConfigMap with the OS images live. */
-  namespace: string;
-  controllerVersion: string;
-  /** Before those of the ConfigMap. */
-  osImages?: OsImages | undefined;
-  /** The release image, where there is no ClusterVersion: streams come from it. */
-  releaseImage?: string | undefined;
-  /** With the gate OSStreams on, a pool has the OS of its stream. Left out: it is off. */
-  gates?: Gates | undefined;
+/** Ours is the namespace where also the snapshots of remote content are. With the gate OSStreams on, a pool has the OS of its stream. */
+export interface RenderOptions extends PoolOsOptions {
+  readonly controllerVersion: string;
 }
 
 type Pool = Stored<MachineConfigPool>;
 type Rendered = Extract<RenderResult, { ok: true }>;
 
-const fieldManager = 'slipway-render';
-const osImagesName = 'machine-config-osimageurl';
+/**
+ * A hundred edits that come at once make one rendered config and not a hundred, of which ninety-nine would be stored, perhaps
+ * begun to be rolled out, and collected again. Short enough that a single edit is not felt to wait, long enough for the next
+ * one of a burst to come.
+ */
+const SETTLE_MS = 250;
 /** How soon to look again at a rendered config that is being deleted under a pool. */
 const deletedLookAgainMs = 1000;
 
@@ -95,14 +53,12 @@ export function renderController(options: RenderOptions): ControllerDef {
   const { namespace } = options;
   const ready: ReadyConfigs = new WeakMap();
   const builtIn = builtInMachineConfigs(options);
-  const settling = createSettling();
-  const pools = new Set<string>();
   return {
     name: 'render',
     reads: [
-      { resource: machineConfigPools },
+      { resource: machineConfigPools, project: keepWhatRenders },
       { ...givenMachineConfigs, keysOf: poolsSelecting },
-      { ...renderedMachineConfigs, keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''] },
+      { ...renderedMachineConfigs, settles: false },
       {
         resource: secrets,
         as: 'metadata',
@@ -114,34 +70,23 @@ export function renderController(options: RenderOptions): ControllerDef {
           return machineConfig === undefined ? [] : poolsSelecting(machineConfig, read);
         },
       },
-      {
-        resource: configMaps,
-        namespace,
-        fieldSelector: `metadata.name=${osImagesName}`,
-        keysOf: (_, read) => [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name),
-      },
+      { ...osImagesSource(namespace), keysOf: everyPool },
       ...poolOsSources(options),
     ],
     owns: [{ resource: machineConfigs }, { resource: machineConfigPools }],
     workers: 2,
-    ...listenToGates(options.gates, () => pools),
+    dependsOnGates: [osStreamsGate],
+    // New machines of a pool that has nothing yet wait for it.
+    settleMs: (name, read) =>
+      read(machineConfigPools).get(name)?.spec.configuration?.name === undefined ? 0 : SETTLE_MS,
     async reconcile(name, context) {
       const pool = context.read(machineConfigPools).get(name);
-      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
-        settling.forget(name);
-        pools.delete(name);
-        return done();
-      }
-      pools.add(name);
+      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return done();
       const { read, client, signal, log } = context;
       const { controllerVersion } = options;
       const os = poolOsOf(pool, options, read);
       const prepared = await prepare(pool, os, { read, client, namespace, signal, ready, builtIn, controllerVersion });
-      const { inputs, problems, waiting, request } = prepared;
-      const seen = [...inputs, canonicalJson([problems, waiting, os])];
-      const wait = settling.waitFor(name, seen, context.now().getTime());
-      // New machines of a pool that has nothing yet wait for it.
-      if (wait > 0 && pool.spec.configuration?.name !== undefined) return again(wait);
+      const { problems, waiting, request } = prepared;
       if (problems.length > 0) return report(pool, problems, context);
       if (waiting.length > 0) {
         // What is waited for brings the pool back here when it comes.
@@ -159,11 +104,38 @@ export function renderController(options: RenderOptions): ControllerDef {
   };
 }
 
+const keptAnnotations: ReadonlySet<string> = new Set([
+  renderProblemsAnnotation,
+  osStreamAnnotation,
+  osStreamImagesAnnotation,
+]);
+
+/**
+ * What a pool reports of its rollout and its machines changes all the time, and no render depends on it: it would only make
+ * edits wait. Written to is the pool in the version that was read, also where nothing that is kept has changed.
+ */
+function keepWhatRenders({ metadata, spec }: Pool): Pool {
+  const { name, uid, resourceVersion, deletionTimestamp, annotations = {} } = metadata;
+  const kept = Object.entries(annotations).filter(([key]) => keptAnnotations.has(key));
+  return {
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      annotations: Object.fromEntries(kept),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
+    spec,
+  };
+}
+
 /** The pool keeps its last good config. */
-async function report(pool: Pool, problems: readonly CodedProblem[], { client, events, log }: Context): Promise<Next> {
+async function report(pool: Pool, problems: readonly CodedProblem[], { write, events, log }: Context): Promise<Next> {
   const annotation = encodeProblems(problems);
   if (pool.metadata.annotations?.[renderProblemsAnnotation] === annotation) return done();
-  await patchPool(client, pool, { metadata: { annotations: { [renderProblemsAnnotation]: annotation } } });
+  await write.patch(machineConfigPools, pool, {
+    metadata: { annotations: { [renderProblemsAnnotation]: annotation } },
+  });
   const message = formatProblems(problems);
   log.warn({ problems }, 'the MachineConfigs of the pool cannot be rendered; it keeps its last good config');
   events.record(machineConfigPools, pool, { type: 'Warning', reason: 'RenderFailed', message });
@@ -200,7 +172,7 @@ async function carryOut(
 }
 
 /** One write for both, so that a pool never shows a problem beside the config that has overcome it. */
-async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { client, events, log }: Context): Promise<void> {
+async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { write, events, log }: Context): Promise<void> {
   const configuration = {
     apiVersion: apiVersionOf(machineConfigs),
     kind: machineConfigs.kind,
@@ -209,7 +181,7 @@ async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { client, e
   };
   const isPointed = canonicalJson(pool.spec.configuration ?? {}) === canonicalJson(configuration);
   if (isPointed && pool.metadata.annotations?.[renderProblemsAnnotation] === undefined) return;
-  await patchPool(client, pool, {
+  await write.patch(machineConfigPools, pool, {
     metadata: { annotations: { [renderProblemsAnnotation]: null } },
     spec: { configuration },
   });
@@ -227,30 +199,25 @@ async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { client, e
 }
 
 /** One from before streams, or from before the stream had this name: its spec is the same, and so is its own name. */
-async function nameStream(existing: Stored<MachineConfig>, stream: string | null, { client }: Context): Promise<void> {
+async function nameStream(existing: Stored<MachineConfig>, stream: string | null, { write }: Context): Promise<void> {
   if ((existing.metadata.annotations?.[osStreamAnnotation] ?? null) === stream) return;
-  await patchRendered(client, existing, { metadata: { annotations: { [osStreamAnnotation]: stream } } });
+  await write.patch(machineConfigs, existing, { metadata: { annotations: { [osStreamAnnotation]: stream } } });
 }
 
-async function createRendered(manifest: MachineConfig, { client, log }: Context): Promise<void> {
-  try {
-    await client.create(machineConfigs, manifest, { fieldManager });
-    return;
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-  }
+async function createRendered(manifest: MachineConfig, { client, write, log }: Context): Promise<void> {
+  if ((await write.createIfAbsent(machineConfigs, manifest)) !== undefined) return;
   // Our cache is behind, or it has lost the label by which we find it.
   const found = await client.get(machineConfigs, manifest.metadata);
   if (found.metadata.labels?.[poolLabel] === manifest.metadata.labels?.[poolLabel]) return;
   log.warn({ rendered: manifest.metadata.name }, 'a rendered MachineConfig had lost its labels; they are put back');
   const { labels, annotations } = manifest.metadata;
-  await patchRendered(client, found, { metadata: { labels, annotations } });
+  await write.patch(machineConfigs, found, { metadata: { labels, annotations } });
 }
 
-async function putBack(pool: Pool, manifest: MachineConfig, { client, events }: Context): Promise<void> {
+async function putBack(pool: Pool, manifest: MachineConfig, { client, write, events }: Context): Promise<void> {
   const found = await client.get(machineConfigs, manifest.metadata);
   if (canonicalJson(found.spec ?? {}) === canonicalJson(manifest.spec ?? {})) return;
-  await patchSpec(client, found, manifest);
+  await write.jsonPatch(machineConfigs, found, [{ op: 'add', path: '/spec', value: manifest.spec }]);
   events.record(machineConfigPools, pool, {
     type: 'Warning',
     reason: 'RenderedConfigRestored',
@@ -258,72 +225,19 @@ async function putBack(pool: Pool, manifest: MachineConfig, { client, events }: 
   });
 }
 
-async function patchSpec(
-  client: Context['client'],
-  found: Stored<MachineConfig>,
-  { spec }: MachineConfig,
-): Promise<void> {
-  const { uid, resourceVersion } = found.metadata;
-  const patch = { type: 'json', body: [{ op: 'add', path: '/spec', value: spec }] } as const;
-  await client.patch(machineConfigs, found.metadata, patch, { uid, resourceVersion }, { fieldManager });
+// Which MachineConfigs a rendered config was made from, and at which state each was: for a pool's history.
+
+/** All annotations of an object have 256 KiB together. */
+const MOST = 64 * 1024;
+const DIGEST_LENGTH = 16;
+
+/** As it stands in the annotation; '' where there are too many to keep. The digest tells whether one changed, and nothing of what it says. */
+function renderedFrom(machineConfigs: readonly MachineConfig[]): string {
+  const from = machineConfigs.map(({ metadata, spec }): RenderedFrom => ({
+    name: metadata.name,
+    generation: metadata.generation ?? 0,
+    digest: sha256(canonicalJson(spec ?? {})).slice(0, DIGEST_LENGTH),
+  }));
+  const text = JSON.stringify(from);
+  return text.length > MOST ? '' : text;
 }
-
-async function patchRendered(client: Context['client'], found: Stored<MachineConfig>, body: object): Promise<void> {
-  const { uid, resourceVersion } = found.metadata;
-  await client.patch(
-    machineConfigs,
-    found.metadata,
-    { type: 'merge', body },
-    { uid, resourceVersion },
-    { fieldManager },
-  );
-}
-
-async function patchPool(client: Context['client'], pool: Pool, body: object): Promise<void> {
-  const { uid, resourceVersion } = pool.metadata;
-  await client.patch(
-    machineConfigPools,
-    pool.metadata,
-    { type: 'merge', body },
-    { uid, resourceVersion },
-    { fieldManager },
-  );
-}
-
-// Who names rendered configs: nodes and MachineSets, in their annotations, and in nothing else that we read.
-
-const renderedName = /^rendered-(.+)-[0-9a-f]{32}$/;
-const index = 'rendered config';
-
-/** The pool that a rendered config is for, by its name. */
-const poolOfRendered = (name: string): string | undefined => renderedName.exec(name)?.[1];
-const poolsOfRendered = (names: readonly string[]): string[] => names.flatMap((name) => poolOfRendered(name) ?? []);
-
-function namedByNode({ metadata: { annotations = {} } }: Node): string[] {
-  const { currentConfig, desiredConfig } = nodeAnnotations;
-  const names = [annotations[currentConfig], annotations[desiredConfig]];
-  return [...new Set(names.filter((name) => name !== undefined))];
-}
-
-const namedByMachineSet = ({ metadata }: KubeObject): string[] =>
-  Object.values(metadata.annotations ?? {}).filter((value) => renderedName.test(value));
-
-const machineSetsThatName = {
-  as: 'metadata',
-  indexes: { [index]: namedByMachineSet },
-  keysOf: (object: KubeObject) => poolsOfRendered(namedByMachineSet(object)),
-} as const;
-
-/** A change of who names what concerns the pools of the named configs. */
-export const referringSources: readonly Source[] = [
-  {
-    ...fleetNodes,
-    indexes: { [index]: namedByNode },
-    keysOf: (node: Node) => poolsOfRendered(namedByNode(node)),
-  } satisfies Source<Node>,
-  { ...machineSetsThatName, resource: machineSets },
-  { ...machineSetsThatName, resource: clusterApiMachineSets },
-];
-
-export const isReferenced = (read: Read, name: string): boolean =>
-  [read(nodes), read(machineSets), read(clusterApiMachineSets)].some((store) => store.hasIndexed(index, name));

@@ -54,6 +54,13 @@ export function prepare(
   });
 }
 
+/** The pools that a MachineConfig concerns. */
+export function poolsSelecting(machineConfig: MachineConfig, read: Read): string[] {
+  return [...read(machineConfigPools).values()]
+    .filter((pool) => selectMachineConfigs(pool, [machineConfig]).length > 0)
+    .map(({ metadata }) => metadata.name);
+}
+
 /** Without its base a pool would lose what its machines cannot be without: for as long as it is being made, nothing is rendered. */
 function missingBase(pool: MachineConfigPool, { read, builtIn }: Sources): string[] {
   const given = read(machineConfigs, { as: 'full' });
@@ -112,11 +119,4 @@ function keep(
   const result = make();
   ready.set(machineConfig, { digest, result });
   return result;
-}
-
-/** The pools that a MachineConfig concerns. */
-export function poolsSelecting(machineConfig: MachineConfig, read: Read): string[] {
-  return [...read(machineConfigPools).values()]
-    .filter((pool) => selectMachineConfigs(pool, [machineConfig]).length > 0)
-    .map(({ metadata }) => metadata.name);
 }

@@ -8,26 +8,20 @@ import {
   targetConfigAnnotation,
 } from '@slipway/api';
 import { type RenderedConfigFacts, retain } from '@slipway/fleet';
-import { again, type Context, type ControllerDef, done, isKubeError, type Read, type Stored } from '@slipway/kube';
+import { again, type Context, type ControllerDef, done, type Read, type Stored } from '@slipway/kube';
 import { renderedMachineConfigs } from '../sources.ts';
-import { isReferenced, referringSources } from './controller.ts';
+import { isReferenced, referringSources } from './references.ts';
 
 export interface RetentionOptions {
   /** How many rendered configs of a pool are kept for their own sake. */
   keep: number;
 }
 
-const fieldManager = 'slipway-rendered-configs';
-
 /** Marks the rendered configs that are in use, so that nobody deletes one, and collects the old ones. */
 export function renderedConfigsController({ keep }: RetentionOptions): ControllerDef {
   return {
     name: 'rendered-configs',
-    reads: [
-      { ...renderedMachineConfigs, keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''] },
-      { resource: machineConfigPools },
-      ...referringSources,
-    ],
+    reads: [renderedMachineConfigs, { resource: machineConfigPools }, ...referringSources],
     owns: [{ resource: machineConfigs }],
     async reconcile(name, context) {
       const { read, now } = context;
@@ -64,19 +58,16 @@ function poolNames(pool: MachineConfigPool | undefined): (string | undefined)[] 
 }
 
 async function carryOut(
-  { metadata }: Stored<MachineConfig>,
+  config: Stored<MachineConfig>,
   { mark, unmark, remove }: ReturnType<typeof retain>,
-  { client, log }: Context,
+  { write, log }: Context,
 ): Promise<void> {
-  const { name, uid, resourceVersion } = metadata;
-  const precondition = { uid, resourceVersion };
+  const { name } = config.metadata;
   if (remove.includes(name)) {
-    await client.delete(machineConfigs, metadata, precondition).catch((error: unknown) => {
-      if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
-    });
+    await write.remove(machineConfigs, config);
     log.info({ rendered: name }, 'collected an old rendered MachineConfig');
   } else if (mark.includes(name) || unmark.includes(name)) {
     const body = { metadata: { labels: { [inUseLabel]: mark.includes(name) ? '' : null } } };
-    await client.patch(machineConfigs, metadata, { type: 'merge', body }, precondition, { fieldManager });
+    await write.patch(machineConfigs, config, body);
   }
 }

@@ -1,3 +1,5 @@
+// A rendered config that a pool has moved on from cannot be rendered again: its MachineConfigs have changed. While nodes
+// still run it, a copy is kept, so that it comes back when somebody breaks the glass and deletes it.
 import {
   generatedByAnnotation,
   inUseLabel,
@@ -11,17 +13,49 @@ import {
 import { isRecord } from '@slipway/base/json';
 import { packSnapshot, unpackSnapshot } from '@slipway/fleet';
 import {
+  anyVersion,
   type Client,
   type Context,
   type ControllerDef,
   done,
-  isKubeError,
   type Read,
   type Source,
   type Stored,
 } from '@slipway/kube';
 import { renderedMachineConfigs } from '../sources.ts';
-import { isReferenced, referringSources } from './controller.ts';
+import { isReferenced, referringSources } from './references.ts';
+
+const copyLabel = 'slipway.dev/copy-of-pool';
+const annotations = {
+  name: 'slipway.dev/copy-of',
+  version: 'slipway.dev/controller-version',
+  digest: 'slipway.dev/digest',
+  chunks: 'slipway.dev/chunks',
+} as const;
+/** A rendered config has at most 1.5 MB. */
+const maxParts = 4;
+
+export function renderedCopiesController({ namespace }: { namespace: string }): ControllerDef {
+  const copies: Source<Secret> = {
+    resource: secrets,
+    as: 'metadata',
+    namespace,
+    labelSelector: copyLabel,
+    keysOf: ({ metadata }) => [metadata.labels?.[copyLabel] ?? ''],
+  };
+  return {
+    name: 'rendered-copies',
+    reads: [renderedMachineConfigs, { resource: machineConfigPools }, copies, ...referringSources],
+    owns: [{ resource: machineConfigs }, { resource: secrets }],
+    async reconcile(pool, context) {
+      const { copy, restore, drop } = planCopies(factsOf(pool, context.read));
+      for (const name of copy) await makeCopy({ pool, name, namespace }, context);
+      for (const name of restore) await restoreFrom({ pool, name, namespace }, context);
+      for (const name of drop) await dropCopy(name, context);
+      return done();
+    },
+  };
+}
 
 export interface RenderedFacts {
   name: string;
@@ -47,47 +81,6 @@ export function planCopies(facts: readonly RenderedFacts[]): CopyPlan {
     copy: names((fact) => needsCopy(fact) && fact.exists && fact.copy !== 'whole'),
     restore: names((fact) => needsCopy(fact) && !fact.exists && fact.copy === 'whole'),
     drop: names((fact) => !needsCopy(fact) && fact.copy !== 'none'),
-  };
-}
-
-// A rendered config that a pool has moved on from cannot be rendered again: its MachineConfigs have changed. While nodes
-// still run it, a copy is kept, so that it comes back when somebody breaks the glass and deletes it.
-
-const copyLabel = 'slipway.dev/copy-of-pool';
-const annotations = {
-  name: 'slipway.dev/copy-of',
-  version: 'slipway.dev/controller-version',
-  digest: 'slipway.dev/digest',
-  chunks: 'slipway.dev/chunks',
-} as const;
-const fieldManager = 'slipway-rendered-copies';
-/** A rendered config has at most 1.5 MB. */
-const maxParts = 4;
-
-export function renderedCopiesController({ namespace }: { namespace: string }): ControllerDef {
-  const copies: Source<Secret> = {
-    resource: secrets,
-    as: 'metadata',
-    namespace,
-    labelSelector: copyLabel,
-    keysOf: ({ metadata }) => [metadata.labels?.[copyLabel] ?? ''],
-  };
-  return {
-    name: 'rendered-copies',
-    reads: [
-      { ...renderedMachineConfigs, keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''] },
-      { resource: machineConfigPools },
-      copies,
-      ...referringSources,
-    ],
-    owns: [{ resource: machineConfigs }, { resource: secrets }],
-    async reconcile(pool, context) {
-      const { copy, restore, drop } = planCopies(factsOf(pool, context.read));
-      for (const name of copy) await makeCopy({ pool, name, namespace }, context);
-      for (const name of restore) await restoreFrom({ pool, name, namespace }, context);
-      for (const name of drop) await dropCopy(name, context);
-      return done();
-    },
   };
 }
 
@@ -125,7 +118,7 @@ interface Which {
   namespace: string;
 }
 
-async function makeCopy({ pool, name, namespace }: Which, { client, read }: Context): Promise<void> {
+async function makeCopy({ pool, name, namespace }: Which, { client, read, write }: Context): Promise<void> {
   const original = await client.find(machineConfigs, { name });
   if (original === undefined) return;
   const { digest, chunks } = await packSnapshot(original.spec ?? {});
@@ -146,15 +139,12 @@ async function makeCopy({ pool, name, namespace }: Which, { client, read }: Cont
       data: { chunk: Buffer.from(chunk).toString('base64') },
     };
     const there = read(secrets).get(`${namespace}/${part.metadata.name}`);
-    if (there === undefined) await client.create(secrets, part, { fieldManager });
-    else {
-      const { resourceVersion } = there.metadata;
-      await client.apply(secrets, part, { resourceVersion }, { fieldManager, force: true });
-    }
+    if (there === undefined) await write.create(secrets, part);
+    else await write.apply(secrets, there, part, { force: true });
   }
 }
 
-async function restoreFrom({ pool, name, namespace }: Which, { client, log, events }: Context): Promise<void> {
+async function restoreFrom({ pool, name, namespace }: Which, { client, write, log, events }: Context): Promise<void> {
   const spec = await readCopy(client, namespace, name);
   if (spec === undefined) {
     log.error(
@@ -171,17 +161,14 @@ async function restoreFrom({ pool, name, namespace }: Which, { client, log, even
     },
     spec: spec.value,
   };
-  try {
-    const made = await client.create(machineConfigs, manifest, { fieldManager });
-    log.warn({ rendered: name }, 'a rendered MachineConfig in use was deleted; it was made again');
-    events.record(machineConfigs, made, {
-      type: 'Warning',
-      reason: 'RenderedConfigRestored',
-      message: `${name} was deleted while nodes run it, and was made again from its copy`,
-    });
-  } catch (error) {
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-  }
+  const made = await write.createIfAbsent(machineConfigs, manifest);
+  if (made === undefined) return;
+  log.warn({ rendered: name }, 'a rendered MachineConfig in use was deleted; it was made again');
+  events.record(machineConfigs, made, {
+    type: 'Warning',
+    reason: 'RenderedConfigRestored',
+    message: `${name} was deleted while nodes run it, and was made again from its copy`,
+  });
 }
 
 interface Copy {
@@ -205,11 +192,9 @@ async function readCopy(client: Client, namespace: string, name: string): Promis
 /** The digest has said that it is what we wrote. */
 const isSpec = (value: unknown): value is Copy['value'] => isRecord(value);
 
-async function dropCopy(name: string, { client, read }: Context): Promise<void> {
+async function dropCopy(name: string, { read, write }: Context): Promise<void> {
   for (const { metadata } of read(secrets).values()) {
     if (metadata.annotations?.[annotations.name] !== name) continue;
-    await client.delete(secrets, metadata, { uid: metadata.uid }).catch((error: unknown) => {
-      if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
-    });
+    await write.remove(secrets, anyVersion(metadata));
   }
 }

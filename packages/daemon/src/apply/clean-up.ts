@@ -1,7 +1,7 @@
 // The end of an update: what was kept for the other way goes, and then its journal.
 import { posix } from 'node:path';
 import { type FileSystem, systemErrorCode } from '../host/file-system.ts';
-import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node/state-file.ts';
+import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../state-file.ts';
 import type { Journal } from './journal.ts';
 import { asideOf, KEPT_DIRECTORY, kindAt, type Move, syncDirectories, temporaryOf } from './moves.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ownOwners } from '../host/file-system.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
-import { UPDATE_DIRECTORY } from '../node/state-file.ts';
+import { UPDATE_DIRECTORY } from '../state-file.ts';
 import {
   createJournal,
   decodeJournal,

@@ -5,9 +5,9 @@ import { decode, type Decoder, number, object, string, withFallback } from '@sli
 import type { Change, NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, ownOwners } from '../host/file-system.ts';
-import { UPDATE_DIRECTORY } from '../node/state-file.ts';
-import type { StoredConfig } from '../node/stored-config.ts';
 import type { Problem } from '../problem.ts';
+import { UPDATE_DIRECTORY } from '../state-file.ts';
+import type { StoredConfig } from '../stored-config.ts';
 import type { Move, Put } from './moves.ts';
 import type { UnitStep } from './steps.ts';
 

@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { forEachLimit } from '@slipway/base/concurrency';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, type Found, systemErrorCode } from '../host/file-system.ts';
-import { NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../node/state-file.ts';
+import { NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../state-file.ts';
 
 export type Move = Put | Drop;
 

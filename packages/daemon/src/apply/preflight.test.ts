@@ -1,8 +1,8 @@
 import { planUpdate } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
 import { type FileSystem, ownOwners } from '../host/file-system.ts';
-import { CURRENT_CONFIG, UPDATE_DIRECTORY } from '../node/state-file.ts';
-import type { StoredConfig } from '../node/stored-config.ts';
+import { CURRENT_CONFIG, UPDATE_DIRECTORY } from '../state-file.ts';
+import type { StoredConfig } from '../stored-config.ts';
 import { preflight } from './preflight.ts';
 import { file, ignition, machineOn, makeSmallMachine, named, type Spec, withFiles } from './testing/small-machine.ts';
 import { differences, takeSnapshot } from './testing/snapshot.ts';

@@ -5,9 +5,9 @@ import { forEachLimit } from '@slipway/base/concurrency';
 import type { UpdatePlan } from '@slipway/fleet';
 import { type FileSystem, ownOwners, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { CURRENT_CONFIG, STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node/state-file.ts';
-import { encodeStoredConfig, type StoredConfig } from '../node/stored-config.ts';
 import { type Problem, problemOf } from '../problem.ts';
+import { CURRENT_CONFIG, STATE_DIRECTORY, UPDATE_DIRECTORY } from '../state-file.ts';
+import { encodeStoredConfig, type StoredConfig } from '../stored-config.ts';
 import { cleanUpOld } from './clean-up.ts';
 import { createJournal, type Journal, type OpenJournal } from './journal.ts';
 import {

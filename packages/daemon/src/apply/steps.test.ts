@@ -1,6 +1,6 @@
 import { planUpdate, rollbackOf } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
-import type { StoredConfig } from '../node/stored-config.ts';
+import type { StoredConfig } from '../stored-config.ts';
 import {
   afterwards,
   asBefore,

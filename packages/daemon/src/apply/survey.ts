@@ -6,8 +6,8 @@ import type { DesiredEntry, DesiredFile, DesiredMachine } from '../desired-machi
 import { DaemonError } from '../errors.ts';
 import type { FileSystem, Found, Owners } from '../host/file-system.ts';
 import type { Accounts, Host } from '../host/host.ts';
-import { CURRENT_CONFIG, NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../node/state-file.ts';
 import { type Problem, problemOf } from '../problem.ts';
+import { CURRENT_CONFIG, NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../state-file.ts';
 import { type Drop, findOriginal, noOriginalPath, originalPath, type Put, temporaryOf } from './moves.ts';
 import { surveyPassword, surveySshKeys } from './survey-core-user.ts';
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { DaemonError } from '../errors.ts';
 import { ownOwners } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../node/state-file.ts';
-import { readCurrentConfig } from '../node/stored-config.ts';
+import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../state-file.ts';
+import { readCurrentConfig } from '../stored-config.ts';
 import {
   file,
   ignition,

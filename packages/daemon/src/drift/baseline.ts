@@ -5,8 +5,8 @@ import { CORE, type DesiredMachine, desiredMachineOf } from '../desired-machine.
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, type Found, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { readStateFile, STATE_DIRECTORY, writeStateFile } from '../node/state-file.ts';
-import type { StoredConfig } from '../node/stored-config.ts';
+import { readStateFile, STATE_DIRECTORY, writeStateFile } from '../state-file.ts';
+import type { StoredConfig } from '../stored-config.ts';
 
 export interface Baseline {
   /** The config it was taken at. For another one it says nothing. */

@@ -6,7 +6,7 @@ import { CORE, type DesiredEntry, type DesiredMachine, desiredMachineOf, type Ri
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, makeDirectories, type Owners, replaceFile } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import type { StoredConfig } from '../node/stored-config.ts';
+import type { StoredConfig } from '../stored-config.ts';
 import { type Drift, itemOf } from './drift.ts';
 
 export interface HealProblem {

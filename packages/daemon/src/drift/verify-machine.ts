@@ -12,7 +12,7 @@ import {
 import { DaemonError } from '../errors.ts';
 import { systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import type { StoredConfig } from '../node/stored-config.ts';
+import type { StoredConfig } from '../stored-config.ts';
 import { findUnitExtras, lookForExtra, readBaseline } from './baseline.ts';
 import {
   type ComparedEntry,

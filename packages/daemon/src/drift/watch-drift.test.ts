@@ -1,8 +1,9 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import type { Clock } from '@slipway/base/clock';
 import { createLog, silentLog } from '@slipway/kube';
+import { createManualClock } from '@slipway/testing/manual-clock';
+import { until } from '@slipway/testing/wait';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { StoredConfig } from '../node/stored-config.ts';
+import type { StoredConfig } from '../stored-config.ts';
 import type { DriftPolicy } from './healing.ts';
 import { type DriftCase, howToRun } from './testing/machine-at-config.ts';
 import {
@@ -235,39 +236,19 @@ describe('drift that ends', () => {
   });
 });
 
-/** Time passes when the test says so. */
+/** Time passes when the test says so, and what is under way has come to its end and waits. */
 function fakeClock() {
-  let now = 0;
-  const timers = new Map<symbol, { at: number; fire: () => void }>();
-  const clock: Pick<Clock, 'now' | 'setTimer'> = {
-    now: () => now,
-    setTimer(ms, fire) {
-      const id = Symbol('timer');
-      timers.set(id, { at: now + ms, fire });
-      return () => timers.delete(id);
-    },
-  };
-  const waits = () => [...timers.values()].map(({ at }) => at - now);
-  /** Once what is under way has come to its end and waits. */
+  const clock = createManualClock();
+  const waits = () =>
+    until(() => {
+      expect(clock.waits()).not.toHaveLength(0);
+      return clock.waits();
+    }, 'process');
   const advance = async (ms: number) => {
-    await until(() => timers.size > 0);
-    now += ms;
-    for (const [id, { at, fire }] of timers) {
-      if (at > now) continue;
-      timers.delete(id);
-      fire();
-    }
+    await waits();
+    await clock.advance(ms);
   };
   return { ...clock, advance, waits };
-}
-
-/** Bounded: a turn of the event loop at a time. */
-async function until(is: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000;
-  while (!is()) {
-    if (performance.now() > end) throw new Error('it did not come to that within 10 s');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 const MINUTE = 60_000;
@@ -340,8 +321,7 @@ describe('without notices from the operating system', () => {
     const first = next(() => true);
     await clock.advance(0);
     await first;
-    await until(() => clock.waits().length > 0);
-    expect(clock.waits()).toEqual([5 * MINUTE]);
+    expect(await clock.waits()).toEqual([5 * MINUTE]);
     rmSync(at('/etc/systemd/system/multi-user.target.wants/sample.service'));
     writeFileSync(at('/etc/chrony.conf'), 'x\n');
     const told = next(({ drifts }) => drifts.length > 0);
@@ -366,8 +346,7 @@ describe('without notices from the operating system', () => {
     await clock.advance(0);
     await first;
     for (let times = 0; times < 3; times += 1) {
-      await until(() => clock.waits().length > 0);
-      expect(clock.waits()).toEqual([2000]);
+      expect(await clock.waits()).toEqual([2000]);
       await clock.advance(2000);
     }
     writeFileSync(at('/etc/chrony.conf'), 'x\n');

@@ -4,7 +4,7 @@ import { listNames, truncate } from '@slipway/base/text';
 import type { Log } from '@slipway/kube';
 import { CORE, desiredMachineOf } from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
-import type { StoredConfig } from '../node/stored-config.ts';
+import type { StoredConfig } from '../stored-config.ts';
 import { readBaseline } from './baseline.ts';
 import { describeDrifts, type Drift, itemOf, shown } from './drift.ts';
 import { heal, type HealProblem } from './heal.ts';

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { printableLine } from '@slipway/base/text';
 import { DaemonError } from '../errors.ts';
 import { createRealAccounts } from './accounts.ts';
 import type { ContainerRuntime, RuntimeDriver, RuntimeOptions } from './container-runtime.ts';
@@ -57,7 +58,7 @@ async function openRuntime(options: RuntimeOptions): Promise<ContainerRuntime> {
 async function reboot(run: Run, why: string, finalizes: boolean): Promise<void> {
   // What is staged is written to the boot loader when this service is stopped, so it has to be running.
   const finalization = ['Requires', 'After'].flatMap((key) => ['-p', `${key}=ostree-finalize-staged.service`]);
-  const description = `Slipway: ${why.replaceAll(/\s+/g, ' ').slice(0, 200)}`;
+  const description = `Slipway: ${printableLine(why, 200)}`;
   const asked = await run({
     program: 'systemd-run',
     args: [

@@ -1,7 +1,8 @@
 // systemd by its command line. What concerns links is done by systemctl itself, without the running systemd: that does the same
 // on every version, also of a unit whose file is gone, and needs no D-Bus.
 import { posix } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { systemClock } from '@slipway/base/clock';
+import { truncate } from '@slipway/base/text';
 import { DaemonError } from '../errors.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Systemd } from './host.ts';
@@ -15,6 +16,7 @@ const START_MS = 10 * 60_000;
 const NOT_THERE = /does not exist|No such file or directory|not found|is masked|not-found/i;
 const LOG_LINES = 20;
 const MOST_LOG = 2000;
+const MOST_LINE = 200;
 /** A unit that systemd lacks on some hosts, and what does the same there. */
 const INSTEAD: Readonly<Record<string, string>> = { 'coreos-update-ca-trust.service': 'update-ca-trust' };
 
@@ -52,7 +54,7 @@ export function createRealSystemd(options: RealSystemdOptions): Systemd {
       const verdict = judgeRestart(parseProperties(stdout));
       if (verdict.kind === 'failed') throw await failed(run, 'restart', unit, verdict.why);
       if (verdict.kind === 'done' || watched >= settle.forMs) return;
-      await wait(settle.everyMs);
+      await systemClock.sleep(settle.everyMs);
     }
   }
 
@@ -134,7 +136,7 @@ async function failed(run: Run, verb: string, unit: string, why: string): Promis
   const lines = (log?.stdout ?? '')
     .trim()
     .split('\n')
-    .map((line) => line.slice(0, 200));
+    .map((line) => truncate(line, MOST_LINE));
   return new DaemonError(
     'SLW_DAEMON_UNIT',
     `Cannot ${verb} ${unit}: ${shorten(why, 500)} Its last lines of log, of which \`journalctl -u ${unit}\` on the machine ` +

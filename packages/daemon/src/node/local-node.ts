@@ -21,8 +21,8 @@ import type { FileSystem } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
 import type { UpdateScope } from '../report/snapshot.ts';
-import { FORCE_FILE, readStateFile, STATE_DIRECTORY, writeStateFile } from './state-file.ts';
-import { readCurrentConfig, type StoredConfig, writeCurrentConfig } from './stored-config.ts';
+import { FORCE_FILE, readStateFile, STATE_DIRECTORY, writeStateFile } from '../state-file.ts';
+import { readCurrentConfig, type StoredConfig, writeCurrentConfig } from '../stored-config.ts';
 
 export interface LocalNodeOptions {
   readonly host: Host;

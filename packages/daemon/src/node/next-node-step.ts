@@ -7,10 +7,10 @@ import { again, done, type Next } from '@slipway/kube';
 import type { UpdateRequest, UpdateResult } from '../apply/updater.ts';
 import type { Problem } from '../problem.ts';
 import { type NodeSnapshot, scopeOf, type UpdateScope } from '../report/snapshot.ts';
+import type { StoredConfig } from '../stored-config.ts';
 import { drainFor, type Said, uncordonFor, wantsPodsBack } from './cluster-view.ts';
 import type { NodeMemory } from './local-node.ts';
 import type { Prepared } from './prepare-update.ts';
-import type { StoredConfig } from './stored-config.ts';
 
 export interface ObservedNode {
   /** Milliseconds of a clock that only grows. */

@@ -4,7 +4,7 @@ import { file, named, withFiles } from '../apply/testing/small-machine.ts';
 import type { UpdateResult } from '../apply/updater.ts';
 import { ownOwners } from '../host/file-system.ts';
 import { type Around, aroundCalls } from '../host/testing/calls.ts';
-import { FORCE_FILE, NODE_ANNOTATIONS, UPDATE_DIRECTORY, writeStateFile } from './state-file.ts';
+import { FORCE_FILE, NODE_ANNOTATIONS, UPDATE_DIRECTORY, writeStateFile } from '../state-file.ts';
 import { applyDrain, desire, type NodeInCluster, nodeInCluster } from './testing/node-in-cluster.ts';
 
 const a = named('a', withFiles());

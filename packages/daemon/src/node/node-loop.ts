@@ -13,12 +13,12 @@ import type { DaemonMetrics } from '../report/metrics.ts';
 import { annotationsOf, changedAnnotations } from '../report/node-annotations.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { type NodeSnapshot, type Phase, scopeOf } from '../report/snapshot.ts';
+import { CURRENT_CONFIG, NODE_ANNOTATIONS, readStateFile } from '../state-file.ts';
+import type { ConfigReader } from '../stored-config.ts';
 import { saidBy, type Seen } from './cluster-view.ts';
 import { isForced, type LocalNode, takeForceFile } from './local-node.ts';
 import { nextNodeStep, startState, type StepAction, type StepState, unknownScope } from './next-node-step.ts';
 import { type Prepared, prepareUpdate } from './prepare-update.ts';
-import { CURRENT_CONFIG, NODE_ANNOTATIONS, readStateFile } from './state-file.ts';
-import type { ConfigReader } from './stored-config.ts';
 
 /** What the loop asks of the watch for drift. */
 export interface WatchedDrift extends Pick<DriftWatch, 'pause' | 'resume'> {

@@ -1,14 +1,7 @@
 // Everything about an update that can be known before the machine is touched, and everything that can be fetched.
 import type { MachineConfiguration } from '@slipway/api';
-import {
-  amountOf,
-  formatBytes,
-  type Irreconcilable,
-  planUpdate,
-  type SizedImage,
-  spaceFor,
-  type UpdatePlan,
-} from '@slipway/fleet';
+import { formatBytes } from '@slipway/base/text';
+import { amountOf, type Irreconcilable, planUpdate, type SizedImage, spaceFor, type UpdatePlan } from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import { type PassedPreflight, preflight } from '../apply/preflight.ts';
 import { osChangeOf } from '../apply/steps.ts';
@@ -18,8 +11,8 @@ import type { Host, OSChange } from '../host/host.ts';
 import { imagesOf } from '../host/os/change-steps.ts';
 import { openSizeSource } from '../pinning/sizes.ts';
 import { codedProblem, type Problem } from '../problem.ts';
+import type { ConfigReader, StoredConfig } from '../stored-config.ts';
 import type { LocalNode } from './local-node.ts';
-import type { ConfigReader, StoredConfig } from './stored-config.ts';
 
 export interface Preparation {
   readonly host: Host;

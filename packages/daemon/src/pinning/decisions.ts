@@ -13,13 +13,18 @@ import type { KnownSizes } from './sizes.ts';
 // Which sets are pinned next. Nothing of a set is pinned before all of it is there, and what was pinned stays until then, so that
 // space can be freed at any time by taking a set away, and no image that is needed is given up for one that is not there yet.
 
-export interface PinsInput {
+/** The sets of a node at one moment. */
+export interface SetsOnNode {
   readonly wanted: readonly WantedSet[];
-  /** Sets that are wanted, but are not known now: what is pinned of them stays. */
+  /** Sets that are wanted, but cannot be read now: what is pinned of them stays. */
   readonly unknown: ReadonlySet<string>;
   /** By name, of whatever generation. */
   readonly pinned: readonly WantedSet[];
+  /** Images. */
   readonly present: ReadonlySet<string>;
+}
+
+export interface PinsInput extends SetsOnNode {
   /** The node is Ready and has no disk pressure. If not, pins can only become fewer. */
   readonly isWell: boolean;
 }

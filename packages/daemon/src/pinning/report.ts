@@ -7,7 +7,7 @@ import { type Condition, setCondition } from '@slipway/kube';
 import type { Space } from '../host/file-system.ts';
 import type { Problem } from '../problem.ts';
 import type { WantedSet } from './assigned-sets.ts';
-import { isComplete, missingImages } from './decisions.ts';
+import { isComplete, missingImages, type SetsOnNode } from './decisions.ts';
 import { type Attempts, isFailed } from './retry.ts';
 import type { KnownSizes } from './sizes.ts';
 
@@ -33,12 +33,7 @@ export interface PinSnapshot {
   readonly problemKey: string;
 }
 
-export interface SnapshotInput {
-  readonly wanted: readonly WantedSet[];
-  /** Sets that are assigned and cannot be read. */
-  readonly unknown: ReadonlySet<string>;
-  readonly pinned: readonly WantedSet[];
-  readonly present: ReadonlySet<string>;
+export interface SnapshotInput extends SetsOnNode {
   readonly sizes: KnownSizes;
   readonly problems: readonly PinProblem[];
   readonly bytesPerSecond: number | null;

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { machineConfigNodes, pinnedImageSets } from '@slipway/api/resources';
 import type { PinProgress } from '@slipway/fleet';
-import { type Client, createWriter, isKubeError, type Log } from '@slipway/kube';
+import { type Client, createWriter, isKubeError, type Log, retryOnConflict } from '@slipway/kube';
 import type { SetSource } from './assigned-sets.ts';
 import { hasMoved, type PinSnapshot, pinStatusOf } from './report.ts';
 import { addAttempt, type Attempts } from './retry.ts';
@@ -115,8 +115,6 @@ export interface PinCluster extends SetSource {
   report(snapshot: PinSnapshot | null, signal: AbortSignal): Promise<void>;
 }
 
-const MAX_ATTEMPTS = 3;
-
 export function createPinCluster(client: Client, nodeName: string): PinCluster {
   const write = createWriter(client, { fieldManager: 'machine-config-daemon' });
 
@@ -136,15 +134,7 @@ export function createPinCluster(client: Client, nodeName: string): PinCluster {
 
   return {
     findSet: (set, signal) => client.find(pinnedImageSets, { name: set }, { signal }),
-    async report(snapshot, signal) {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await reportOnce(snapshot, signal);
-        } catch (error) {
-          // The controller wrote an annotation, or this daemon another part of the status.
-          if (attempt === MAX_ATTEMPTS || !isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
-        }
-      }
-    },
+    // The controller may write an annotation meanwhile, or this daemon another part of the status.
+    report: (snapshot, signal) => retryOnConflict(() => reportOnce(snapshot, signal)),
   };
 }

@@ -2,7 +2,7 @@
 import { type Backoff, backoffMs, quarterJitter } from '@slipway/base/backoff';
 import { DaemonError } from '../errors.ts';
 import { systemErrorCode } from '../host/file-system.ts';
-import type { Problem } from '../problem.ts';
+import { findCodedProblem, type Problem } from '../problem.ts';
 
 // How often something of one image was tried. A registry that hiccups, or is merely slow, is no failure.
 
@@ -87,10 +87,9 @@ export function watchRuntime(now: () => number, random: () => number): RuntimeWa
 
 /** Null: nobody foresaw it. */
 export function problemIn(error: unknown): Problem | null {
-  if (!(error instanceof Error)) return null;
-  const code = 'code' in error ? error.code : undefined;
-  if (typeof code === 'string' && code.startsWith('SLW_')) return { code, message: error.message };
-  if (systemErrorCode(error) === undefined) return null;
+  const coded = findCodedProblem(error);
+  if (coded !== null) return coded;
+  if (!(error instanceof Error) || systemErrorCode(error) === undefined) return null;
   return {
     code: 'SLW_DAEMON_DISK',
     message: `${error.message}. Pins stay as they are until the disk takes the change; it is tried again by itself`,

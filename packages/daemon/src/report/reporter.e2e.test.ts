@@ -1,39 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { crdOf, machineConfigNodeKind, machineConfigNodes, nodeAnnotations, nodes } from '@slipway/api';
-import {
-  type Client,
-  createClient,
-  createMetrics,
-  createRecorder,
-  createTransport,
-  isKubeError,
-  type KubeObject,
-  loadKubeconfig,
-  type Recorder,
-  type Resource,
-  silentLog,
-} from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type Client, createMetrics, createRecorder, type Recorder, silentLog } from '@slipway/kube';
+import { connectToShared } from '@slipway/testing/control-plane';
+import { installCrd, listEvents } from '@slipway/testing/resources';
+import { watchWrites } from '@slipway/testing/run-controllers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDaemonMetrics } from './metrics.ts';
 import { createReporter, type Reporter } from './reporter.ts';
 import type { NodeSnapshot } from './snapshot.ts';
-
-const cluster = (group: string, kind: string, plural: string): Resource => ({
-  group,
-  version: 'v1',
-  kind,
-  plural,
-  namespaced: false,
-});
-const crds = cluster('apiextensions.k8s.io', 'CustomResourceDefinition', 'customresourcedefinitions');
-const apiEvents: Resource<KubeObject & { reason: string }> = {
-  group: '',
-  version: 'v1',
-  kind: 'Event',
-  plural: 'events',
-  namespaced: true,
-};
 
 const idle: NodeSnapshot = {
   currentConfig: 'rendered-worker-1',
@@ -52,11 +26,8 @@ let reporter: Reporter;
 let name: string;
 
 beforeAll(async () => {
-  client = createClient(createTransport(await loadKubeconfig([inject('kubeconfig')])));
-  await client.create(crds, crdOf(machineConfigNodeKind)).catch((error: unknown) => {
-    if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
-  });
-  await until(() => client.list(machineConfigNodes).next());
+  client = await connectToShared();
+  await installCrd(client, crdOf(machineConfigNodeKind));
 });
 afterAll(() => client.transport.close());
 
@@ -66,14 +37,8 @@ beforeEach(async () => {
   await client.create(nodes, { metadata: { name, annotations: { 'example.com/kept': 'yes' } } });
   const log = silentLog();
   events = createRecorder(client, { component: 'machine-config-daemon', log });
-  const seen = new Set<object>();
-  // A guard is asked twice about one write: when it is decided, and when its bytes leave.
-  const counted = client.guarded((attempt) => {
-    if (!seen.has(attempt)) writes.push(`${attempt.verb} ${attempt.resource.kind}`);
-    seen.add(attempt);
-  });
   reporter = createReporter({
-    client: counted,
+    client: watchWrites(client, (write) => writes.push(write)),
     events,
     nodeName: name,
     log,
@@ -90,10 +55,7 @@ const makeRecord = () =>
 
 async function recorded(): Promise<string[]> {
   await events.flush();
-  const reasons: string[] = [];
-  const fieldSelector = `involvedObject.name=${name}`;
-  for await (const { reason } of client.list(apiEvents, { namespace: 'default', fieldSelector })) reasons.push(reason);
-  return reasons.sort();
+  return (await listEvents(client, { name })).map(({ reason }) => reason).toSorted();
 }
 
 describe('a reporter', () => {
@@ -110,7 +72,7 @@ describe('a reporter', () => {
     const { status } = await client.get(machineConfigNodes, { name });
     expect(status?.configVersion).toEqual({ current: 'rendered-worker-1', desired: 'rendered-worker-1' });
     expect(status?.conditions).toHaveLength(17);
-    expect(writes).toEqual(['patch Node', 'patch MachineConfigNode']);
+    expect(writes).toEqual([`patch Node ${name}`, `patch MachineConfigNode/status ${name}`]);
     await reporter.report(idle);
     expect(writes).toHaveLength(2);
     expect(await recorded()).toEqual(['NodeDone']);
@@ -144,10 +106,10 @@ describe('a reporter', () => {
 
   it('leaves the record out until the controller has made it', async () => {
     await reporter.report(idle);
-    expect(writes).toEqual(['patch Node']);
+    expect(writes).toEqual([`patch Node ${name}`]);
     await makeRecord();
     await reporter.report(idle);
-    expect(writes).toEqual(['patch Node', 'patch MachineConfigNode']);
+    expect(writes).toEqual([`patch Node ${name}`, `patch MachineConfigNode/status ${name}`]);
   });
 
   it('records drift by its name', async () => {

@@ -5,10 +5,10 @@ import {
   anyVersion,
   type Client,
   createWriter,
-  isKubeError,
   type KubeObject,
   type Log,
   type Recorder,
+  retryOnConflict,
 } from '@slipway/kube';
 import type { DaemonMetrics } from './metrics.ts';
 import { annotationsOf, changedAnnotations, eventsOf, type NodeEvent, nodeEvent } from './node-annotations.ts';
@@ -34,7 +34,6 @@ export interface Reporter {
 }
 
 const fieldManager = 'machine-config-daemon';
-const attempts = 3;
 
 export function createReporter({ client, events, nodeName, log, metrics }: ReporterOptions): Reporter {
   const name = { name: nodeName };
@@ -70,15 +69,8 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
     async report(snapshot) {
       metrics?.observe(snapshot);
       await reportNode(snapshot);
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          await reportStatus(snapshot);
-          return;
-        } catch (error) {
-          // The controller wrote the spec meanwhile.
-          if (attempt === attempts || !isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
-        }
-      }
+      // The controller may write the spec meanwhile.
+      await retryOnConflict(() => reportStatus(snapshot));
     },
     event: (reason, message) => events.record(nodes, about, nodeEvent(reason, message)),
   };

@@ -1,5 +1,5 @@
 import type { Infrastructure } from '@slipway/api';
-import { isRecord } from '@slipway/base/json';
+import { array, decode, type Decoder, object, string, time } from '@slipway/base/codec';
 
 /** The right of a new machine to ask for the config of one pool. */
 export interface ProvisioningToken {
@@ -13,24 +13,13 @@ export interface ProvisioningToken {
 const largest = 64 * 1024;
 const form = /^[A-Za-z0-9_-]{43}$/;
 
+const token: Decoder<ProvisioningToken> = object({ token: string({ pattern: form }), created: time, expires: time });
+
 /** The tokens of one pool, newest first, as its key of the tokens' Secret holds them; undefined where that is damaged. */
 export function readTokens(text: string): ProvisioningToken[] | undefined {
-  if (text.length > largest) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) && value.every(isToken) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const decoded = decode(array(token), text, { maxChars: largest });
+  return decoded.ok ? decoded.value : undefined;
 }
-
-function isToken(value: unknown): value is ProvisioningToken {
-  if (!isRecord(value)) return false;
-  const { token, created, expires } = value;
-  return typeof token === 'string' && form.test(token) && isTime(created) && isTime(expires);
-}
-
-const isTime = (value: unknown): boolean => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 
 export interface NextTokens {
   /** Newest first; the first is the one for stubs. */

@@ -1,5 +1,6 @@
 // bmc.address of a BareMetalHost, such as redfish-virtualmedia+https://host:port/redfish/v1/Systems/1. The admission policy
 // of DataImages follows the same table of drivers.
+import { quote } from '@slipway/base/text';
 import { type BmcDriver, bmcDrivers } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import type { BmcReading } from './host-step.ts';
@@ -72,8 +73,7 @@ const refused = (problem: string): BmcRefusal => ({
   message: `spec.bmc.address: ${problem}`,
 });
 
-const shown = (text: string): string =>
-  JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text);
+const shown = (text: string): string => quote(text, LONGEST_SHOWN);
 
 // spec.bmc of a BareMetalHost and its Secret → how Ironic reaches the BMC.
 

@@ -1,5 +1,7 @@
 // How the memory of a drive changes: one function for each thing that can happen to it.
-import { isRecord } from '@slipway/base/json';
+import { backoffMs, halfJitter } from '@slipway/base/backoff';
+import { printableLine } from '@slipway/base/text';
+import { isRecord, parseJson } from '@slipway/base/json';
 import type {
   DataImageSeen,
   Drive,
@@ -10,7 +12,6 @@ import type {
   RebootRequest,
   StepOptions,
 } from './host-step.ts';
-import { backoffMs } from './backoff.ts';
 
 const LONGEST_MESSAGE = 1024;
 
@@ -132,14 +133,18 @@ export function foreignFound(before: DriveMemory, message: string, now: number, 
   return emptied({ ...before, failures, message: shorten(message) }, now, options);
 }
 
-const delay = (failures: number, { minuteMs, chance }: StepOptions): number =>
-  backoffMs({ failures, minuteMs, chance });
+/** As Metal3 users know it for DataImages: 2^failures minutes, up to eight and a half hours, less up to half of it. */
+export const delay = (failures: number, { minuteMs, chance }: StepOptions, mostDoublings = 9): number =>
+  Math.round(
+    backoffMs(
+      { firstMs: 2 * minuteMs, maxMs: 2 ** mostDoublings * minuteMs, jitter: halfJitter },
+      failures,
+      () => 1 - chance,
+    ),
+  );
 
 /** What outside programs say may be long, and have what no status may have. */
-export function shorten(message: string, longest = LONGEST_MESSAGE): string {
-  const printable = message.replaceAll(/\p{Cc}+/gu, ' ').trim();
-  return printable.length > longest ? `${printable.slice(0, longest - 1)}…` : printable;
-}
+export const shorten = (message: string, longest = LONGEST_MESSAGE): string => printableLine(message, longest);
 
 // How the memory of what was last asked of a node changes.
 
@@ -185,12 +190,12 @@ export function hostCallFailed(
   before: HostMemory | null,
   message: string,
   now: number,
-  { minuteMs, chance }: StepOptions,
+  options: StepOptions,
 ): HostMemory {
   const failures = (before?.failures ?? 0) + 1;
-  const delay = backoffMs({ failures, minuteMs, chance, mostDoublings: MOST_DOUBLINGS });
   const onSince = before?.onSince ?? 0;
-  return { ...nothingAsked, since: now, onSince, failures, message: shorten(message), notBefore: now + delay };
+  const notBefore = now + delay(failures, options, MOST_DOUBLINGS);
+  return { ...nothingAsked, since: now, onSince, failures, message: shorten(message), notBefore };
 }
 
 /** Null: nobody needs to wait. */
@@ -224,7 +229,7 @@ export const encodeMemory = (memory: DriveMemory | HostMemory): string => JSON.s
  */
 export function readDriveMemory(value: string | undefined, now: number): DriveMemory | null {
   if (value === undefined) return null;
-  const fields = parse(value);
+  const fields = parseFields(value, LONGEST);
   const doing = oneOf(fields['doing'], ['attach', 'detach', 'none'] as const) ?? 'detach';
   return {
     doing,
@@ -239,7 +244,7 @@ export function readDriveMemory(value: string | undefined, now: number): DriveMe
 
 /** Null: there is none, or none that can be read; then everything is asked for again, which does no harm. */
 export function readHostMemory(value: string | undefined, now: number): HostMemory | null {
-  const fields = parse(value ?? '');
+  const fields = parseFields(value ?? '', LONGEST);
   const doing = oneOf(fields['doing'], hostDoings);
   if (doing === null) return null;
   return { doing, onSince: Math.min(whole(fields['onSince'], Number.MAX_SAFE_INTEGER), now), ...shared(fields, now) };
@@ -274,14 +279,10 @@ const shared = (fields: Record<string, unknown>, now: number): Shared => ({
 
 const LONGEST_DELAY = 512 * 60_000;
 
-function parse(value: string): Record<string, unknown> {
-  if (value.length > LONGEST) return {};
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return isRecord(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
+/** What cannot be read is empty. */
+function parseFields(value: string, maxChars: number): Record<string, unknown> {
+  const parsed = parseJson(value, { maxChars });
+  return parsed.ok && isRecord(parsed.value) ? parsed.value : {};
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -313,21 +314,11 @@ export const holdValue = (now: number): string => JSON.stringify({ mode: 'soft',
 
 /** Soft unless it says hard. What cannot be read is soft too: the request itself is the annotation's being there. */
 function readValue(value: string): Pick<RebootRequest, 'mode' | 'since'> {
-  const { mode, since } = parseRequest(value);
+  const { mode, since } = parseFields(value, LONGEST_VALUE);
   return {
     mode: mode === 'hard' ? 'hard' : 'soft',
     since: typeof since === 'number' && Number.isFinite(since) ? since : 0,
   };
-}
-
-function parseRequest(value: string): Record<string, unknown> {
-  if (value.length > LONGEST_VALUE) return {};
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return isRecord(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
 }
 
 export const annotationOf = ({ key }: RebootRequest): string =>

@@ -7,7 +7,7 @@ import {
   type OwnerReference,
   type Secret,
 } from '@slipway/api';
-import { isRecord } from '@slipway/base/json';
+import { decode, literal, object } from '@slipway/base/codec';
 import type { Stored } from '../kube-object.ts';
 import { type BmcCredentials, readAddress, type ReadBmc, readBmc } from './bmc.ts';
 import type { BmcReading, DataImageSeen, HostSeen, KnownNode } from './host-step.ts';
@@ -51,15 +51,8 @@ export function hostSeen(host: Stored<BareMetalHost>, node: KnownNode | null, bm
 }
 
 /** Its value is {"deleteAction":"delay"}; anything else delays nothing. */
-function delaysDeletion(value = ''): boolean {
-  if (value.length > LONGEST_VALUE) return false;
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return isRecord(parsed) && parsed['deleteAction'] === 'delay';
-  } catch {
-    return false;
-  }
-}
+const delaysDeletion = (value = ''): boolean =>
+  decode(object({ deleteAction: literal('delay') }), value, { maxChars: LONGEST_VALUE }).ok;
 
 /**
  * The finalizer alone does not tell whose a host is: the operator that people use today puts on the same one, so that either

@@ -1,6 +1,16 @@
 import type { OSImageStream } from '@slipway/api';
 import { streamLifecycleAnnotation } from '@slipway/api/names';
-import { isRecord } from '@slipway/base/json';
+import {
+  decode,
+  type Decoder,
+  map,
+  object,
+  oneOf,
+  readableEntries,
+  refine,
+  string,
+  withFallback,
+} from '@slipway/base/codec';
 import type { CodedProblem } from '../problems.ts';
 import { isStreamName, type StreamLifecycle, type Streams } from './available.ts';
 
@@ -14,6 +24,7 @@ export const lifecycleAnnotations = {
 } as const;
 
 const states = ['deprecated', 'blocked'] as const;
+const streamName = refine(string(), isStreamName, 'the name of a stream');
 
 /** So that a hundred streams stay well below the 256 KiB that all annotations of an object share. */
 const MAX_MESSAGE = 300;
@@ -81,36 +92,16 @@ export function encodeLifecycle(lifecycle: ReadonlyMap<string, StreamLifecycle>)
   );
 }
 
+const lifecycle: Decoder<StreamLifecycle> = object({
+  state: oneOf(states),
+  successor: withFallback(streamName, null),
+  message: map(withFallback(string(), ''), plain),
+});
+
 /** Anybody may have written there: what is not ours is not followed. */
 export function decodeLifecycle(text: string | undefined): Map<string, StreamLifecycle> {
-  const found = new Map<string, StreamLifecycle>();
-  for (const [name, value] of Object.entries(parsed(text)).slice(0, MAX_STREAMS)) {
-    const lifecycle = isStreamName(name) ? readLifecycle(value) : null;
-    if (lifecycle !== null) found.set(name, lifecycle);
-  }
-  return found;
-}
-
-function parsed(text: string | undefined): object {
-  if (text === undefined || text.length > MAX_TEXT) return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-function readLifecycle(value: unknown): StreamLifecycle | null {
-  if (!isRecord(value)) return null;
-  const state = states.find((each) => each === value['state']);
-  if (state === undefined) return null;
-  const { successor, message } = value;
-  return {
-    state,
-    successor: typeof successor === 'string' && isStreamName(successor) ? successor : null,
-    message: typeof message === 'string' ? plain(message) : null,
-  };
+  const decoded = decode(readableEntries(lifecycle, { key: streamName }), text ?? '{}', { maxChars: MAX_TEXT });
+  return new Map([...(decoded.ok ? decoded.value : [])].slice(0, MAX_STREAMS));
 }
 
 // The OSImageStream, as decisions about pools read it.

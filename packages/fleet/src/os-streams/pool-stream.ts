@@ -1,7 +1,7 @@
 // Which OS the machines of a pool shall have: the stream that its owner asks for, else the one that it is on.
 import { isSameStream, streamStep } from '@slipway/api';
 import { osStreamAnnotation, osStreamImagesAnnotation } from '@slipway/api/names';
-import { isRecord } from '@slipway/base/json';
+import { annotationCodec, object, refine, string } from '@slipway/base/codec';
 import type { streamErrors } from '../errors.ts';
 import type { CodedProblem } from '../problems.ts';
 import {
@@ -142,8 +142,10 @@ const MAX_IMAGES = 4096;
 export function trackedOf(annotations: Annotations | undefined): TrackedStream | null {
   const name = annotations?.[osStreamAnnotation];
   if (name === undefined || (name !== unknownStream && !isStreamName(name))) return null;
-  const images = imagesIn(annotations?.[osStreamImagesAnnotation]);
-  return { name: name === unknownStream ? null : name, images };
+  return {
+    name: name === unknownStream ? null : name,
+    images: images.decode(annotations?.[osStreamImagesAnnotation]),
+  };
 }
 
 export type TrackedAnnotations = Readonly<
@@ -156,28 +158,17 @@ export function trackedAnnotations(decision: PoolStream): TrackedAnnotations {
   if (tracked === null) return {};
   return {
     [osStreamAnnotation]: tracked.name ?? unknownStream,
-    [osStreamImagesAnnotation]: tracked.images === null ? null : encodeImages(tracked.images),
+    [osStreamImagesAnnotation]: tracked.images === null ? null : images.encode(tracked.images),
   };
 }
 
-const encodeImages = ({ osImage, osExtensionsImage }: StreamImages): string =>
-  JSON.stringify({ osImage, osExtensionsImage });
-
-function imagesIn(text: string | undefined): StreamImages | null {
-  if (text === undefined || text.length > MAX_IMAGES) return null;
-  try {
-    return readImages(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
+const image = refine(string({ max: MAX_IMAGE }), (text) => !/\s/.test(text), 'no space');
 
 /** An OS before streams may have come without extensions: '' then. */
-function readImages(value: unknown): StreamImages | null {
-  if (!isRecord(value)) return null;
-  const { osImage, osExtensionsImage } = value;
-  return isImage(osImage) && osImage !== '' && isImage(osExtensionsImage) ? { osImage, osExtensionsImage } : null;
-}
-
-const isImage = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= MAX_IMAGE && !/\s/.test(value);
+const images = annotationCodec<StreamImages, null, null>({
+  decoder: object({ osImage: refine(image, (text) => text !== '', 'an image'), osExtensionsImage: image }),
+  maxChars: MAX_IMAGES,
+  toJson: ({ osImage, osExtensionsImage }) => ({ osImage, osExtensionsImage }),
+  missing: null,
+  unreadable: null,
+});

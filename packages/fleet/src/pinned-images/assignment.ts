@@ -2,7 +2,18 @@
 // name, so that no daemon has to watch sets or pools.
 import type { MachineConfigPool } from '@slipway/api';
 import { addedImageSetsAnnotation } from '@slipway/api/names';
-import { isRecord } from '@slipway/base/json';
+import {
+  annotationCodec,
+  array,
+  boolean,
+  type Decoder,
+  integer,
+  map,
+  object,
+  readableItems,
+  refine,
+  string,
+} from '@slipway/base/codec';
 import { selectsSome } from '../pool-of.ts';
 import { matchesSelector } from '../render/select.ts';
 import type { PinProblem } from './pool-summary.ts';
@@ -32,43 +43,31 @@ const MAX_GENERATION = 2 ** 31 - 1;
 const MAX_PARALLEL = 32;
 const setName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
-/** The same assignment is always the same text. */
-export const encodeAssignment = ({ sets, mayPull, parallel }: PinAssignment): string =>
-  JSON.stringify({ sets: sets.map(({ name, uid, generation }) => ({ name, uid, generation })), mayPull, parallel });
+const set: Decoder<AssignedSet> = object({
+  name: string({ pattern: setName }),
+  uid: string({ max: MAX_UID }),
+  generation: integer({ min: 1, max: MAX_GENERATION }),
+});
 
-/** Null: not what a controller wrote, and nothing to go by. */
-export function decodeAssignment(text: string): PinAssignment | null {
-  if (text.length > MAX_TEXT) return null;
-  try {
-    return readAssignment(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
+const inOrder = (sets: readonly AssignedSet[]): boolean =>
+  sets.every(({ name }, index) => index === 0 || String(sets[index - 1]?.name) < name);
 
-function readAssignment(value: unknown): PinAssignment | null {
-  if (!isRecord(value)) return null;
-  const { sets, mayPull, parallel } = value;
-  if (!isSets(sets) || typeof mayPull !== 'boolean' || !isCount(parallel, MAX_PARALLEL)) return null;
-  return { sets: sets.map(({ name, uid, generation }) => ({ name, uid, generation })), mayPull, parallel };
-}
-
-const isSets = (value: unknown): value is AssignedSet[] =>
-  Array.isArray(value) &&
-  value.length <= MOST_SETS &&
-  value.every(isSet) &&
-  value.every(({ name }, index) => index === 0 || String(value[index - 1]?.name) < name);
-
-const isSet = (value: unknown): value is AssignedSet =>
-  isRecord(value) &&
-  typeof value['name'] === 'string' &&
-  setName.test(value['name']) &&
-  typeof value['uid'] === 'string' &&
-  value['uid'].length <= MAX_UID &&
-  isCount(value['generation'], MAX_GENERATION);
-
-const isCount = (value: unknown, most: number): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most;
+/** The same assignment is always the same text. Null: not what a controller wrote, and nothing to go by. */
+export const { encode: encodeAssignment, decode: decodeAssignment } = annotationCodec<PinAssignment, null, null>({
+  decoder: object({
+    sets: refine(array(set, { max: MOST_SETS }), inOrder, 'sets by name'),
+    mayPull: boolean,
+    parallel: integer({ min: 1, max: MAX_PARALLEL }),
+  }),
+  maxChars: MAX_TEXT,
+  toJson: ({ sets, mayPull, parallel }) => ({
+    sets: sets.map(({ name, uid, generation }) => ({ name, uid, generation })),
+    mayPull,
+    parallel,
+  }),
+  missing: null,
+  unreadable: null,
+});
 
 // Which PinnedImageSets a pool has: those that match it by label come and go by themselves, a person's own stay.
 
@@ -114,17 +113,17 @@ export function nextPoolSets(pool: Pool, sets: Iterable<Labelled>): PoolSets {
 export const setNamesOf = ({ spec: { pinnedImageSets = [] } }: Pool): string[] =>
   pinnedImageSets.map(({ name }) => name);
 
-export const encodeAddedSets = (names: readonly string[]): string => JSON.stringify(names);
-
 /** What cannot be read counts as nothing: then all of spec.pinnedImageSets is somebody's own, and stays. */
-export function addedSetsOf({ metadata: { annotations } }: Pick<Pool, 'metadata'>): readonly string[] {
-  try {
-    const value: unknown = JSON.parse(annotations?.[addedImageSetsAnnotation] ?? '[]');
-    return Array.isArray(value) ? value.filter((each) => typeof each === 'string').slice(0, MOST_SETS) : [];
-  } catch {
-    return [];
-  }
-}
+const addedSets = annotationCodec<readonly string[], readonly string[], readonly string[]>({
+  decoder: map(readableItems(string()), (names) => names.slice(0, MOST_SETS)),
+  maxChars: MAX_TEXT,
+  missing: [],
+  unreadable: [],
+});
+
+export const encodeAddedSets = addedSets.encode;
+export const addedSetsOf = ({ metadata: { annotations } }: Pick<Pool, 'metadata'>): readonly string[] =>
+  addedSets.decode(annotations?.[addedImageSetsAnnotation]);
 
 export function tooManySets(pool: string, { leftOut, names }: PoolSets): PinProblem | null {
   if (leftOut.length === 0) return null;

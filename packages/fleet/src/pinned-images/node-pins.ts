@@ -16,19 +16,11 @@ export type PinPhase =
   /** Its daemon has not said a word of it yet. */
   | 'not begun';
 
-export interface NodePins {
+export interface NodePins extends Omit<PinProgress, 'sets'> {
   readonly name: string;
   readonly phase: PinPhase;
   /** Of the pool's sets together. */
   readonly images: Amount;
-  /** As they are transferred; null: not known yet. */
-  readonly bytes: Amount | null;
-  readonly bytesPerSecond: number | null;
-  readonly secondsLeft: number | null;
-  readonly waitsFor: string;
-  readonly lastError: string;
-  /** Of the file system that images are on, as the daemon said last; null: it has not. */
-  readonly store: PinProgress['store'];
   readonly sets: readonly NodeSetPins[];
 }
 

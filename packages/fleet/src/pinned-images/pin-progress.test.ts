@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatBytes, roundBytes } from './byte-text.ts';
+import { formatBytes, roundBytes } from '@slipway/base/text';
 import { type Amount, formatPinProgress, parsePinProgress, type PinProgress } from './pin-progress.ts';
 
 const MAX_MESSAGE = 32_768;

@@ -1,6 +1,6 @@
 // How far a node is with its images. It is told in the message of a condition, for people and for `slipway pin status`, which
 // reads it back: so both are here, and what one writes the other reads.
-import { bytePattern, formatBytes, parseBytes } from './byte-text.ts';
+import { bytePattern, formatBytes, parseBytes } from '@slipway/base/text';
 
 export interface SetProgress {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { type MachineConfigPool, pinSummaryAnnotation } from '@slipway/api';
-import { isRecord } from '@slipway/base/json';
-import type { pinErrors } from '../errors.ts';
+import { array, boolean, decode, type Decoder, integer, object, oneOf, refine, string } from '@slipway/base/codec';
+import { pinErrors } from '../errors.ts';
 import { formatProblem } from '../problems.ts';
 import { setsOf } from './assign-sets.ts';
 import { MOST_SETS } from './assignment.ts';
@@ -34,6 +34,8 @@ export interface DegradedNode {
   readonly message: string;
   readonly isDiskFull: boolean;
 }
+
+const codes = Object.keys(pinErrors) as (keyof typeof pinErrors)[];
 
 const MOST_NODES = 10;
 const MOST_PROBLEMS = 5;
@@ -122,41 +124,27 @@ const shortened = ({ code, message }: PinProblem): PinProblem => ({
   message: message.slice(0, 2 * MOST_LETTERS).toWellFormed(),
 });
 
+const count = integer({ min: 0 });
+
+const summary: Decoder<PinSummary> = refine(
+  object({
+    generation: count,
+    machines: count,
+    updated: count,
+    degraded: count,
+    fullDisks: count,
+    nodes: array(object({ name: string(), message: string(), isDiskFull: boolean })),
+    problems: array(object({ code: oneOf(codes), message: string() })),
+  }),
+  ({ machines, updated, degraded, fullDisks }) => updated + degraded <= machines && fullDisks <= degraded,
+  'parts that are not more than the whole',
+);
+
 /** Null: not what a controller wrote. */
 export function decodeSummary(text: string): PinSummary | null {
-  if (text.length > 2 * MAX_BYTES) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isSummary(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const decoded = decode(summary, text, { maxChars: 2 * MAX_BYTES });
+  return decoded.ok ? decoded.value : null;
 }
-
-const counts = ['generation', 'machines', 'updated', 'degraded', 'fullDisks'] as const;
-
-function isSummary(value: unknown): value is PinSummary {
-  if (!isRecord(value) || !counts.every((field) => isCount(value[field]))) return false;
-  const { machines, updated, degraded, fullDisks, nodes, problems } = value;
-  return (
-    Number(updated) + Number(degraded) <= Number(machines) &&
-    Number(fullDisks) <= Number(degraded) &&
-    Array.isArray(nodes) &&
-    nodes.every(isDegradedNode) &&
-    Array.isArray(problems) &&
-    problems.every(isProblem)
-  );
-}
-
-const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-const isDegradedNode = (value: unknown): value is DegradedNode =>
-  isRecord(value) &&
-  typeof value['name'] === 'string' &&
-  typeof value['message'] === 'string' &&
-  typeof value['isDiskFull'] === 'boolean';
-const isProblem = (value: unknown): value is PinProblem =>
-  isRecord(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';
 
 // What the status of a pool says of its pinned images.
 

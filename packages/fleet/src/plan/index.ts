@@ -12,5 +12,5 @@ export {
 } from './fleet-plan.ts';
 export { type Applied, type AppliedManifests, applyManifests, replaceManifests } from './apply-manifests.ts';
 export { type EvictedPod, evictedPod, withEvictions } from './evictions.ts';
-export { planFleet } from './plan-fleet.ts';
+export { planFleet, type PlanRequest } from './plan-fleet.ts';
 export { type NodeGroup, nodeGroups } from './plan-pool.ts';

@@ -1,4 +1,5 @@
 // What is to be done about one MachineConfig that has remote content.
+import { type Backoff, backoffMs } from '@slipway/base/backoff';
 import type { MachineConfig, Secret } from '@slipway/api';
 import {
   remembered,
@@ -26,13 +27,10 @@ export interface Situation {
   now: Date;
 }
 
-const firstDelayMs = 30_000;
-const longestDelayMs = 10 * 60_000;
+const retries: Backoff = { firstMs: 30_000, maxMs: 10 * 60_000 };
 
 /** How long after a failed attempt the next one comes, however it failed: also a wrong hash may be put right at the server. */
-export function retryDelayMs(attempt: number): number {
-  return Math.min(firstDelayMs * 2 ** Math.min(attempt - 1, 30), longestDelayMs);
-}
+export const retryDelayMs = (attempt: number): number => backoffMs(retries, attempt);
 
 export function nextStep({ machineConfig, index, hasChunks, now }: Situation): Step {
   const state = snapshotStateOf(machineConfig, index);
@@ -58,7 +56,7 @@ function afterReady(machineConfig: MachineConfig, digest: string): Step {
 function afterFailure({ retryAt, attempts }: SnapshotState & { state: 'failed' }, now: Date): Step {
   const ms = Date.parse(retryAt) - now.getTime();
   // Longer than any delay of ours was not written by us, or the clock was put back.
-  return ms > 0 ? { do: 'wait', ms: Math.min(ms, longestDelayMs) } : { do: 'fetch', attempt: attempts + 1 };
+  return ms > 0 ? { do: 'wait', ms: Math.min(ms, retries.maxMs) } : { do: 'fetch', attempt: attempts + 1 };
 }
 
 function whenUnknown(machineConfig: MachineConfig): Step {

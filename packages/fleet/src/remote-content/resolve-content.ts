@@ -1,4 +1,5 @@
 // The config of a MachineConfig with everything it names inside it, or every reason why that cannot be.
+import { truncate } from '@slipway/base/text';
 import type { MachineConfig } from '@slipway/api';
 import {
   type AnyConfig,
@@ -76,7 +77,7 @@ function problemOf(code: string, path: string, message: string): SnapshotProblem
   return { code, field: fieldOf(path), message: cut(message) };
 }
 
-const cut = (message: string): string => (message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message);
+const cut = (message: string): string => truncate(message, maxMessage);
 
 // A lost snapshot, found again in what was rendered from it.
 

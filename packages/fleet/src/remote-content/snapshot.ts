@@ -8,7 +8,8 @@ import {
   secrets,
 } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
-import { isRecord } from '@slipway/base/json';
+import { decode, type Decoder, object, readableItems, string } from '@slipway/base/codec';
+import { MAX_ANNOTATION } from '../problems.ts';
 import { maxChunks, unpackSnapshot } from '../render/pack-snapshot.ts';
 
 /** On the Secrets; its value is `index` or `chunk`. */
@@ -170,18 +171,11 @@ function failedState({ metadata }: Secret, problems: string): SnapshotState {
 
 /** We wrote them; but an annotation can be edited by hand, and what reads it must not break. */
 function readProblems(text: string): SnapshotProblem[] {
-  let list: unknown;
-  try {
-    list = JSON.parse(text);
-  } catch {
-    list = undefined;
-  }
-  return (Array.isArray(list) ? list : []).flatMap((each: unknown) => (isProblem(each) ? [each] : []));
+  const decoded = decode(readableItems(problem), text, { maxChars: MAX_ANNOTATION });
+  return decoded.ok ? decoded.value : [];
 }
 
-function isProblem(value: unknown): value is SnapshotProblem {
-  return isRecord(value) && ['code', 'field', 'message'].every((field) => typeof value[field] === 'string');
-}
+const problem: Decoder<SnapshotProblem> = object({ code: string(), field: string(), message: string() });
 
 /** What reads a Secret, such as the client of a cluster. */
 export interface SecretReader {

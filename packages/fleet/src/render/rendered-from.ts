@@ -1,5 +1,6 @@
 // The MachineConfigs that a rendered config was made from, as its annotation has them, and what changed among them.
-import { isRecord } from '@slipway/base/json';
+import { annotationCodec, array, number, object, string } from '@slipway/base/codec';
+import { MAX_ANNOTATION } from '../problems.ts';
 
 export interface RenderedFrom {
   readonly name: string;
@@ -13,24 +14,13 @@ export interface SourceChange {
   readonly change: 'added' | 'removed' | 'changed';
 }
 
-const MOST_CHARACTERS = 256 * 1024;
-
 /** Null: the annotation is not there, or nobody can read it. */
-export function readRenderedFrom(annotation: string | undefined): RenderedFrom[] | null {
-  if (annotation === undefined || annotation === '' || annotation.length > MOST_CHARACTERS) return null;
-  try {
-    const parsed: unknown = JSON.parse(annotation);
-    return Array.isArray(parsed) && parsed.every(isSource) ? parsed : null;
-  } catch {
-    return null;
-  }
-}
-
-const isSource = (each: unknown): each is RenderedFrom =>
-  isRecord(each) &&
-  typeof each['name'] === 'string' &&
-  typeof each['generation'] === 'number' &&
-  typeof each['digest'] === 'string';
+export const { decode: readRenderedFrom } = annotationCodec<RenderedFrom[], null, null>({
+  decoder: array(object({ name: string(), generation: number(), digest: string() })),
+  maxChars: MAX_ANNOTATION,
+  missing: null,
+  unreadable: null,
+});
 
 /** In the order of their names. */
 export function sourceChanges(before: readonly RenderedFrom[], after: readonly RenderedFrom[]): SourceChange[] {

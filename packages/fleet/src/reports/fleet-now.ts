@@ -13,9 +13,6 @@ export interface FleetNow {
   readonly machineConfiguration: MachineConfiguration | undefined;
 }
 
-/** There is one, of this name. */
-export const machineConfigurationName = 'cluster';
-
 /** A Node without what grows large on it and nobody looks at: fields' managers, images, volumes. */
 export function slimNode({ metadata, spec, status }: Stored<Node>): Stored<Node> {
   Reflect.deleteProperty(metadata, 'managedFields');

@@ -1,5 +1,5 @@
 export { type BootImageEntry, bootImagesReport, type BootImagesReport, entryOf } from './bootimages-report.ts';
-export { byName, type FleetNow, machineConfigurationName, slimNode } from './fleet-now.ts';
+export { byName, type FleetNow, slimNode } from './fleet-now.ts';
 export {
   driveEntry,
   type DriveEntry,

@@ -1,4 +1,5 @@
 // How a pool wants a new config to reach its machines: its annotations, read.
+import { truncate } from '@slipway/base/text';
 import { rolloutPolicyAnnotations } from '@slipway/api/names';
 import type { RolloutProblem } from './facts.ts';
 
@@ -41,10 +42,9 @@ export function parseRolloutPolicy(annotations: Readonly<Record<string, string>>
     if (text === undefined) return defaultRolloutPolicy[setting];
     const value = parse(text);
     if (value !== null) return value;
-    const found = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
     problems.push({
       code: 'SLW_ROLLOUT_POLICY',
-      message: `annotation ${annotation} of the pool: expected ${expected}, found "${found}". Until it is corrected, ${describe(setting)} is in force`,
+      message: `annotation ${annotation} of the pool: expected ${expected}, found "${truncate(text, MAX_SHOWN)}". Until it is corrected, ${describe(setting)} is in force`,
     });
     return safest[setting];
   };

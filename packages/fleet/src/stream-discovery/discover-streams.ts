@@ -1,4 +1,5 @@
 // What streams are discovered from, and what is found: plain data.
+import { quote } from '@slipway/base/text';
 import { isSameStream } from '@slipway/api';
 import { isStreamName, type Stream, type StreamLifecycle } from '../os-streams/available.ts';
 import { distributionOf, expectedDefault, familyOf } from '../os-streams/default-stream.ts';
@@ -180,7 +181,7 @@ function unusable(name: string, os: SourceImage, extensions: SourceImage): strin
 }
 
 const note = (code: StreamNote['code'], message: string): StreamNote => ({ code, message });
-const shown = (text: string): string => JSON.stringify(text.length > 120 ? `${text.slice(0, 119)}…` : text);
+const shown = (text: string): string => quote(text, 120);
 
 const failed = ({ name, problem }: Extract<SourceReading, { ok: false }>): StreamNote =>
   note('SLW_STREAM_SOURCE_FAILED', `${name}: ${problem}`);

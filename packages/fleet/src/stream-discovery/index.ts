@@ -23,3 +23,4 @@ export {
   readImageReferences,
 } from './image-references.ts';
 export { readSources } from './read-sources.ts';
+export { osImagesConfigMap } from '@slipway/api/names';

@@ -1,4 +1,5 @@
 // What OSImageStream `cluster` shall be: made, brought to what the sources say, or left as it last was.
+import { truncate } from '@slipway/base/text';
 import {
   type OSImageStream,
   ownDefaultStreamAnnotation,
@@ -140,4 +141,4 @@ export function joinUpgradeable(streams: StreamCondition, skew: string | null): 
 export const isSaidByUs = (reason: string | undefined): boolean =>
   reason?.split(between).some((each) => reasonsOfOurs.has(each)) === true;
 
-const cut = (text: string, limit = LONGEST): string => (text.length <= limit ? text : `${text.slice(0, limit - 1)}…`);
+const cut = (text: string, limit = LONGEST): string => truncate(text, limit);

@@ -1,4 +1,5 @@
 // What a running machine cannot become: it was settled when the machine was installed.
+import { truncate } from '@slipway/base/text';
 import type { MachineConfiguration } from '@slipway/api';
 import { diffConfigs, type ItemDiff } from '@slipway/ignition';
 import { HIDDEN, maskedDiff } from '../masking.ts';
@@ -41,9 +42,7 @@ function irreconcilable(name: string, difference: Difference): Irreconcilable {
 const INSTALL =
   'Take the change back in the MachineConfig that it comes from, or install the machine anew: new machines get it at their first boot';
 
-function cut(text: string | null): string | null {
-  return text === null || text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
-}
+const cut = (text: string | null): string | null => (text === null ? null : truncate(text, MAX_SHOWN));
 
 /** Sections that no change of a plan speaks of, by what `diffConfigs` calls the things in them. */
 const SECTIONS: Readonly<Record<string, { section: string; why: string }>> = {

@@ -26,10 +26,6 @@ const disk = object('disk', { ...previousDisk.fields, partitions: nonzero(list(p
 
 export const storage = object('storage', { ...previousStorage.fields, disks: nonzero(list(disk)) });
 
-export const config = object('config', {
-  ...previous.fields,
-  ignition: always(ignition),
-  storage: nonzero(storage),
-});
+export const config = object('config', { ...previous.fields, ignition: always(ignition), storage: nonzero(storage) });
 
 export type Config = TypeOf<typeof config>;

@@ -42,10 +42,6 @@ const file = object('file', {
 
 const storage = object('storage', { ...previousStorage.fields, files: nonzero(list(file)) });
 
-export const config = object('config', {
-  ...previous.fields,
-  ignition: always(ignition),
-  storage: nonzero(storage),
-});
+export const config = object('config', { ...previous.fields, ignition: always(ignition), storage: nonzero(storage) });
 
 export type Config = TypeOf<typeof config>;

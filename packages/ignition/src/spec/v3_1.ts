@@ -45,10 +45,6 @@ export const storage = object('storage', {
   filesystems: nonzero(list(filesystem)),
 });
 
-export const config = object('config', {
-  ...previous.fields,
-  ignition: always(ignition),
-  storage: nonzero(storage),
-});
+export const config = object('config', { ...previous.fields, ignition: always(ignition), storage: nonzero(storage) });
 
 export type Config = TypeOf<typeof config>;

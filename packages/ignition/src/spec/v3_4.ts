@@ -23,10 +23,6 @@ export const luks = object('luks', {
 
 export const storage = object('storage', { ...previousStorage.fields, luks: nonzero(list(luks)) });
 
-export const config = object('config', {
-  ...previous.fields,
-  ignition: always(ignition),
-  storage: nonzero(storage),
-});
+export const config = object('config', { ...previous.fields, ignition: always(ignition), storage: nonzero(storage) });
 
 export type Config = TypeOf<typeof config>;

@@ -15,10 +15,6 @@ const luks = object('luks', { ...previousLuks.fields, cex: nonzero(cex) });
 
 const storage = object('storage', { ...previousStorage.fields, luks: nonzero(list(luks)) });
 
-export const config = object('config', {
-  ...previous.fields,
-  ignition: always(ignition),
-  storage: nonzero(storage),
-});
+export const config = object('config', { ...previous.fields, ignition: always(ignition), storage: nonzero(storage) });
 
 export type Config = TypeOf<typeof config>;

@@ -1,3 +1,4 @@
+import { parseJson } from '@slipway/base/json';
 import { KubeError } from './errors.ts';
 import {
   isStored,
@@ -251,11 +252,8 @@ function skipGap(data: Buffer, start: number): number {
 }
 
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : undefined;
 }
 
 interface Envelope {

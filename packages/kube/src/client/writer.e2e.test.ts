@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { connectToShared } from '@slipway/testing/control-plane';
+import { openScratchNamespace, type ScratchNamespace } from '@slipway/testing/control-plane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client } from './client.ts';
 import type { KubeObject, Name, Resource, Stored } from './resource.ts';
@@ -16,23 +15,20 @@ interface Node extends KubeObject {
 const core = { group: '', version: 'v1' } as const;
 const configMaps: Resource<ConfigMap> = { ...core, kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const nodes: Resource<Node> = { ...core, kind: 'Node', plural: 'nodes', namespaced: false };
-const namespaces: Resource = { ...core, kind: 'Namespace', plural: 'namespaces', namespaced: false };
 
-const namespace = `writer-${randomBytes(4).toString('hex')}`;
 const here = (name: string): Name & { namespace: string } => ({ namespace, name });
 const conflict = { code: 'SLW_KUBE_CONFLICT' };
+let scratch: ScratchNamespace;
 let client: Client;
+let namespace: string;
 let write: Writer;
 
 beforeAll(async () => {
-  client = await connectToShared();
+  scratch = await openScratchNamespace('writer');
+  ({ client, namespace } = scratch);
   write = createWriter(client, { fieldManager: 'the-writer' });
-  await write.create(namespaces, { metadata: { name: namespace } });
 });
-afterAll(async () => {
-  await client.delete(namespaces, { name: namespace }, {});
-  await client.transport.close();
-});
+afterAll(() => scratch.close());
 
 const make = (name: string): Promise<Stored<ConfigMap>> =>
   write.create(configMaps, { metadata: here(name), data: { a: '1' } });

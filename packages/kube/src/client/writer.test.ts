@@ -3,7 +3,7 @@ import { createClient } from './client.ts';
 import { KubeError } from './errors.ts';
 import type { Resource, Stored, KubeObject } from './resource.ts';
 import type { Request, Transport } from './transport.ts';
-import { anyVersion, createThrottle, createWriter, type LandedWrite, type Writer } from './writer.ts';
+import { anyVersion, createThrottle, createWriter, type LandedWrite, retryOnConflict, type Writer } from './writer.ts';
 
 const pools: Resource = { group: 'example.io', version: 'v1', kind: 'Pool', plural: 'pools', namespaced: false };
 const secrets: Resource = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
@@ -267,5 +267,27 @@ describe('a throttled patch', () => {
     const options = { minIntervalMs: 60_000 };
     await expect(writer.patchThrottled(pools, pool, {}, options)).rejects.toThrow('no');
     expect(await writer.patchThrottled(pools, pool, {}, options)).toBe(pool);
+  });
+});
+
+describe('work that is done again on a conflict', () => {
+  const conflict = new KubeError('SLW_KUBE_CONFLICT', 'another client was first');
+
+  it('gives what the first try gives that meets none', async () => {
+    const work = vi.fn<() => Promise<string>>().mockRejectedValueOnce(conflict).mockResolvedValueOnce('done');
+    await expect(retryOnConflict(work)).resolves.toBe('done');
+    expect(work).toHaveBeenCalledTimes(2);
+  });
+
+  it('is given up after so many tries', async () => {
+    const work = vi.fn<() => Promise<string>>().mockRejectedValue(conflict);
+    await expect(retryOnConflict(work, 3)).rejects.toBe(conflict);
+    expect(work).toHaveBeenCalledTimes(3);
+  });
+
+  it('is not done again where something else went wrong', async () => {
+    const work = vi.fn<() => Promise<string>>().mockRejectedValue(new KubeError('SLW_KUBE_NOT_FOUND', 'gone'));
+    await expect(retryOnConflict(work)).rejects.toMatchObject({ code: 'SLW_KUBE_NOT_FOUND' });
+    expect(work).toHaveBeenCalledTimes(1);
   });
 });

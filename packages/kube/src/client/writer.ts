@@ -172,6 +172,20 @@ export function createWriter(client: Client, options: WriterOptions): Writer {
 
 const conflict = ['SLW_KUBE_CONFLICT'] as const;
 
+/**
+ * Does the work again, from its reading on, where another client has changed the object since; the conflict of the last try is
+ * thrown. In a controller it is not needed: its key runs again.
+ */
+export async function retryOnConflict<T>(work: () => Promise<T>, maxTries = 3): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries >= maxTries || !isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
+    }
+  }
+}
+
 function preconditionOf(object: Target): Precondition {
   const { uid } = object.metadata;
   return 'anyVersion' in object ? { uid } : { uid, resourceVersion: object.metadata.resourceVersion };

@@ -1,3 +1,4 @@
+import { createManualClock } from '@slipway/testing/manual-clock';
 import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/client.ts';
@@ -285,7 +286,10 @@ describe('a gate that is off', () => {
   });
 });
 
-/** A server with one lease that nobody else wants; while it is down, nothing is answered. */
+/**
+ * A server with one lease that nobody else wants; while it is down, nothing is answered. Leadership is lost when the test lets the
+ * time pass, and never because the machine is slow.
+ */
 function leaseServer(isTaken = false) {
   let lease: Record<string, unknown> | undefined;
   let version = 0;
@@ -307,6 +311,7 @@ function leaseServer(isTaken = false) {
     return answer(request);
   };
   const { transport } = streamServer();
+  const clock = createManualClock();
   const election: NonNullable<ManagerOptions['election']> = {
     client: createClient({ ...transport, json }),
     lease: { namespace: 'ns', name: 'lock' },
@@ -314,13 +319,22 @@ function leaseServer(isTaken = false) {
     leaseMs: 1000,
     renewDeadlineMs: 200,
     retryMs: 20,
+    clock,
   };
-  return { server, election };
+  const loseLease = (): Promise<void> => {
+    server.down = true;
+    return clock.advance(200);
+  };
+  const winLease = (): Promise<void> => {
+    server.down = false;
+    return clock.advance(30);
+  };
+  return { server, election, loseLease, winLease };
 }
 
 describe('leadership', () => {
   it('a lost lease stops every run at once and refuses its writes; one that is back starts anew, never beside the old run', async () => {
-    const { server, election } = leaseServer();
+    const { server, election, loseLease, winLease } = leaseServer();
     const log: string[] = [];
     const runEnds = Promise.withResolvers<void>();
     const reconcile: ControllerDef['reconcile'] = async (_key, { signal, client }) => {
@@ -337,11 +351,11 @@ describe('leadership', () => {
     const { def } = remembering('one', [{ resource: pools }], { reconcile, owns: [{ resource: pools }] });
     await withManager({ ...streamServer(), controllers: [def], election }, async ({ leadership }) => {
       await until(() => expect(log).toEqual(['run']), 'process');
-      server.down = true;
+      await loseLease();
       await until(() => expect(log).toEqual(['run', 'asked to end']), 'process');
       expect(leadership?.held).toBe(false);
-      server.down = false;
-      await until(() => expect(leadership?.held).toBe(true), 'process');
+      await winLease();
+      expect(leadership?.held).toBe(true);
       runEnds.resolve();
       await until(() => expect(log).toEqual(['run', 'asked to end', 'SLW_KUBE_NOT_LEADER', 'run']), 'process');
     });
@@ -349,7 +363,7 @@ describe('leadership', () => {
   });
 
   it('a leader that was none for a moment still waits for what it wrote before', async () => {
-    const { server, election } = leaseServer();
+    const { election, loseLease, winLease } = leaseServer();
     const streams = streamServer();
     const transport: Transport = {
       ...streams.transport,
@@ -364,12 +378,16 @@ describe('leadership', () => {
       return done();
     };
     const { def } = remembering('one', [{ resource: pools }], { reconcile, owns: [{ resource: pools }] });
-    await withManager({ transport, controllers: [def], election }, async ({ leadership }) => {
+    await withManager({ transport, controllers: [def], election }, async ({ leadership }, metricsText) => {
+      const is = (state: string) =>
+        until(async () => expect(await metricsText()).toContain(`{subcontroller="one",state="${state}",object=""} 1`));
       await until(() => expect(runs).toBe(1), 'process');
-      server.down = true;
-      await until(() => expect(leadership?.held).toBe(false), 'process');
-      server.down = false;
-      await until(() => expect(leadership?.held).toBe(true), 'process');
+      await loseLease();
+      expect(leadership?.held).toBe(false);
+      await is('standby');
+      await winLease();
+      expect(leadership?.held).toBe(true);
+      await is('running');
       await new Promise((resolve) => void setTimeout(resolve, 50));
       expect(runs).toBe(1);
       streams.send({ type: 'MODIFIED', object: { metadata: { name: 'worker', uid: 'u', resourceVersion: '5' } } });

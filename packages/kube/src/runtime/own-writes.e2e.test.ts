@@ -1,35 +1,31 @@
-import { randomBytes } from 'node:crypto';
-import { connectToShared } from '@slipway/testing/control-plane';
+import { openScratchNamespace, type ScratchNamespace } from '@slipway/testing/control-plane';
+import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
 import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Client } from '../client/client.ts';
 import type { KubeObject, Resource, Stored } from '../client/resource.ts';
 import { type ControllerDef, done } from './controller-def.ts';
-import { createRecorder } from './events.ts';
-import { createLog } from './log.ts';
-import { createManager } from './manager.ts';
-import { createMetrics } from './metrics.ts';
 
 interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
 }
 
-const core = { group: '', version: 'v1' } as const;
-const configMaps: Resource<ConfigMap> = { ...core, kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
-const namespaces: Resource = { ...core, kind: 'Namespace', plural: 'namespaces', namespaced: false };
+const configMaps: Resource<ConfigMap> = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  namespaced: true,
+};
 
-const namespace = `own-writes-${randomBytes(4).toString('hex')}`;
 const WRITES = 100;
-let client: Client;
+let scratch: ScratchNamespace;
+let namespace: string;
 
 beforeAll(async () => {
-  client = await connectToShared();
-  await client.create(namespaces, { metadata: { name: namespace } });
+  scratch = await openScratchNamespace('own-writes');
+  ({ namespace } = scratch);
 });
-afterAll(async () => {
-  await client.delete(namespaces, { name: namespace }, {});
-  await client.transport.close();
-});
+afterAll(() => scratch.close());
 
 const countIn = (object: ConfigMap | undefined): number => Number(object?.data?.['count'] ?? 0);
 
@@ -43,10 +39,8 @@ const keepCount = ({ metadata, data }: Stored<ConfigMap>): Stored<ConfigMap> => 
 async function whileRunning(
   reconcile: ControllerDef['reconcile'],
   source: Partial<ControllerDef['reads'][number]>,
-  test: (lines: readonly string[]) => Promise<void>,
+  test: (running: RunningControllers) => Promise<void>,
 ): Promise<void> {
-  const lines: string[] = [];
-  const log = createLog({ pretty: false, level: 'debug', write: (line) => lines.push(line) });
   let timer: NodeJS.Timeout | undefined;
   const def: ControllerDef = {
     name: 'counter',
@@ -59,15 +53,12 @@ async function whileRunning(
     },
     reconcile,
   };
-  const metrics = createMetrics();
-  const events = createRecorder(client, { component: 'test', log });
-  const manager = createManager({ client, controllers: [def], events, log, metrics });
-  manager.start();
+  const running = runControllers(scratch.client, [def], { stopBoundMs: 20_000 });
   try {
-    await test(lines);
+    await test(running);
   } finally {
     clearInterval(timer);
-    await manager.stop();
+    await running.stop();
   }
 }
 
@@ -89,9 +80,10 @@ it('a run never decides on less than what runs before it have written', async ()
       return done();
     },
     { project: keepCount },
-    async (lines) => {
+    async ({ log }) => {
       await until(() => expect(counts.at(-1)).toBe(WRITES));
       expect(counts.filter((count) => count < WRITES)).toEqual(Array.from({ length: WRITES }, (_, count) => count));
+      const lines = log().trim().split('\n');
       expect(lines.filter((line) => !line.includes('controller started'))).toEqual([]);
     },
   );

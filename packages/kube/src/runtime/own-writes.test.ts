@@ -1,3 +1,4 @@
+import { createManualClock } from '@slipway/testing/manual-clock';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject, Resource, Stored } from '../client/resource.ts';
 import type { LandedWrite } from '../client/writer.ts';
@@ -61,16 +62,7 @@ describe('a write is seen', () => {
 
 /** Stores that a test fills, on a clock that it moves. */
 function setUp(sources: readonly Source[], of: 'key' | 'all' = 'key') {
-  const timers = new Map<object, { at: number; fire: () => void }>();
-  let now = 0;
-  const clock = {
-    now: () => now,
-    setTimer(ms: number, fire: () => void) {
-      const id = {};
-      timers.set(id, { at: now + ms, fire });
-      return () => timers.delete(id);
-    },
-  };
+  const clock = createManualClock();
   const views = sources.map((source) => {
     const store = createStore();
     const followers = new Set<(key: string | undefined) => void>();
@@ -122,16 +114,8 @@ function setUp(sources: readonly Source[], of: 'key' | 'all' = 'key') {
     view,
     other,
     lines,
-    timers,
+    clock,
     news: () => news,
-    advance: (ms: number): void => {
-      now += ms;
-      for (const [id, { at, fire }] of timers) {
-        if (at > now) continue;
-        timers.delete(id);
-        fire();
-      }
-    },
   };
 }
 
@@ -206,10 +190,10 @@ describe('a key that has written', () => {
     ['with labels that are not watched', { resource: secrets, labelSelector: 'a,!b' }],
     ['with a selector that only the server knows', { resource: secrets, fieldSelector: 'type=Opaque' }],
   ])('does not wait for an object %s', (_what, source) => {
-    const { ownWrites, timers } = setUp([source]);
+    const { ownWrites, clock } = setUp([source]);
     const written = object('s', '10', { namespace: 'ns', labels: { a: '', b: '' } });
     ownWrites.add('a', created(secrets, written));
-    expect([ownWrites.isBehind('a'), timers.size]).toEqual([false, 0]);
+    expect([ownWrites.isBehind('a'), clock.waits().length]).toEqual([false, 0]);
   });
 
   it('waits for every store that the object belongs into', () => {
@@ -233,35 +217,35 @@ describe('a key that has written', () => {
 });
 
 describe('a write that never comes back', () => {
-  it('holds its key for three minutes of a watch that works, and is reported', () => {
-    const { ownWrites, lines, advance, news } = setUp([{ resource: nodes }]);
+  it('holds its key for three minutes of a watch that works, and is reported', async () => {
+    const { ownWrites, lines, clock, news } = setUp([{ resource: nodes }]);
     ownWrites.add('a', created(nodes, object('n1', '10')));
-    advance(179_999);
+    await clock.advance(179_999);
     expect([ownWrites.isBehind('a'), lines.length]).toEqual([true, 0]);
-    advance(1);
+    await clock.advance(1);
     expect([ownWrites.isBehind('a'), news()]).toEqual([false, 1]);
     expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
       { level: 'warn', key: 'a', kind: 'Node', object: 'n1' },
     ]);
   });
 
-  it('holds it for as long as the watch is broken', () => {
-    const { ownWrites, view, advance } = setUp([{ resource: nodes }]);
+  it('holds it for as long as the watch is broken', async () => {
+    const { ownWrites, view, clock } = setUp([{ resource: nodes }]);
     view.state.problem = new Error('down');
     ownWrites.add('a', created(nodes, object('n1', '10')));
-    advance(1_000_000);
+    await clock.advance(1_000_000);
     expect(ownWrites.isBehind('a')).toBe(true);
     view.state.problem = undefined;
-    advance(180_000);
+    await clock.advance(180_000);
     expect(ownWrites.isBehind('a')).toBe(false);
   });
 
   it('leaves no timer and no listener behind when nobody watches any more', () => {
-    const { ownWrites, view, timers } = setUp([{ resource: nodes }]);
+    const { ownWrites, view, clock } = setUp([{ resource: nodes }]);
     ownWrites.add('a', created(nodes, object('n1', '10')));
     ownWrites.close();
     // The answer to a write that was under way.
     ownWrites.add('a', created(nodes, object('n2', '11')));
-    expect([timers.size, view.followers.size, ownWrites.isBehind('a')]).toEqual([0, 0, false]);
+    expect([clock.waits().length, view.followers.size, ownWrites.isBehind('a')]).toEqual([0, 0, false]);
   });
 });

@@ -1,43 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { backoffMs } from '@slipway/base/backoff';
-import type { Clock } from '@slipway/base/clock';
+import { createManualClock, settled } from '@slipway/testing/manual-clock';
 import { createQueue, retries } from './queue.ts';
 import type { Outcome, Queue } from './queue.ts';
 
-/** Time that moves only when told; timers fire in the order of their times. */
-function manualClock(): Pick<Clock, 'now' | 'setTimer'> & { advance(ms: number): Promise<void> } {
-  let time = 0;
-  const timers = new Set<{ at: number; fire: () => void }>();
-  return {
-    now: () => time,
-    setTimer(ms, fire) {
-      const timer = { at: time + ms, fire };
-      timers.add(timer);
-      return () => timers.delete(timer);
-    },
-    async advance(ms) {
-      const end = time + ms;
-      for (;;) {
-        await settled();
-        const [due] = [...timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
-        if (due === undefined) break;
-        timers.delete(due);
-        time = Math.max(time, due.at);
-        due.fire();
-      }
-      time = end;
-      await settled();
-    },
-  };
-}
-
-/** Lets everything that waits for a resolved promise go on. */
-const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
-
 /** A queue whose runs the test ends one by one. */
 function queueUnderTest(workers = 1) {
-  const clock = manualClock();
+  const clock = createManualClock();
   const log: string[] = [];
   const open = new Map<string, (outcome: Outcome) => void>();
   const queue: Queue = createQueue({
@@ -254,7 +224,7 @@ describe('failures', () => {
   });
 
   it('a handler that rejects is a failure like any other', async () => {
-    const clock = manualClock();
+    const clock = createManualClock();
     let runs = 0;
     const queue = createQueue({
       workers: 1,
@@ -369,7 +339,7 @@ describe('laws', () => {
         fc.array(run, { maxLength: 30 }),
         fc.integer({ min: 1, max: 3 }),
         async (adds, plannedRuns, workers) => {
-          const clock = manualClock();
+          const clock = createManualClock();
           const active = new Set<string>();
           const lastAdd = new Map<string, number>();
           const lastStart = new Map<string, number>();

@@ -9,6 +9,7 @@ import {
   machineConfigPools,
   machineConfigurations,
   nodes,
+  singletonName,
 } from '@slipway/api';
 import {
   type ClusterApiContext,
@@ -37,8 +38,8 @@ export async function readCluster(client: Client, namespace: string, now = Date.
   const [configMap, worker, machineConfiguration, infrastructure, clusterVersion, architecture] = await Promise.all([
     client.find(configMaps, { namespace, name: bootImagesConfigMap }),
     client.find(machineConfigPools, { name: 'worker' }),
-    client.find(machineConfigurations, { name: 'cluster' }),
-    findWhereKnown(client, infrastructures, { name: 'cluster' }),
+    client.find(machineConfigurations, { name: singletonName }),
+    findWhereKnown(client, infrastructures, { name: singletonName }),
     findWhereKnown(client, clusterVersions, { name: 'version' }),
     architectureOfNodes(client),
   ]);

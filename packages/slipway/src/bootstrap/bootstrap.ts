@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type CodedProblem, nextTokens, ProblemList, type ProvisioningToken } from '@slipway/fleet';
+import {
+  type CodedProblem,
+  firstBootOptions,
+  nextTokens,
+  ProblemList,
+  type ProvisioningToken,
+  serverAddress,
+} from '@slipway/fleet';
+import { issueServing, makeAuthority, withoutExpired } from '@slipway/base/certificates';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, write } from '../cli/io.ts';
 import type { ManifestOptions, RegistryFlags } from '../cli/options.ts';
@@ -11,13 +19,6 @@ import { findPool, type OfflineFleet, offlineFleetOf, type Rendering, sayRenderi
 import { filesOf, isBuiltIn, stubFile } from './bundle.ts';
 import { dayZeroStreams, readKept, readNodeAccess } from './inputs.ts';
 import { refuseFull, writeDirectory } from './write-directory.ts';
-import {
-  firstBootOptions,
-  issueServing,
-  makeAuthority,
-  serverAddress,
-  withoutExpired,
-} from '../processes/controllers.ts';
 
 export interface BootstrapOptions extends ManifestOptions, RegistryFlags {
   out: string;

@@ -20,19 +20,19 @@ import {
   stubOf,
   trackedAnnotations,
 } from '@slipway/fleet';
-import { apiVersionOf } from '@slipway/kube';
-import { bootstrapPaths } from '@slipway/server';
-import { toJson } from '../cli/io.ts';
-import { toYaml } from '../manifests/yaml.ts';
-import { renderedManifest, type Rendering } from '../render/render.ts';
-import type { DirectoryContents } from './write-directory.ts';
 import {
   type Authority,
   authorityData,
   bundleOf,
   type ServingCertificate,
   servingData,
-} from '../processes/controllers.ts';
+} from '@slipway/base/certificates';
+import { apiVersionOf } from '@slipway/kube';
+import { bootstrapPaths } from '@slipway/server';
+import { toJson } from '../cli/io.ts';
+import { toYaml } from '../manifests/yaml.ts';
+import { renderedManifest, type Rendering } from '../render/render.ts';
+import type { DirectoryContents } from './write-directory.ts';
 
 export interface Bundle {
   renderings: readonly Rendering[];

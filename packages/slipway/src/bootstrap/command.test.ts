@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeAuthority } from '@slipway/base/certificates';
 import { osImageOf } from '@slipway/fleet/testing';
 import { parse, validate } from '@slipway/ignition';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +10,6 @@ import { customPool, file, fleetDirectory, machineConfig } from '../testing/flee
 import { runCommand } from '../testing/run-command.ts';
 import './bootstrap.ts';
 import { bootstrapCommand } from './command.ts';
-import { makeAuthority } from '../processes/controllers.ts';
 
 // Loaded before the clock of a test runs; the command itself loads it when called.
 

@@ -20,6 +20,7 @@ import {
   readSources,
   type StreamSources,
 } from '@slipway/fleet/stream-discovery';
+import { type Authority, authorityFields, readAuthority, validityOf } from '@slipway/base/certificates';
 import { apiVersionOf, loadKubeconfig } from '@slipway/kube';
 import { isRegistryError } from '@slipway/registry';
 import { bootstrapPaths } from '@slipway/server';
@@ -30,7 +31,6 @@ import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import { readYaml } from '../manifests/yaml.ts';
 import type { BootstrapOptions } from './bootstrap.ts';
 import { authorityManifest } from './bundle.ts';
-import { type Authority, authorityFields, readAuthority, validityOf } from '../processes/controllers.ts';
 
 /** Both travel inside every config that is served. */
 const MAX_BYTES = 256 * 1024;

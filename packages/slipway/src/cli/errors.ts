@@ -1,3 +1,4 @@
+import { CodedError } from '@slipway/base/coded-error';
 import { oneLine } from '@slipway/base/text';
 
 /** Every code the command itself raises, with what it means. docs/errors.md says what to do about each. */
@@ -34,14 +35,8 @@ export const commandErrors = {
   SLW_IGNITION_INPUT: 'a file or a flag of an ignition command cannot be used',
 } as const;
 
-export class CommandError extends Error {
-  readonly code: keyof typeof commandErrors;
-
-  constructor(code: keyof typeof commandErrors, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'CommandError';
-    this.code = code;
-  }
+export class CommandError extends CodedError<keyof typeof commandErrors> {
+  override readonly name = 'CommandError';
 }
 
 /** An error that was foreseen carries a code of ours and a message that stands alone. */

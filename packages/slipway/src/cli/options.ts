@@ -13,6 +13,14 @@ export const withClusterOptions = (command: Command): Command =>
     )
     .addOption(new Option('--context <name>', 'another context of the kubeconfig than its current one'));
 
+/** For every command that shows pools with their machines, once or as they change. */
+export const withPoolStatusOptions = (command: Command): Command =>
+  withClusterOptions(command)
+    .argument('[POOL...]', 'only these pools')
+    .option('-w, --watch', 'follow the cluster until Ctrl-C; in a pipe, a line for each change')
+    .option('--all-nodes', 'show every node also of pools with more than 20')
+    .addOption(outputOption(['table', 'json']));
+
 /** The first form is what comes without the flag. */
 export const outputOption = (forms: readonly [string, ...string[]], help = 'how to show it'): Option =>
   new Option('-o, --output <FORM>', help).choices(forms).default(forms[0]);

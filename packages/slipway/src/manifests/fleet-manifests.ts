@@ -8,6 +8,7 @@ import {
   type MachineConfigPool,
   machineConfigPoolKind,
   machineConfigurationGroup,
+  osImagesConfigMap,
   type OSImageStream,
   osImageStreamKind,
   type Problem,
@@ -36,9 +37,6 @@ export interface FleetManifests {
 }
 
 export type CollectedManifests = { ok: true; manifests: FleetManifests } | { ok: false; problems: string[] };
-
-/** The ConfigMap by which the platform says its OS images. */
-export const osImagesConfigMap = 'machine-config-osimageurl';
 
 /** Takes what is a fleet's out of `documents`, counts the rest, and says what is wrong with the former. */
 export function collectManifests(

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
-import { outputOption, withClusterOptions, withRegistryOptions } from '../cli/options.ts';
+import { outputOption, withClusterOptions, withPoolStatusOptions, withRegistryOptions } from '../cli/options.ts';
 import type { ReleaseOptions } from './make.ts';
 import type { PinStatusOptions } from './status.ts';
 
@@ -46,15 +46,11 @@ Examples:
     .addCommand(imagesCommand(io));
 
 const statusCommand = (io: Io): Command =>
-  withClusterOptions(new Command('status'))
+  withPoolStatusOptions(new Command('status'))
     .summary('show how far pools and machines are with their pinned images')
     .description(
       'Shows for every pool its sets of images, and for every machine how many images and bytes it has, how fast it goes, how long it will take, and what went wrong last. Reads only.',
     )
-    .argument('[POOL...]', 'only these pools')
-    .option('-w, --watch', 'follow the cluster until Ctrl-C; in a pipe, a line for each change')
-    .option('--all-nodes', 'show every node also of pools with more than 20')
-    .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
       `

@@ -11,6 +11,7 @@ import {
   type FleetState,
   type Machines,
   planFleet,
+  type PlanRequest,
   replaceManifests,
   withEvictions,
 } from '@slipway/fleet/plan';
@@ -95,15 +96,7 @@ export async function planCluster(
     'it is fetched for this plan, and again when the manifest is applied',
   );
   const read = await readConfigs([before, applied.state], reader.read, progress);
-  const plan = await planFleet({
-    now: Date.now(),
-    before,
-    after: applied.state,
-    objects: applied.objects,
-    machines,
-    read,
-    showSecrets: options.showSecrets ?? false,
-  });
+  const plan = await planChange(before, applied, { machines, read, showSecrets: options.showSecrets });
   const drained = drainedIn(plan);
   if (drained.size === 0) return { plan, notes: [...notes, ...reader.notes] };
   const found = await readPods(client, drained, progress);
@@ -112,6 +105,12 @@ export async function planCluster(
     notes: [...notes, ...reader.notes, ...found.notes],
   };
 }
+
+const planChange = (
+  before: FleetState,
+  { state: after, objects }: Applied,
+  { showSecrets = false, ...given }: Pick<PlanRequest, 'machines' | 'read'> & { showSecrets: boolean | undefined },
+): Promise<FleetPlan> => planFleet({ ...given, now: Date.now(), before, after, objects, showSecrets });
 
 const drainedIn = ({ pools }: FleetPlan): ReadonlySet<string> =>
   new Set(pools.flatMap(({ nodes }) => nodes).flatMap(({ name, drain }) => (drain === null ? [] : [name])));
@@ -122,15 +121,7 @@ async function planOffline(options: PlanOptions, io: Io, progress: Progress): Pr
   const { before, applied } = now === undefined ? asTheyStand(after) : compared(now, after);
   const { dump, machines } = machinesOf(now, after);
   const read = await readConfigs([before, applied.state], machineConfigReader(options), progress);
-  const plan = await planFleet({
-    now: Date.now(),
-    before,
-    after: applied.state,
-    objects: applied.objects,
-    machines,
-    read,
-    showSecrets: options.showSecrets ?? false,
-  });
+  const plan = await planChange(before, applied, { machines, read, showSecrets: options.showSecrets });
   const pods = dump.pods.map(evictedPod).filter((pod): pod is EvictedPod => pod !== null);
   const budgets: readonly PodDisruptionBudget[] = dump.budgets;
   return {

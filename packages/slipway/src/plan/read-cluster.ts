@@ -9,11 +9,13 @@ import {
   machineConfigurations,
   type Node,
   nodes,
+  osImagesConfigMap,
   type PodDisruptionBudget,
   podDisruptionBudgets,
   pods,
   poolLabel,
   renderedPrefix,
+  singletonName,
   targetConfigAnnotation,
 } from '@slipway/api';
 import {
@@ -33,7 +35,6 @@ import { findOsImageStream, readGate, whereInstalled } from '../cli/cluster.ts';
 import type { Progress } from '../cli/io.ts';
 import type { RenderOptions } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
-import { osImagesConfigMap } from '../manifests/fleet-manifests.ts';
 
 export interface ClusterFleet {
   readonly state: FleetState;
@@ -49,7 +50,7 @@ export async function readCluster(client: Client, options: RenderOptions, progre
     // The longest of all: it begins with the first.
     readAll(client.list(nodes), slimNode, (count) => progress(`reads nodes: ${count}`)),
     readMachineConfigs(client, options),
-    client.find(machineConfigurations, { name: 'cluster' }),
+    client.find(machineConfigurations, { name: singletonName }),
     client.find(configMaps, { name: osImagesConfigMap, namespace }),
     readStreams(client),
   ]);

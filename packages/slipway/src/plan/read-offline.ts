@@ -12,6 +12,7 @@ import {
   podDisruptionBudgets,
   pods,
   renderedPrefix,
+  singletonName,
   validate,
 } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
@@ -75,8 +76,6 @@ export async function readOffline(
 const unused = (ignored: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
   new Map([...ignored].filter(([kind]) => kind !== machineConfigurationKind.kind && !dumpedKinds.has(kind)));
 
-const CLUSTER = 'cluster';
-
 const PLANNED = [machineConfigKind, machineConfigPoolKind, machineConfigurationKind];
 
 /** What -f is given: objects that people apply, and nothing else. Throws for objects of other kinds: nobody may believe that they were planned for. */
@@ -137,7 +136,8 @@ function settingsIn(documents: readonly ManifestDocument[]): Settings {
   const found = documents.filter(({ value }) => headerOf(value).group === group && headerOf(value).kind === kind);
   const problems = found.flatMap(({ place, value }, index) => {
     const name = nameIn(value);
-    if (name !== CLUSTER) return [`${place}: ${kind} ${name}: expected the name ${CLUSTER}; no other is looked at`];
+    if (name !== singletonName)
+      return [`${place}: ${kind} ${name}: expected the name ${singletonName}; no other is looked at`];
     const first = found.findIndex((other) => nameIn(other.value) === name);
     if (first !== index) return [`${place}: ${kind} ${name} is already in ${found[first]?.place ?? ''}; leave one out`];
     const checked = validate(machineConfigurationKind, value);

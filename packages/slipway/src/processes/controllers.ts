@@ -8,8 +8,6 @@ import {
   dataImagesController,
   defaultPoolsController,
   drainController,
-  firstBootOptions,
-  type FirstBootSettings,
   machineConfigNodesController,
   osStreamsControllers,
   parseAuth,
@@ -24,7 +22,7 @@ import {
   type WatchedFeatureGates,
   watchFeatureGates,
 } from '@slipway/controllers';
-import { type FeatureGateSettings, namedImages } from '@slipway/fleet';
+import { type FeatureGateSettings, firstBootOptions, type FirstBootSettings, namedImages } from '@slipway/fleet';
 import type { Ironic } from '@slipway/fleet/hosts';
 import {
   type ControllerDef,
@@ -232,20 +230,5 @@ function refuseOthers({ ironicCa, ironicAuth, dataImagesBesideOperator }: Ironic
   );
 }
 
-// What commands do as the controllers do it, without a cluster: fetch remote content, and make what first machines need.
-export {
-  type Authority,
-  authorityData,
-  authorityFields,
-  bundleOf,
-  createFetcher,
-  firstBootOptions,
-  issueServing,
-  makeAuthority,
-  readAuthority,
-  serverAddress,
-  type ServingCertificate,
-  servingData,
-  validityOf,
-  withoutExpired,
-} from '@slipway/controllers';
+// What commands do as the controllers do it, without a cluster.
+export { createFetcher } from '@slipway/controllers';

@@ -5,6 +5,7 @@ import {
   machineConfigKind,
   type MachineConfigPool,
   machineConfigurationGroup,
+  osImagesConfigMap,
   osStreamAnnotation,
   poolLabel,
   renderedPrefix,
@@ -29,7 +30,7 @@ import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
 import { tellProblems } from '../cli/run.ts';
 import { readManifests, sayIgnored } from '../manifests/documents.ts';
-import { type FleetManifests, type OsImages, osImagesConfigMap } from '../manifests/fleet-manifests.ts';
+import type { FleetManifests, OsImages } from '../manifests/fleet-manifests.ts';
 import { toYaml } from '../manifests/yaml.ts';
 import type { renderForms } from './command.ts';
 import { machineConfigReader, type ReadMachineConfig } from './remote-content.ts';

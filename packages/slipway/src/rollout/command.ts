@@ -6,10 +6,15 @@ import type { CancelOptions, PauseOptions, ResumeOptions, RollbackOptions } from
 /** A controller answers in well under a second; one that has just started reads the cluster first. */
 const USUAL_WAIT_SECONDS = 15;
 
-const waitOption = (): Option =>
-  new Option('--wait <SECONDS>', 'how long to wait for the controller’s answer')
-    .default(USUAL_WAIT_SECONDS)
-    .argParser(secondsParser(3600));
+/** For what the controllers have to answer. */
+const withAnswerOptions = (command: Command): Command =>
+  withClusterOptions(command)
+    .addOption(
+      new Option('--wait <SECONDS>', 'how long to wait for the controller’s answer')
+        .default(USUAL_WAIT_SECONDS)
+        .argParser(secondsParser(3600)),
+    )
+    .addOption(outputOption(['text', 'json'], 'how to report'));
 
 export const pauseCommand = (io: Io = processIo): Command =>
   withClusterOptions(new Command('pause'))
@@ -33,15 +38,13 @@ Examples:
     );
 
 export const resumeCommand = (io: Io = processIo): Command =>
-  withClusterOptions(new Command('resume'))
+  withAnswerOptions(new Command('resume'))
     .summary('let a pool, or all of them, go on')
     .description(
       'Ends the pause of a pool; where its rollout has halted or its target is held by a cancel, a rollback or an automatic return, ends that too. With --all: ends the stop of the whole fleet.',
     )
     .argument('[POOL]', 'the pool to resume')
     .option('--all', 'let the whole fleet go on')
-    .addOption(waitOption())
-    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
@@ -54,14 +57,12 @@ Examples:
     );
 
 export const cancelCommand = (io: Io = processIo): Command =>
-  withClusterOptions(new Command('cancel'))
+  withAnswerOptions(new Command('cancel'))
     .summary('end a rollout: machines that were changed go back')
     .description(
       'Asks the controller to end the rollout of a pool: machines that were given its config go back to the last good one. The pool stays there until something new is rendered or it is resumed.',
     )
     .argument('<POOL>', 'the pool whose rollout is to end')
-    .addOption(waitOption())
-    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `
@@ -73,15 +74,13 @@ Examples:
     );
 
 export const rollbackCommand = (io: Io = processIo): Command =>
-  withClusterOptions(new Command('rollback'))
+  withAnswerOptions(new Command('rollback'))
     .summary('bring a pool back to an earlier rendered config')
     .description(
       'Asks the controller to bring all machines of a pool to an earlier rendered config, in waves like every rollout: the one before the present, or the one that --to names.',
     )
     .argument('<POOL>', 'the pool to bring back')
     .option('--to <NAME>', 'the rendered config: its name, or the beginning of its hash')
-    .addOption(waitOption())
-    .addOption(outputOption(['text', 'json'], 'how to report'))
     .addHelpText(
       'after',
       `

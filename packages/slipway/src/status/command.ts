@@ -1,18 +1,14 @@
 import { Command } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
-import { outputOption, withClusterOptions } from '../cli/options.ts';
+import { withPoolStatusOptions } from '../cli/options.ts';
 import type { StatusOptions } from './status.ts';
 
 export const statusCommand = (io: Io = processIo): Command =>
-  withClusterOptions(new Command('status'))
+  withPoolStatusOptions(new Command('status'))
     .summary('show how far pools and nodes are, and what they wait for')
     .description(
       'Shows every pool with its target, progress, wave and time left, and every node with its phase, the step it is in, and what is in its way. Reads only.',
     )
-    .argument('[POOL...]', 'only these pools')
-    .option('-w, --watch', 'follow the cluster until Ctrl-C; in a pipe, a line for each change')
-    .option('--all-nodes', 'show every node also of pools with more than 20')
-    .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
       `

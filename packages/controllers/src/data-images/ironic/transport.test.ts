@@ -1,11 +1,10 @@
 // What an Ironic may do that a healthy one cannot be brought to, and what becomes of a call then.
 import type { ServerResponse } from 'node:http';
+import { issueServing, makeAuthority } from '@slipway/base/certificates';
 import type { IronicOptions } from '@slipway/fleet/hosts';
 import { always } from '@slipway/testing/fake-http-server';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeAuthority } from '../../provisioning/authority.ts';
-import { issueServing } from '../../provisioning/serving-certificate.ts';
 import { bmcPassword, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
 import { nodeAnswer, says, startMisbehavingIronic, uuid } from './testing/misbehaving-ironic.ts';
 import { parseAuth, parseEndpoint } from './transport.ts';

@@ -1,5 +1,5 @@
 // A simulation: the whole life of a host and its DataImages, without faults, with the controller killed at chosen places.
-import { createRandom } from '../../testing/simulation/random.ts';
+import { createRandom } from '@slipway/testing/random';
 import { simulatedOptions } from './scenario.ts';
 import { SimulatedShell } from './simulated-shell.ts';
 import { SimulatedWorld } from './simulated-world.ts';

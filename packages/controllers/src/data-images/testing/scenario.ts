@@ -1,6 +1,6 @@
 // A simulation: users at random, faults at random, and a controller that is killed at random; then calm, and a last look.
 import { type HostMemory, isOwn, isPlain, type StepOptions, usualOptions } from '@slipway/fleet/hosts';
-import { createRandom, type Random } from '../../testing/simulation/random.ts';
+import { createRandom, type Random } from '@slipway/testing/random';
 import { type Faults, noFaults } from './simulated-faults.ts';
 import { MOST_LAG_MS } from './simulated-ironic.ts';
 import { runOperator } from './simulated-operator.ts';

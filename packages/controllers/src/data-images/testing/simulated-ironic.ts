@@ -1,7 +1,7 @@
 // A simulation, not the real thing: one Ironic with one BMC, as small as the laws of the steps need it. Times are its own.
 // What it does is measured on the real Ironic: a lock while it works, an error left behind, a yes before the work.
 import type { Drive, IronicNode, PowerTarget } from '@slipway/fleet/hosts';
-import type { Random } from '../../testing/simulation/random.ts';
+import type { Random } from '@slipway/testing/random';
 import { type Faults, noFaults } from './simulated-faults.ts';
 
 export interface Medium {

@@ -1,6 +1,6 @@
 // A simulation: one BareMetalHost and its DataImage as an API server keeps them, with versions, beside a simulated Ironic.
 import type { DataImageSeen, HostSeen } from '@slipway/fleet/hosts';
-import type { Random } from '../../testing/simulation/random.ts';
+import type { Random } from '@slipway/testing/random';
 import { SimulatedIronic } from './simulated-ironic.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

@@ -21,9 +21,9 @@ import {
   type WriteAttempt,
   type WriteGuard,
 } from '@slipway/kube';
+import type { Random } from '@slipway/testing/random';
 import type { MemoryApi } from './memory-api.ts';
 import { createMemoryClient } from './memory-client.ts';
-import type { Random } from './random.ts';
 import { openView, type View } from './view.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { createWire, type Fate } from './wire.ts';

@@ -1,7 +1,7 @@
 // What people, machines and chance do to a fleet while it changes.
 import { machineConfigPools, nodes, rolloutPolicyAnnotations, rolloutRequestAnnotation } from '@slipway/api';
+import type { Random } from '@slipway/testing/random';
 import { isCordoned, isOnItsWay } from './fleet-rules.ts';
-import type { Random } from './random.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { Workload } from './simulated-workload.ts';
 

@@ -17,10 +17,10 @@ import {
   type Store,
   type Stored,
 } from '@slipway/kube';
+import { createRandom, type Random } from '@slipway/testing/random';
 import { describe, expect, it } from 'vitest';
 import { drainController } from '../../drain/controller.ts';
 import { rolloutController } from '../../rollout/controller.ts';
-import { createRandom, type Random } from './random.ts';
 import { runScenario } from './rollout-scenario.ts';
 
 const MOST_SEEDS = 200;

@@ -11,9 +11,9 @@ import {
 } from '@slipway/api';
 import { poolOf } from '@slipway/fleet';
 import { type ControllerDef, resourceId } from '@slipway/kube';
+import type { Random } from '@slipway/testing/random';
 import { disturb, maxUnavailables, type Scene, waves } from './disturbance.ts';
 import { allowedOut, annotationsOf, isCordoned, isReady, isUnavailable, isWell, targetOf } from './fleet-rules.ts';
-import type { Random } from './random.ts';
 import { createCluster, type SimulatedCluster } from './simulated-cluster.ts';
 import { startWorkload } from './simulated-workload.ts';
 import type { Fate } from './wire.ts';

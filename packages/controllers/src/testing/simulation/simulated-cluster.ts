@@ -19,11 +19,11 @@ import {
   type Stored,
   type WriteAttempt,
 } from '@slipway/kube';
+import { createRandom, type Random } from '@slipway/testing/random';
 import { type ControllerProcess, startProcess } from './controller-process.ts';
 import { targetOf } from './fleet-rules.ts';
 import { createMemoryApi, type MemoryApi } from './memory-api.ts';
 import { type Change, type ChangeOf } from './model-daemon.ts';
-import { createRandom, type Random } from './random.ts';
 import { createReferee, type Referee } from './referee.ts';
 import { type MachineSite, runMachine, type SimulatedMachine } from './simulated-machine.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';

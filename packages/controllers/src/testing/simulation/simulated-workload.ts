@@ -1,9 +1,9 @@
 // Pods of one application in a simulated cluster, kept apart by a budget: those that are evicted come back elsewhere.
 import { nodes, type Pod, podDisruptionBudgets, pods } from '@slipway/api';
 import { resourceId, type Stored } from '@slipway/kube';
+import type { Random } from '@slipway/testing/random';
 import { isCordoned, isReady } from './fleet-rules.ts';
 import type { MemoryApi } from './memory-api.ts';
-import type { Random } from './random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 export interface Workload {

@@ -3,7 +3,7 @@ import { planUpdate } from '@slipway/fleet';
 import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
 import { verifyMachine } from '../../drift/verify-machine.ts';
 import { type FileSystem, makeDirectories, ownOwners } from '../../host/file-system.ts';
-import { writeCurrentConfig } from '../../node/stored-config.ts';
+import { writeCurrentConfig } from '../../stored-config.ts';
 import { createUpdater, type UpdateResult } from '../updater.ts';
 import { machineOptions, nothing, OLD_DIRECTORY, type SampleUpdate } from './sample-update.ts';
 

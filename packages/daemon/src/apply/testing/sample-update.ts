@@ -2,7 +2,7 @@
 // arguments. It is tried with all that can end it half way.
 import { type NodeDisruptionPolicy, planUpdate, type UpdatePlan } from '@slipway/fleet';
 import type { SimulatedMachineOptions } from '@slipway/simulator';
-import type { StoredConfig } from '../../node/stored-config.ts';
+import type { StoredConfig } from '../../stored-config.ts';
 
 export interface SampleUpdate {
   /** For people: what happens in it. */

@@ -2,8 +2,8 @@
 import { type FileSystem, ownOwners } from '../../host/file-system.ts';
 import { copyImage, type DiskImage, emptyImage } from '../../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../../host/testing/memory-disk.ts';
-import { UPDATE_DIRECTORY } from '../../node/state-file.ts';
-import { readCurrentConfig } from '../../node/stored-config.ts';
+import { UPDATE_DIRECTORY } from '../../state-file.ts';
+import { readCurrentConfig } from '../../stored-config.ts';
 import type { UpdateResult } from '../updater.ts';
 import { makeSampleMachine, updateToEnd } from './sample-machine.ts';
 import { type SampleName, sampleUpdate, type SampleUpdate } from './sample-update.ts';

@@ -6,7 +6,7 @@ import { type FileSystem, ownOwners } from '../../host/file-system.ts';
 import type { Host } from '../../host/host.ts';
 import { emptyImage } from '../../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../../host/testing/memory-disk.ts';
-import { type StoredConfig, writeCurrentConfig } from '../../node/stored-config.ts';
+import { type StoredConfig, writeCurrentConfig } from '../../stored-config.ts';
 import { createUpdater, type UpdateResult, type UpdateStep } from '../updater.ts';
 
 export type Spec = StoredConfig['spec'];

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import type { FileSystem, Found } from '../../host/file-system.ts';
-import { CURRENT_CONFIG, STATE_DIRECTORY } from '../../node/state-file.ts';
+import { CURRENT_CONFIG, STATE_DIRECTORY } from '../../state-file.ts';
 
 const SIMULATED_STATE = '/var/lib/slipway-simulated/os.json';
 const LIMIT = 16 * 1024 * 1024;

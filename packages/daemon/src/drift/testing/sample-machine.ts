@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import { createDisk } from '../../host/disk.ts';
 import type { FileSystem } from '../../host/file-system.ts';
 import type { Host } from '../../host/host.ts';
-import type { StoredConfig } from '../../node/stored-config.ts';
+import type { StoredConfig } from '../../stored-config.ts';
 import { recordBaseline } from '../baseline.ts';
 import { heal } from '../heal.ts';
 import { verifyMachine } from '../verify-machine.ts';

@@ -1,8 +1,8 @@
 // CRI-O by its socket. What speaks gRPC takes some 4 MB: it is loaded with the first call, so that a machine that pins nothing
 // never has it.
 import { posix } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type Backoff, backoffMs } from '@slipway/base/backoff';
+import { systemClock } from '@slipway/base/clock';
 import { listNames } from '@slipway/base/text';
 import { DaemonError } from '../../errors.ts';
 import {
@@ -171,7 +171,7 @@ export function createCrioPins({
       const unpinned = findUnpinned(wanted, await images(signal));
       if (unpinned.length === 0) return;
       if (performance.now() > until) throw stillNotPinned(unpinned);
-      await wait(backoffMs(LOOK, looks), undefined, { signal });
+      await systemClock.sleep(backoffMs(LOOK, looks), signal);
     }
   }
 

@@ -5,10 +5,10 @@ import { isRecord, parseJson } from '@slipway/base/json';
 import { DaemonError } from '../../errors.ts';
 import { type FileSystem, makeDirectories, ownOwners, readText, replaceFile } from '../file-system.ts';
 import type { Deployment, OSChange, OSState } from '../host.ts';
-import type { ChangingOS } from './deployment.ts';
-import { checkStaged, digestOf, readCommandLine } from './deployment.ts';
+import { digestOf, readCommandLine } from './deployment.ts';
 import { OSFailure, type OSRun } from './os-commands.ts';
 import type { Podman } from './podman.ts';
+import { type ChangingOS, expectStaged, stageWhole } from './staging.ts';
 
 const SHORT_MS = 2 * 60_000;
 /** Whose arguments those are, in the entry of the boot loader. */
@@ -77,10 +77,7 @@ export function createBootc(parts: {
   async function bring(image: string): Promise<void> {
     if (image === (await state()).booted.image) return;
     await switchTo({ image, transport: (await podman.hasImage(image)) ? 'containers-storage' : 'registry' });
-    const { booted, staged } = await state();
-    const missing = checkStaged(booted, staged ?? booted, { image });
-    if (missing.length > 0)
-      throw new OSFailure('unknown', 'The OS is not staged as it was asked for', missing.join(' '));
+    expectStaged(await state(), { image });
   }
 
   return {
@@ -88,15 +85,10 @@ export function createBootc(parts: {
     discard,
     async stage(change) {
       refusePackages(change);
-      await discard();
-      try {
+      await stageWhole(discard, async () => {
         if (change.image !== undefined) await bring(change.image);
         if (change.kernelArguments !== undefined) await changeArguments(change.kernelArguments);
-      } catch (error) {
-        // The first failure is the one to tell; what is left is discarded before the next try, too.
-        await discard().catch(() => undefined);
-        throw error;
-      }
+      });
     },
   };
 }
@@ -143,6 +135,18 @@ export interface BootcStatus {
   readonly staged: BootcEntry | null;
 }
 
+export function parseBootcStatus(text: string): BootcStatus {
+  const found = parseJson(text);
+  if (!found.ok) {
+    throw new DaemonError(
+      'SLW_DAEMON_HOST',
+      'What `bootc status --format json` printed is no JSON. Is there a newer version of it?',
+    );
+  }
+  const said = decodeValue(object({ status: bootcStatus }), found.value);
+  return said.ok ? said.value.status : { booted: null, staged: null };
+}
+
 const text = withFallback(string(), '');
 const image: Decoder<BootcImage> = map(
   object({
@@ -166,15 +170,3 @@ const bootcStatus: Decoder<BootcStatus> = object({
   booted: withFallback(entry, null),
   staged: withFallback(entry, null),
 });
-
-export function parseBootcStatus(text: string): BootcStatus {
-  const found = parseJson(text);
-  if (!found.ok) {
-    throw new DaemonError(
-      'SLW_DAEMON_HOST',
-      'What `bootc status --format json` printed is no JSON. Is there a newer version of it?',
-    );
-  }
-  const said = decodeValue(object({ status: bootcStatus }), found.value);
-  return said.ok ? said.value.status : { booted: null, staged: null };
-}

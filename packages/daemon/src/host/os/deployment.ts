@@ -1,9 +1,6 @@
 // What a deployment of the OS is made of: its image, its kernel arguments, its packages; and whether one that is staged has them.
 import { isDeepStrictEqual } from 'node:util';
-import type { Deployment, OperatingSystem, OSChange } from '../host.ts';
-
-/** What differs between the tools; the rest of an OperatingSystem is the same for all. */
-export type ChangingOS = Pick<OperatingSystem, 'state' | 'stage' | 'discard'>;
+import type { Deployment, OSChange } from '../host.ts';
 
 /** What the next boot would not bring, though every command said that it went well. One sentence each. */
 export function checkStaged(booted: Deployment, next: Deployment, change: OSChange): string[] {

@@ -87,7 +87,12 @@ describe('the OS tools as programs', () => {
 
   it('fail with every text that is known, and each is told by its class', async () => {
     const { machine } = await open(['rpm-ostree']);
-    const attempt = createOSRun(machine.run, { busyForMs: 0, busyEveryMs: 1, networkMs: [] });
+    const attempt = createOSRun(machine.run, {
+      busyForMs: 0,
+      busyEveryMs: 1,
+      network: { firstMs: 1, maxMs: 1 },
+      networkRetries: 0,
+    });
     for (const { text, is } of FAILURE_TEXTS) {
       machine.fail({ call: 'rpm-ostree rebase', stderr: text });
       const failed = attempt({ program: 'rpm-ostree', args: ['rebase', 'x'], failing: 'No rebase' });

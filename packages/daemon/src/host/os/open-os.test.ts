@@ -13,7 +13,7 @@ const NEW = `quay.example/os@sha256:${'b'.repeat(64)}`;
 const EXTENSIONS = `quay.example/extensions@sha256:${'c'.repeat(64)}`;
 const NOT_AN_OS = 'quay.example/httpd:1';
 const EL9 = 'ID=rhcos\nRHEL_VERSION="9.6"\nNAME="Red Hat Enterprise Linux CoreOS"\n';
-const PATIENCE = { busyForMs: 200, busyEveryMs: 10, networkMs: [10, 10] };
+const PATIENCE = { busyForMs: 200, busyEveryMs: 10, network: { firstMs: 10, maxMs: 10 }, networkRetries: 2 };
 const signal = new AbortController().signal;
 const directories: string[] = [];
 

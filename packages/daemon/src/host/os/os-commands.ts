@@ -1,5 +1,6 @@
 // Runs rpm-ostree, bootc and podman, and tries again what may pass: for a bound time, and only then fails.
-import { setTimeout as wait } from 'node:timers/promises';
+import { type Backoff, backoffMs } from '@slipway/base/backoff';
+import { systemClock } from '@slipway/base/clock';
 import { DaemonError } from '../../errors.ts';
 import { type Command, type Run, shorten } from '../run-command.ts';
 
@@ -7,14 +8,17 @@ export interface Patience {
   /** How long somebody else's change of the OS is waited for, and how often it is asked. */
   readonly busyForMs: number;
   readonly busyEveryMs: number;
-  /** After each failure that a network may have made; as many more tries as there are numbers. */
-  readonly networkMs: readonly number[];
+  /** After each failure that a network may have made. */
+  readonly network: Backoff;
+  /** So many tries beside the first one. */
+  readonly networkRetries: number;
 }
 
 export const DEFAULT_PATIENCE: Patience = {
   busyForMs: 10 * 60_000,
   busyEveryMs: 5000,
-  networkMs: [5000, 10_000, 20_000, 40_000, 80_000],
+  network: { firstMs: 5000, maxMs: 80_000 },
+  networkRetries: 5,
 };
 
 export type OSCommand = Omit<Command, 'timeoutMs'> & {
@@ -32,25 +36,29 @@ const LONG_MS = 60 * 60_000;
 export function createOSRun(run: Run, patience: Patience): OSRun {
   return async (command) => {
     const giveUpAt = Date.now() + patience.busyForMs;
-    const networkWaits = [...patience.networkMs];
+    let networkFailures = 0;
     for (;;) {
       const { status, stdout, stderr } = await run({ timeoutMs: LONG_MS, ...command });
       if (status === 0) return stdout;
       if (status === null) throw new OSFailure('unsupported', command.failing, `there is no ${command.program} here`);
       const failure = classifyFailure(stderr);
-      const pause = failure === 'busy' ? busyPause(patience, giveUpAt) : networkPause(failure, networkWaits);
+      if (failure === 'network') networkFailures += 1;
+      const pause = pauseAfter(failure, patience, { giveUpAt, networkFailures });
       if (pause === undefined) throw new OSFailure(failure, command.failing, stderr);
-      await wait(pause, undefined, command.signal && { signal: command.signal });
+      await systemClock.sleep(pause, command.signal);
     }
   };
 }
 
-function busyPause(patience: Patience, giveUpAt: number): number | undefined {
-  return Date.now() + patience.busyEveryMs > giveUpAt ? undefined : patience.busyEveryMs;
-}
-
-function networkPause(failure: string, waits: number[]): number | undefined {
-  return failure === 'network' ? waits.shift() : undefined;
+/** Undefined: trying again does not help, or not any more. */
+function pauseAfter(
+  failure: OSFailureClass,
+  { busyEveryMs, network, networkRetries }: Patience,
+  { giveUpAt, networkFailures }: { readonly giveUpAt: number; readonly networkFailures: number },
+): number | undefined {
+  if (failure === 'busy') return Date.now() + busyEveryMs > giveUpAt ? undefined : busyEveryMs;
+  if (failure === 'network' && networkFailures <= networkRetries) return backoffMs(network, networkFailures);
+  return undefined;
 }
 
 // None of them tells its failures apart by exit status: only the text does.

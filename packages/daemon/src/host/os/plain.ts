@@ -1,8 +1,8 @@
 // An OS that is not made from images: a machine of Debian, say. Its files and units are ours to keep, its OS is not.
 import type { OSChange } from '../host.ts';
-import type { ChangingOS } from './deployment.ts';
 import { readCommandLine } from './deployment.ts';
 import { OSFailure } from './os-commands.ts';
+import type { ChangingOS } from './staging.ts';
 
 export function createPlainOS(commandLine: () => Promise<string>): ChangingOS {
   return {

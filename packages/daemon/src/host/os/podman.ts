@@ -1,3 +1,4 @@
+import { truncate } from '@slipway/base/text';
 import type { FileSystem } from '../file-system.ts';
 import type { Progress } from '../host.ts';
 import type { Run } from '../run-command.ts';
@@ -5,6 +6,7 @@ import type { OSRun } from './os-commands.ts';
 
 const PULL_SECRET = '/var/lib/kubelet/config.json';
 const SHORT_MS = 60_000;
+const MOST_LINE = 200;
 /** A name of its own: what an earlier try has left is found by it. */
 const CONTAINER = 'slipway-extensions';
 
@@ -46,7 +48,7 @@ export function createPodman({ files, run, attempt }: { files: FileSystem; run: 
         program: 'nice',
         args: ['--', 'ionice', '-c', '3', ...pull],
         failing: `The image ${image} cannot be pulled`,
-        onLine: (line) => onProgress({ text: line.slice(0, 200) }),
+        onLine: (line) => onProgress({ text: truncate(line, MOST_LINE) }),
         ...(signal && { signal }),
       });
     },

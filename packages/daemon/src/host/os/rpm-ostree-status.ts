@@ -32,6 +32,28 @@ export interface RpmOstreeStatus {
   readonly staged: RpmOstreeDeployment | null;
 }
 
+export function parseRpmOstreeStatus(text: string): RpmOstreeStatus {
+  const found = parseJson(text);
+  if (!found.ok) {
+    // Not shown: it holds whole manifests.
+    throw new DaemonError(
+      'SLW_DAEMON_HOST',
+      'What `rpm-ostree status --json` printed is no JSON. Is there a newer version of it?',
+    );
+  }
+  const said = decodeValue(object({ deployments: readableItems(deployment) }), found.value);
+  const deployments = said.ok ? said.value.deployments : [];
+  const booted = deployments.find((each) => each.booted);
+  if (booted === undefined) {
+    throw new DaemonError(
+      'SLW_DAEMON_HOST',
+      '`rpm-ostree status --json` names no deployment that this machine is booted from: expected one of `deployments` with ' +
+        '`booted: true`.',
+    );
+  }
+  return { booted, staged: deployments.find((each) => each.staged) ?? null };
+}
+
 const text = withFallback(string(), '');
 const texts = withFallback(readableItems(string()), []);
 const flag = map(anything, (value) => value === true);
@@ -68,26 +90,4 @@ const deployment: Decoder<RpmOstreeDeployment> = map(
 function imageOf(reference: string, origin: unknown): string {
   if (reference !== '') return imageOfReference(reference);
   return typeof origin === 'string' && origin.startsWith('pivot://') ? origin.slice('pivot://'.length) : '';
-}
-
-export function parseRpmOstreeStatus(text: string): RpmOstreeStatus {
-  const found = parseJson(text);
-  if (!found.ok) {
-    // Not shown: it holds whole manifests.
-    throw new DaemonError(
-      'SLW_DAEMON_HOST',
-      'What `rpm-ostree status --json` printed is no JSON. Is there a newer version of it?',
-    );
-  }
-  const said = decodeValue(object({ deployments: readableItems(deployment) }), found.value);
-  const deployments = said.ok ? said.value.deployments : [];
-  const booted = deployments.find((each) => each.booted);
-  if (booted === undefined) {
-    throw new DaemonError(
-      'SLW_DAEMON_HOST',
-      '`rpm-ostree status --json` names no deployment that this machine is booted from: expected one of `deployments` with ' +
-        '`booted: true`.',
-    );
-  }
-  return { booted, staged: deployments.find((each) => each.staged) ?? null };
 }

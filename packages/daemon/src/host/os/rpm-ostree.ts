@@ -1,11 +1,12 @@
 // An OS that ostree keeps. rpm-ostree sees and changes all of it; where the machine is one for bootc, that brings the image.
 import type { Deployment, OSChange, OSState } from '../host.ts';
 import { needsPackages, type OSStep, stepsOfChange, type StepsRequest } from './change-steps.ts';
-import { type ChangingOS, checkStaged, readCommandLine } from './deployment.ts';
+import { readCommandLine } from './deployment.ts';
 import type { ExtensionsRepository } from './extensions-repository.ts';
 import { OSFailure, type OSRun } from './os-commands.ts';
 import type { Podman } from './podman.ts';
 import { parseRpmOstreeStatus, type RpmOstreeDeployment, type RpmOstreeStatus } from './rpm-ostree-status.ts';
+import { type ChangingOS, expectStaged, stageWhole } from './staging.ts';
 
 const SHORT_MS = 2 * 60_000;
 
@@ -56,25 +57,13 @@ export function createRpmOstree(parts: {
     if (extensionsImage !== '' && needsPackages({ booted, change })) await repository.open(extensionsImage);
     for (const step of stepsOfChange({ booted, change, imageTool, isPulled })) await take(step, change);
     await repository.close();
-    const after = await state();
-    const missing = checkStaged(after.booted, after.staged ?? after.booted, change);
-    if (missing.length > 0)
-      throw new OSFailure('unknown', 'The OS is not staged as it was asked for', missing.join(' '));
+    expectStaged(await state(), change);
   }
 
   return {
     state,
     discard,
-    async stage(change) {
-      await discard();
-      try {
-        await carryOut(change);
-      } catch (error) {
-        // The first failure is the one to tell; what is left is discarded before the next try, too.
-        await discard().catch(() => undefined);
-        throw error;
-      }
-    },
+    stage: (change) => stageWhole(discard, () => carryOut(change)),
   };
 }
 

@@ -11,9 +11,9 @@ import { emptyImage } from '../../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../../host/testing/memory-disk.ts';
 import { annotationsOf } from '../../report/node-annotations.ts';
 import type { NodeSnapshot } from '../../report/snapshot.ts';
+import { type StoredConfig, writeCurrentConfig } from '../../stored-config.ts';
 import { type LocalNode, openLocalNode } from '../local-node.ts';
 import { createNodeLoop, type NodeLoop } from '../node-loop.ts';
-import { type StoredConfig, writeCurrentConfig } from '../stored-config.ts';
 
 export interface NodeInCluster {
   readonly files: FileSystem;

@@ -1,5 +1,5 @@
 // A customised stub that stays customised, with the way to the server of now.
-import { readSubject } from '@slipway/base/certificate';
+import { readSubject } from '@slipway/base/certificates/subject';
 import {
   type AnyConfig,
   type ConfigOf,

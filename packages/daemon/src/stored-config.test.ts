@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ownOwners } from '../host/file-system.ts';
-import { emptyImage } from '../host/testing/disk-image.ts';
-import { createMemoryDisk } from '../host/testing/memory-disk.ts';
+import { ownOwners } from './host/file-system.ts';
+import { emptyImage } from './host/testing/disk-image.ts';
+import { createMemoryDisk } from './host/testing/memory-disk.ts';
 import { CURRENT_CONFIG } from './state-file.ts';
 import { encodeStoredConfig, parseStoredConfig, readCurrentConfig, writeCurrentConfig } from './stored-config.ts';
 

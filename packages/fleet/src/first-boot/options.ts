@@ -1,9 +1,7 @@
-import { isIP } from 'node:net';
 import { defaultNamespace } from '@slipway/api';
-import { CodedError } from '@slipway/base/coded-error';
-import { quote } from '@slipway/base/text';
-import type { ControllerErrorCode } from '../errors.ts';
-import type { Lifetime } from './authority.ts';
+import { FirstBootError } from '../errors.ts';
+import type { Lifetime } from '@slipway/base/certificates';
+import { bareHost, isHost } from '@slipway/base/host-name';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -50,7 +48,7 @@ export interface FirstBootOptions {
   bootstrapTokenLifetime: number;
 }
 
-export const firstBootDefaults = {
+const firstBootDefaults = {
   namespace: defaultNamespace,
   machineApiNamespace: 'openshift-machine-api',
   clusterApiNamespace: 'openshift-cluster-api',
@@ -61,15 +59,6 @@ export const firstBootDefaults = {
   tokenLifetime: day,
   bootstrapTokenLifetime: day,
 } as const;
-
-/** Settings that cannot work together, or mean nothing. */
-export class FirstBootOptionsError extends CodedError<Extract<ControllerErrorCode, 'SLW_FIRST_BOOT_OPTIONS'>> {
-  override readonly name = 'FirstBootOptionsError';
-
-  constructor(message: string) {
-    super('SLW_FIRST_BOOT_OPTIONS', message);
-  }
-}
 
 /** The one place where settings are looked at; everything behind it trusts them. */
 export function firstBootOptions(settings: FirstBootSettings): FirstBootOptions {
@@ -101,23 +90,20 @@ function originOf(option: string, text: string): string {
   const bare = url?.protocol === 'https:' && `${url.pathname}${url.search}${url.hash}${url.username}` === '/';
   if (url !== undefined && bare && isHost(bareHost(url.hostname))) return url.origin;
   // Not repeated: there may be a password in it.
-  const found = text.includes('@') ? 'an @ in it' : quote(text);
-  throw new FirstBootOptionsError(
+  const found = text.includes('@') ? 'an @ in it' : JSON.stringify(text.slice(0, 200));
+  throw new FirstBootError(
+    'SLW_FIRST_BOOT_OPTIONS',
     `${option}: expected an address such as https://api-int.example.com:22623 with nothing behind the port, found ${found}`,
   );
 }
 
-/** As it stands in a certificate: IPv6 without brackets, no dot at the end. */
-export const bareHost = (hostname: string): string => hostname.replaceAll(/^\[|\]$/g, '').replace(/\.$/, '');
-
-const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
-const dnsName = new RegExp(`^(?=.{1,253}$)${label}(\\.${label})*$`);
-export const isHost = (host: string): boolean => isIP(host) !== 0 || dnsName.test(host);
-
 function hostOf(text: string): string {
   const host = bareHost(text.toLowerCase());
   if (isHost(host)) return host;
-  throw new FirstBootOptionsError(`serverHosts: expected a DNS name or an IP address, found ${quote(text)}`);
+  throw new FirstBootError(
+    'SLW_FIRST_BOOT_OPTIONS',
+    `serverHosts: expected a DNS name or an IP address, found ${JSON.stringify(text.slice(0, 200))}`,
+  );
 }
 
 /**
@@ -127,7 +113,8 @@ function hostOf(text: string): string {
 function lifetimeOf(name: 'ca' | 'serving', validity: number, refresh: number): Lifetime {
   positive(`${name}Validity`, validity);
   if (refresh < validity && refresh >= validity / 4) return { validity, refresh };
-  throw new FirstBootOptionsError(
+  throw new FirstBootError(
+    'SLW_FIRST_BOOT_OPTIONS',
     `${name}Refresh: expected from a quarter of ${name}Validity (${seconds(validity / 4)}) to less than it (${seconds(validity)}), found ${seconds(refresh)}`,
   );
 }
@@ -136,5 +123,5 @@ const seconds = (ms: number): string => `${ms / 1000} s`;
 
 function positive(option: string, ms: number): number {
   if (Number.isFinite(ms) && ms >= 1000) return ms;
-  throw new FirstBootOptionsError(`${option}: expected at least 1 s, found ${seconds(ms)}`);
+  throw new FirstBootError('SLW_FIRST_BOOT_OPTIONS', `${option}: expected at least 1 s, found ${seconds(ms)}`);
 }

@@ -1,7 +1,5 @@
-import { isIPv6 } from 'node:net';
-import { type Infrastructure, infrastructures, singletonName } from '@slipway/api';
-import { type Client, isKubeError } from '@slipway/kube';
-import { bareHost, isHost } from './options.ts';
+import type { Infrastructure } from '@slipway/api';
+import { bareHost, isHost, urlHost } from '@slipway/base/host-name';
 
 /** Where machines find the machine config server. */
 export interface ServerAddress {
@@ -20,8 +18,7 @@ export function serverAddress(
 ): ServerAddress | undefined {
   const platform = platformHosts(infrastructure);
   const [first] = platform;
-  const url =
-    serverUrl ?? (first === undefined ? undefined : `https://${isIPv6(first) ? `[${first}]` : first}:${port}`);
+  const url = serverUrl ?? (first === undefined ? undefined : `https://${urlHost(first)}:${port}`);
   if (url === undefined) return undefined;
   return { url, hosts: [...new Set([bareHost(new URL(url).hostname), ...platform, ...serverHosts])] };
 }
@@ -37,14 +34,4 @@ function platformHosts(infrastructure: Infrastructure | undefined): string[] {
   );
   const name = URL.canParse(apiServerInternalURI) ? bareHost(new URL(apiServerInternalURI).hostname) : '';
   return [...addresses, name].filter(isHost);
-}
-
-/** Plain Kubernetes has no such kind. */
-export async function readInfrastructure(client: Client): Promise<Infrastructure | undefined> {
-  try {
-    return await client.find(infrastructures, { name: singletonName });
-  } catch (error) {
-    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return undefined;
-    throw error;
-  }
 }

@@ -6,8 +6,8 @@ import { machineConfigs } from '@slipway/api/resources';
 import { describeKind, isRecord } from '@slipway/base/json';
 import { isRenderedAs } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
-import { DaemonError } from '../errors.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { DaemonError } from './errors.ts';
+import type { FileSystem } from './host/file-system.ts';
 import { CURRENT_CONFIG, writeStateFile } from './state-file.ts';
 
 /** A rendered config as it is kept on the node: its name and all that a machine is made from. */

@@ -1,15 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Authority,
-  authorityData,
-  makeAuthority,
-  readAuthority,
-  rotateAuthority,
-} from '../provisioning/authority.ts';
-import { isIssuedBy, issueServing, names, readServing, servingData } from '../provisioning/serving-certificate.ts';
-import { greetingOf, startTlsServer, type TlsServer } from '../provisioning/testing/tls-greeting.ts';
-import * as x509 from '../provisioning/x509.ts';
+import { type Authority, authorityData, makeAuthority, readAuthority, rotateAuthority } from './authority.ts';
+import { isIssuedBy, issueServing, names, readServing, servingData } from './serving-certificate.ts';
+import { greetingOf, startTlsServer, type TlsServer } from '@slipway/testing/tls-greeting';
+import * as x509 from './x509.ts';
 
 const hour = 3_600_000;
 const year = 365 * 24 * hour;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { firstBootOptions, FirstBootOptionsError } from './options.ts';
+import { FirstBootError } from '../errors.ts';
+import { firstBootOptions } from './options.ts';
 import type { FirstBootSettings } from './options.ts';
 
 describe('the options of the first boot', () => {
@@ -39,7 +40,7 @@ describe('the options of the first boot', () => {
     [{ tokenLifetime: Number.NaN }, /^tokenLifetime: expected at least 1 s/],
   ];
   it.each(refused)('refuse %j, and say why', (settings, message) => {
-    expect(() => firstBootOptions(settings)).toThrow(FirstBootOptionsError);
+    expect(() => firstBootOptions(settings)).toThrow(FirstBootError);
     expect(() => firstBootOptions(settings)).toThrow(message);
   });
 });

@@ -1,6 +1,6 @@
 // Where things are on a node, and how the daemon writes small files of its own: private, and whole after any crash.
 import type { StateFileCodec } from '@slipway/base/codec';
-import { type FileSystem, ownOwners, replaceFile } from '../host/file-system.ts';
+import { type FileSystem, ownOwners, replaceFile } from './host/file-system.ts';
 
 export const STATE_DIRECTORY = '/etc/machine-config-daemon';
 export const CURRENT_CONFIG = `${STATE_DIRECTORY}/currentconfig`;

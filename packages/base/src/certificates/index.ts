@@ -1,0 +1,30 @@
+export {
+  type Authority,
+  authorityData,
+  type AuthorityData,
+  authorityFields,
+  type AuthorityStep,
+  bundleOf,
+  type KeptAuthority,
+  type Lifetime,
+  makeAuthority,
+  nextAuthority,
+  readAuthority,
+  type ReadAuthority,
+  refreshAt,
+  rotateAuthority,
+  validityOf,
+  withoutExpired,
+} from './authority.ts';
+export {
+  isIssuedBy,
+  issueServing,
+  type KeptServing,
+  names,
+  nextServing,
+  readServing,
+  type ReadServing,
+  type ServingCertificate,
+  servingData,
+} from './serving-certificate.ts';
+export { certificatesIn } from './signature.ts';

@@ -1,0 +1,12 @@
+import { type Infrastructure, infrastructures, singletonName } from '@slipway/api';
+import { type Client, isKubeError } from '@slipway/kube';
+
+/** Plain Kubernetes has no such kind. */
+export async function readInfrastructure(client: Client): Promise<Infrastructure | undefined> {
+  try {
+    return await client.find(infrastructures, { name: singletonName });
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return undefined;
+    throw error;
+  }
+}

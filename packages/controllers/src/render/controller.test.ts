@@ -1,0 +1,131 @@
+import {
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  poolLabel,
+  roleLabel,
+  rolloutStateAnnotation,
+} from '@slipway/api';
+import type { Stored } from '@slipway/kube';
+import { configWithFile, machineConfig, machineConfigPool } from '@slipway/testing/builders';
+import { describe, expect, it } from 'vitest';
+import { createCluster } from '../testing/simulation/simulated-cluster.ts';
+import { renderController } from './controller.ts';
+
+const POOL = 'infra';
+/** A role that the pool does not select at first. */
+const MORE = 'more';
+const ofBothRoles = { key: roleLabel, operator: 'In', values: [POOL, MORE] };
+const FILES = 100;
+const nameOf = (number: number): string => `50-file-${number}`;
+const specOf = (number: number, text: string) => ({ config: configWithFile(`/etc/file-${number}`, text) });
+
+/** A pool of a hundred MachineConfigs that was made this moment, at a virtual time in which views and answers are fast. */
+async function startPool() {
+  const { api, time } = createCluster({
+    seed: 1,
+    controllers: () => [renderController({ namespace: 'ours', controllerVersion: '1' })],
+    lagMs: () => 5,
+  });
+  for (let number = 0; number < FILES; number += 1) {
+    api.create(machineConfigs, machineConfig(nameOf(number), POOL, specOf(number, 'first')));
+  }
+  api.create(machineConfigs, machineConfig('60-more', MORE, specOf(FILES, 'more')));
+
+  const renderedCount = (): number =>
+    api.list(machineConfigs).filter(({ metadata }) => metadata.labels?.[poolLabel] !== undefined).length;
+  const findPool = (): Stored<MachineConfigPool> => api.get(machineConfigPools, { name: POOL });
+  const patchPool = (body: object, subresource?: string): unknown =>
+    api.patch(machineConfigPools, { name: POOL }, { type: 'merge', body }, {}, subresource);
+
+  /** Digests are computed in other threads, whose time is the real one: they get some at each step. */
+  async function pass(ms: number): Promise<void> {
+    for (const end = time.now() + ms; time.now() < end;) {
+      await time.runUntil(time.now() + 10);
+      await new Promise((resolve) => void setTimeout(resolve, 0));
+    }
+  }
+
+  await pass(1000);
+  api.create(machineConfigPools, machineConfigPool(POOL));
+  return {
+    renderedCount,
+    pass,
+    /** By a user. */
+    edit: (number: number, text: string): unknown =>
+      api.patch(machineConfigs, { name: nameOf(number) }, { type: 'merge', body: { spec: specOf(number, text) } }),
+    selectMore: (): unknown =>
+      patchPool({ spec: { machineConfigSelector: { matchLabels: null, matchExpressions: [ofBothRoles] } } }),
+    /** As the rollout controller does it. */
+    report: (machines: number): void => {
+      patchPool({ status: { updatedMachineCount: machines } }, 'status');
+      patchPool({ metadata: { annotations: { [rolloutStateAnnotation]: `${machines}` } } });
+    },
+    /** Milliseconds until the pool points at another rendered config; each time `meanwhile` happens, a tenth of a second passes. */
+    async untilRendered(meanwhile: (step: number) => void = () => {}): Promise<number> {
+      const before = findPool().spec.configuration?.name;
+      const start = time.now();
+      for (let step = 0; findPool().spec.configuration?.name === before; step += 1) {
+        if (time.now() - start > 60_000) throw new Error('nothing was rendered in a minute');
+        meanwhile(step);
+        await pass(100);
+      }
+      return time.now() - start;
+    },
+  };
+}
+
+describe('edits', () => {
+  it('that come at once, a hundred of them, make one rendered config', async () => {
+    const pool = await startPool();
+    await pool.untilRendered();
+    for (let number = 0; number < FILES; number += 1) {
+      pool.edit(number, 'second');
+      await pool.pass(10);
+    }
+    await pool.untilRendered();
+    await pool.pass(4000);
+    expect(pool.renderedCount()).toBe(2);
+  });
+
+  it('of the pool and of its MachineConfigs that come together make one rendered config', async () => {
+    const pool = await startPool();
+    await pool.untilRendered();
+    pool.selectMore();
+    await pool.pass(50);
+    pool.edit(0, 'second');
+    await pool.untilRendered();
+    await pool.pass(4000);
+    expect(pool.renderedCount()).toBe(2);
+  });
+
+  it('without end are rendered all the same, after three seconds', async () => {
+    const pool = await startPool();
+    await pool.untilRendered();
+    const ms = await pool.untilRendered((step) => pool.edit(0, `text ${step}`));
+    expect(ms).toBeGreaterThan(2000);
+    expect(ms).toBeLessThan(5000);
+  });
+});
+
+describe('one edit', () => {
+  it('is not felt to wait', async () => {
+    const pool = await startPool();
+    await pool.untilRendered();
+    pool.edit(0, 'second');
+    expect(await pool.untilRendered()).toBeLessThan(1000);
+  });
+
+  it('does not wait for a pool that reports of its machines all the time', async () => {
+    const pool = await startPool();
+    await pool.untilRendered();
+    await pool.pass(1000);
+    pool.edit(0, 'second');
+    expect(await pool.untilRendered((step) => pool.report(step))).toBeLessThan(1000);
+  });
+});
+
+it('a pool that has nothing yet is rendered at once, whatever else changes: its machines wait for it', async () => {
+  const pool = await startPool();
+  expect(await pool.untilRendered((step) => pool.edit(0, `text ${step}`))).toBeLessThan(1000);
+});
