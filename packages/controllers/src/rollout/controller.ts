@@ -31,7 +31,6 @@ import {
   type Gates,
   type Metrics,
   type Next,
-  type Read,
   type Stored,
 } from '@slipway/kube';
 import { Gauge } from 'prom-client';
