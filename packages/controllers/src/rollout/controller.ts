@@ -31,13 +31,19 @@ import {
   type Gates,
   type Metrics,
   type Next,
-  type Read,
   type Stored,
 } from '@slipway/kube';
 import { Gauge } from 'prom-client';
 import { osStreamsGate, pinnedImagesGate, pinsImages, usesStreams } from '../feature-gates.ts';
 import { createFleetViews, type FleetView } from '../fleet-index.ts';
-import { everyPool, fleetNodes, osImageStreamSource, poolStreamInput, renderedMachineConfigs } from '../sources.ts';
+import {
+  everyPool,
+  fleetNodes,
+  osImageStreamSource,
+  poolNames,
+  poolStreamInput,
+  renderedMachineConfigs,
+} from '../sources.ts';
 import { type AnnotationPatch, decisionPatch, GIVE_AT_ONCE, giveTargets, requestPatch } from './assign-targets.ts';
 import { renderProblemOf, tellOfDecision, writeStatus } from './write-status.ts';
 
@@ -189,8 +195,6 @@ const configsOf = (pool: Pool, { read }: Context): ReadonlySet<string> =>
       .filter(({ metadata }) => metadata.labels?.[poolLabel] === pool.metadata.name)
       .map(({ metadata }) => metadata.name),
   );
-
-const poolNames = (read: Read): string[] => [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);
 
 /** By the names that dashboards and alerts for such fleets ask for. */
 interface RolloutMetrics {

@@ -6,7 +6,7 @@ import {
   singletonName,
   stopRolloutsAnnotation,
 } from '@slipway/api';
-import { anyVersion, type Client, isKubeError, type Stored } from '@slipway/kube';
+import { anyVersion, type Client, isKubeError, retryOnConflict, type Stored } from '@slipway/kube';
 import { readPool, writerOf } from '../cli/cluster.ts';
 
 export interface Changed {
@@ -19,21 +19,17 @@ export interface Changed {
 const MAX_TRIES = 5;
 
 /** Writes what `change` says of the pool as it is; null: nothing. */
-export async function changePool(
+export function changePool(
   client: Client,
   name: string,
   change: (pool: Stored<MachineConfigPool>) => object | null,
 ): Promise<Changed> {
-  for (let tries = 1; ; tries += 1) {
+  return retryOnConflict(async () => {
     const before = await readPool(client, name);
     const body = change(before);
     if (body === null) return { before, after: before };
-    try {
-      return { before, after: await writerOf(client).patch(machineConfigPools, before, body) };
-    } catch (error) {
-      if (tries >= MAX_TRIES || !isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
-    }
-  }
+    return { before, after: await writerOf(client).patch(machineConfigPools, before, body) };
+  }, MAX_TRIES);
 }
 
 export interface Brakes {
