@@ -1,7 +1,6 @@
 import { clusterVersions, featureGates as featureGateObjects, singletonName } from '@slipway/api';
 import { featureGates, type FeatureGateSettings, type ResolvedGates, resolveFeatureGates } from '@slipway/fleet';
 import {
-  type ControllerDef,
   createInformer,
   type Gates,
   type Informer,
@@ -87,17 +86,6 @@ function watchOne<T extends KubeObject>(
 export const osStreamsGate = 'OSStreams';
 
 export const usesStreams = (gates: Gates | undefined): boolean => gates?.isOn(osStreamsGate) === true;
-
-/** Wakes these keys when a gate is turned. */
-export function listenToGates(gates: Gates | undefined, keys: () => Iterable<string>): Pick<ControllerDef, 'listen'> {
-  if (gates === undefined) return {};
-  return {
-    listen: (wake) =>
-      gates.onChange(() => {
-        for (const key of keys()) wake(key);
-      }),
-  };
-}
 
 export const pinnedImagesGate = 'PinnedImages';
 

@@ -24,7 +24,7 @@ import {
   type StepOptions,
   type WantedNode,
 } from '@slipway/fleet/hosts';
-import { type Context, isKubeError, type Resource, type Stored } from '@slipway/kube';
+import { type Context, type Resource, retryOnConflict, type Stored } from '@slipway/kube';
 import { isIronicError } from './ironic/ironic-error.ts';
 import type { HostMetrics } from './report.ts';
 
@@ -166,16 +166,13 @@ async function replaceAnnotation<T extends BareMetalHost | DataImage>(
   { client, write }: Context,
 ): Promise<void> {
   const before = object.metadata.annotations?.[name];
-  let seen: Stored<T> | undefined = object;
-  for (let tries = 1; seen !== undefined && seen.metadata.annotations?.[name] === before; tries += 1) {
-    try {
-      await write.patch(resource, seen, annotated(name, value));
-      return;
-    } catch (error) {
-      if (tries === MAX_TRIES || !isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
-      seen = await client.find(resource, object.metadata);
-    }
-  }
+  let known: Stored<T> | undefined = object;
+  await retryOnConflict(async () => {
+    const current = known ?? (await client.find(resource, object.metadata));
+    known = undefined;
+    if (current === undefined || current.metadata.annotations?.[name] !== before) return;
+    await write.patch(resource, current, annotated(name, value));
+  }, MAX_TRIES);
 }
 
 async function call(step: Call, scene: Scene): Promise<CallOutcome> {
