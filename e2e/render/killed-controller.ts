@@ -1,8 +1,7 @@
 // A controller that is killed for good at one of its writes: `killed-controller.ts KUBECONFIG NUMBER before|after`.
 // The kill is the kernel's: nothing of the process runs any more, no handler, no flush.
 import {
-  builtInController,
-  defaultPoolsController,
+  builtInControllers,
   rolloutController,
   remoteContentController,
   renderController,
@@ -44,8 +43,7 @@ function killing(transport: Transport): Transport {
 const log = createLog({ name: 'killed', level: 'warn', pretty: false, write: (line) => process.stderr.write(line) });
 const client = createClient(killing(createTransport(await loadKubeconfig([kubeconfig]))));
 const controllers = [
-  defaultPoolsController,
-  builtInController({ controllerVersion }),
+  ...builtInControllers({ controllerVersion }),
   remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] } }),
   renderController({ namespace, controllerVersion }),
   renderedConfigsController({ keep: 3 }),

@@ -10,6 +10,12 @@ import {
 import { type ControllerDef, done } from '@slipway/kube';
 import { givenMachineConfigs } from './sources.ts';
 
+/** What this program brings: the pools master and worker, and MachineConfigs for all pools. */
+export const builtInControllers = (options: BuiltInOptions): ControllerDef[] => [
+  defaultPoolsController,
+  builtInController(options),
+];
+
 const nameFor = (role: string): string => `00-${role}`;
 
 /** Keeps the operator's own MachineConfigs as this program brings them. */
@@ -50,7 +56,7 @@ function isAsWanted(found: Partial<BuiltInMachineConfig>, target: BuiltInMachine
 const everyPool = 'default-pools';
 
 /** Sees to it that the pools master and worker exist. Never changes one that does. */
-export const defaultPoolsController: ControllerDef = {
+const defaultPoolsController: ControllerDef = {
   name: 'default-pools',
   reads: [{ resource: machineConfigPools, as: 'metadata', keysOf: () => [everyPool] }],
   owns: [{ resource: machineConfigPools }],

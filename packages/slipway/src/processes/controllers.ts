@@ -2,11 +2,10 @@
 import type { Server } from 'node:http';
 import {
   bootImagesControllers,
-  builtInController,
+  builtInControllers,
   certificatesController,
   createIronic,
   dataImagesController,
-  defaultPoolsController,
   drainController,
   machineConfigNodesController,
   osStreamsControllers,
@@ -92,8 +91,7 @@ function controllersOf(
   const firstBoot = { ...settings, namespace, serverHosts: settings.serverHost, tokens: settings.stubTokens };
   const { machineApiNamespace, clusterApiNamespace } = firstBootOptions(firstBoot);
   return [
-    defaultPoolsController,
-    builtInController({ controllerVersion: version, daemonImage }),
+    ...builtInControllers({ controllerVersion: version, daemonImage }),
     remoteContentController({ namespace, hosts }),
     renderController({ namespace, controllerVersion: version, osImages, releaseImage, gates }),
     renderedConfigsController({ keep: keepRendered }),
