@@ -23,14 +23,14 @@ const LIMITS: Readonly<Record<MeasureName, Limit>> = {
   'cross-job imports': { most: 0, state: 'held', before: 33 },
   'folder cycles': { most: 0, state: 'held', before: 3 },
   'folder cycles elsewhere': { most: 0, state: 'held', before: 2 },
-  'CLI files importing controllers': { most: 1, state: 'not yet', before: 31 },
+  'CLI files importing controllers': { most: 1, state: 'held', before: 31 },
   'names that the CLI imports from controllers': { most: 20, state: 'once', before: 111 },
   'small single-importer files': { most: 20, state: 'once', before: 136 },
   'small files beside their only importer': { most: 20, state: 'held', before: 108 },
   // A quarter of what there was.
-  'duplicates of 8 lines or more': { most: 7, state: 'not yet', before: 29 },
-  'raw client.patch': { most: 0, state: 'not yet', before: 38 },
-  'raw client.create, apply and delete': { state: 'once', before: 39 },
+  'duplicates of 8 lines or more': { most: 7, state: 'held', before: 29 },
+  'raw client.patch': { most: 0, state: 'held', before: 38 },
+  'raw client.create, apply and delete': { most: 0, state: 'held', before: 39 },
 };
 
 export type Verdict = 'ok' | 'not yet' | 'BROKEN' | '';

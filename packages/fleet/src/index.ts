@@ -68,7 +68,7 @@ export { type PlannedConfig, planUpdate, rollbackOf, type UpdateRequest } from '
 export type { NodeDisruptionPolicy } from './update/policy.ts';
 export { addTolerated, type ValidationOverrides } from './update/irreconcilable.ts';
 export type * from './update/update-plan.ts';
-export { type ChosenPool, isControlPlanePool, isMember, poolOf } from './pool-of.ts';
+export { type ChosenPool, isControlPlanePool, isMember, missingPools, poolOf } from './pool-of.ts';
 export {
   readRenderedFrom,
   type RenderedConfigFacts,
@@ -201,7 +201,6 @@ export {
   summaryOf,
 } from './pinned-images/pool-summary.ts';
 export { isManaged, type KubeObject, MANAGED_BY_SLIPWAY, managedByLabel, type Stored } from './kube-object.ts';
-export { missingPools } from './missing-pools.ts';
 export { type NodePins, pinNodeOf, type PinPhase, progressOf } from './pinned-images/node-pins.ts';
 export {
   clusterImages,
@@ -218,5 +217,9 @@ export {
   unpackSnapshot,
 } from './render/pack-snapshot.ts';
 export { osMajorOf } from './os-streams/os-major.ts';
-export { type FirstBootOptions, firstBootOptions, type FirstBootSettings } from './first-boot/options.ts';
-export { serverAddress } from './first-boot/server-address.ts';
+export {
+  type FirstBootOptions,
+  firstBootOptions,
+  type FirstBootSettings,
+  serverAddress,
+} from './first-boot/options.ts';

@@ -1,6 +1,6 @@
-import type { MachineConfigPool } from '@slipway/api';
+import { type MachineConfigPool, machineConfigPoolKind, machineConfigPools, validate } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { poolOf } from './pool-of.ts';
+import { missingPools, poolOf } from './pool-of.ts';
 
 const role = (name: string): string => `node-role.kubernetes.io/${name}`;
 
@@ -63,5 +63,31 @@ describe('poolOf', () => {
     const selector = { matchExpressions: [{ key: 'rack', operator: 'In', values: ['a', 'b'] }] };
     const labels = { ...node('worker').labels, rack: 'b' };
     expect(poolOf({ name: 'n1', labels }, [...pools, pool('racks', selector)])).toEqual({ ok: true, pool: 'racks' });
+  });
+});
+
+describe('missingPools', () => {
+  it.each([
+    [[], ['master', 'worker']],
+    [['worker'], ['master']],
+    [['infra', 'master'], ['worker']],
+    [['master', 'worker', 'infra'], []],
+  ])('of a cluster with the pools %j are %j', (existing, missing) => {
+    expect(missingPools(existing).map((pool) => pool.metadata.name)).toEqual(missing);
+  });
+
+  it('are valid pools that select their role', () => {
+    for (const pool of missingPools([])) {
+      expect(
+        validate(machineConfigPoolKind, {
+          apiVersion: `${machineConfigPools.group}/${machineConfigPools.version}`,
+          kind: 'MachineConfigPool',
+          ...pool,
+        }),
+      ).toMatchObject({ ok: true });
+      expect(pool.spec.machineConfigSelector).toEqual({
+        matchLabels: { 'machineconfiguration.openshift.io/role': pool.metadata.name },
+      });
+    }
   });
 });

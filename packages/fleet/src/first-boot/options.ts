@@ -1,7 +1,7 @@
-import { defaultNamespace } from '@slipway/api';
-import { FirstBootError } from '../errors.ts';
+import { defaultNamespace, type Infrastructure } from '@slipway/api';
 import type { Lifetime } from '@slipway/base/certificates';
-import { bareHost, isHost } from '@slipway/base/host-name';
+import { bareHost, isHost, urlHost } from '@slipway/base/host-name';
+import { FirstBootError } from '../errors.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -124,4 +124,39 @@ const seconds = (ms: number): string => `${ms / 1000} s`;
 function positive(option: string, ms: number): number {
   if (Number.isFinite(ms) && ms >= 1000) return ms;
   throw new FirstBootError('SLW_FIRST_BOOT_OPTIONS', `${option}: expected at least 1 s, found ${seconds(ms)}`);
+}
+
+/** Where machines find the machine config server. */
+export interface ServerAddress {
+  /** `https://host:port`, as it stands in stubs. */
+  url: string;
+  /** DNS names and addresses for the server's certificate. */
+  hosts: string[];
+}
+
+const port = 22623;
+
+/** The wanted address, else the platform's; undefined where neither is known. */
+export function serverAddress(
+  { serverUrl, serverHosts }: { serverUrl: string | undefined; serverHosts: readonly string[] },
+  infrastructure: Infrastructure | undefined,
+): ServerAddress | undefined {
+  const platform = platformHosts(infrastructure);
+  const [first] = platform;
+  const url = serverUrl ?? (first === undefined ? undefined : `https://${urlHost(first)}:${port}`);
+  if (url === undefined) return undefined;
+  return { url, hosts: [...new Set([bareHost(new URL(url).hostname), ...platform, ...serverHosts])] };
+}
+
+/**
+ * Where the platform has an address for its API server, that comes first: the name is then known only to a resolver
+ * on the nodes, which a machine does not have at its first boot.
+ */
+function platformHosts(infrastructure: Infrastructure | undefined): string[] {
+  const { apiServerInternalURI = '', platformStatus = {} } = infrastructure?.status ?? {};
+  const addresses = Object.values(platformStatus).flatMap((each) =>
+    typeof each === 'object' && 'apiServerInternalIPs' in each ? (each.apiServerInternalIPs ?? []) : [],
+  );
+  const name = URL.canParse(apiServerInternalURI) ? bareHost(new URL(apiServerInternalURI).hostname) : '';
+  return [...addresses, name].filter(isHost);
 }

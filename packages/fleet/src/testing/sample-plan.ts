@@ -8,12 +8,12 @@ import {
   roleLabel,
 } from '@slipway/api';
 import { builtInMachineConfigs } from '../first-boot/built-in.ts';
-import { missingPools } from '../missing-pools.ts';
 import type { Streams } from '../os-streams/available.ts';
 import { type AppliedManifests, applyManifests } from '../plan/apply-manifests.ts';
 import type { FleetPlan, FleetState, Machines, PoolPlan } from '../plan/fleet-plan.ts';
 import { planFleet } from '../plan/plan-fleet.ts';
 import { configNow } from '../plan/pool-config.ts';
+import { missingPools } from '../pool-of.ts';
 import { readMachineConfig } from '../render/input.ts';
 import { type DecidedFleet, decideFleet } from '../rollout/decide-fleet.ts';
 
