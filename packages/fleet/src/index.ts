@@ -63,6 +63,7 @@ export { diskOf } from './disk/disk-of.ts';
 export * from './disk/disk-plan.ts';
 export { HIDDEN, isSecretFile, maskedDiff, maskField, type Masking } from './masking.ts';
 export { explain, type Explained, type ExplainedField } from './explain.ts';
+export { needsReboot } from './update/actions.ts';
 export { splitArguments } from './update/settings.ts';
 export { type PlannedConfig, planUpdate, rollbackOf, type UpdateRequest } from './update/plan-update.ts';
 export type { NodeDisruptionPolicy } from './update/policy.ts';

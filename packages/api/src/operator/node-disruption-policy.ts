@@ -34,6 +34,9 @@ const systemdUnitName = (description: string) =>
 
 const actionTypes = ['Reboot', 'Drain', 'Reload', 'Restart', 'DaemonReload', 'None'] as const;
 
+/** What a policy can ask for. */
+export type DisruptionAction = (typeof actionTypes)[number];
+
 const explanation =
   'What to do: None, Drain (move the pods away), Reload or Restart a unit, DaemonReload (let systemd read its units again) or Reboot.';
 

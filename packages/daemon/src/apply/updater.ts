@@ -1,7 +1,7 @@
 // Brings a machine from one config to another, or back, and goes on where it was cut off. Whatever happens, the machine ends
 // exactly old or exactly new, and the result says which.
 import { listNames } from '@slipway/base/text';
-import type { NodeAction } from '@slipway/fleet';
+import { needsReboot, type NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
 import { type Problem, problemOf, withMore } from '../problem.ts';
@@ -134,7 +134,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
     if (problem !== null) return goBack(journal, problem);
     await tell({ step: 'files', text: `the disk is as ${journal.to.name} has it` });
     if (journal.oldOS !== null) await tell({ step: 'os', text: 'the OS is staged for the next boot' });
-    return needsReboot(journal) ? reboot(journal) : tellServices(journal);
+    return needsReboot(journal.actions) ? reboot(journal) : tellServices(journal);
   }
 
   async function reboot(journal: OpenJournal): Promise<UpdateResult> {
@@ -205,7 +205,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
     ]);
     if (failed !== null) return stuckOnTheWayBack(journal, failed, problem);
     if (!hasRun) return returned(journal, problem);
-    if (needsReboot(journal)) return rebootBack(journal, problem);
+    if (needsReboot(journal.actions)) return rebootBack(journal, problem);
     return returned(journal, await tellServicesAgain(journal, problem));
   }
 
@@ -271,8 +271,4 @@ function haveSeenNew(records: readonly LogRecord[], bootId: string): boolean {
   const begun = records.find((record) => record.state === 'changing');
   const isBooted = begun !== undefined && begun.bootId !== bootId;
   return isBooted || records.some(({ state }) => state === 'changed');
-}
-
-function needsReboot({ actions }: Journal): boolean {
-  return actions.some(({ type }) => type === 'Reboot');
 }

@@ -1,5 +1,5 @@
 // What the cluster is told about a node at one moment.
-import type { Change, Irreconcilable, NodeAction, UpdatePlan } from '@slipway/fleet';
+import { type Change, type Irreconcilable, needsReboot, type NodeAction, type UpdatePlan } from '@slipway/fleet';
 
 /** In the order in which an update goes through them. Those that an update does not need are left out. */
 export const phases = [
@@ -65,7 +65,7 @@ export interface NodeSnapshot {
 }
 
 export function scopeOf(plan: UpdatePlan): UpdateScope {
-  const reboot = plan.actions.some(({ type }) => type === 'Reboot');
+  const reboot = needsReboot(plan.actions);
   return {
     target: plan.to,
     drain: plan.needsDrain,

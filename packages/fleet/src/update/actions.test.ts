@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { combineActions, needsDrain } from './actions.ts';
+import { combineActions, needsDrain, needsReboot } from './actions.ts';
 import { actionsIn } from './testing/sample-plan.ts';
 import type { NodeAction } from './update-plan.ts';
 
@@ -18,6 +18,12 @@ describe('what several items ask for', () => {
       rule: 'has the drain first and systemd told before services are',
       asked: [['Restart a', 'DaemonReload', 'Drain']],
       actions: ['Drain', 'DaemonReload', 'Restart a'],
+      drain: true,
+    },
+    {
+      rule: 'has each of them once, whoever asks first',
+      asked: [['DaemonReload'], ['Drain'], ['DaemonReload', 'Drain']],
+      actions: ['Drain', 'DaemonReload'],
       drain: true,
     },
     {
@@ -61,5 +67,6 @@ describe('what several items ask for', () => {
     const combined = combineActions(causes);
     expect(actionsIn({ actions: combined })).toEqual(actions);
     expect(needsDrain(combined)).toBe(drain);
+    expect(needsReboot(combined)).toBe(actions.includes('Reboot'));
   });
 });

@@ -1,53 +1,40 @@
 // One list of actions out of what each item asks for, the same whatever the order of the items.
 import type { NodeAction, Cause } from './update-plan.ts';
 
+interface Effect {
+  /** Actions of a lower turn come first. Units share one: they have an order of their own. */
+  readonly turn: number;
+  readonly takesPodsAway: boolean;
+  /** After it everything is started anew, so nothing else has to be done. */
+  readonly reboots: boolean;
+}
+
+const effects: Readonly<Record<NodeAction['type'], Effect>> = {
+  Drain: { turn: 0, takesPodsAway: true, reboots: false },
+  DaemonReload: { turn: 1, takesPodsAway: false, reboots: false },
+  Reload: { turn: 2, takesPodsAway: false, reboots: false },
+  Restart: { turn: 2, takesPodsAway: false, reboots: false },
+  Reboot: { turn: 3, takesPodsAway: true, reboots: true },
+};
+
 export function combineActions(causes: readonly Pick<Cause, 'actions'>[]): NodeAction[] {
-  let [drains, reloadsSystemd] = [false, false];
-  const restarted = new Set<string>();
-  for (const action of causes.flatMap(({ actions }) => actions)) {
-    switch (action.type) {
-      case 'Reboot':
-        // After it everything is started anew.
-        return [action];
-      case 'Drain':
-        drains = true;
-        break;
-      case 'DaemonReload':
-        reloadsSystemd = true;
-        break;
-      case 'Restart':
-        restarted.add(action.unit);
-        break;
-      case 'Reload':
-        // Of every unit, below.
-        break;
-      default:
-        action satisfies never;
-    }
-  }
-  return [
-    ...(drains ? [{ type: 'Drain' } as const] : []),
-    ...(reloadsSystemd ? [{ type: 'DaemonReload' } as const] : []),
-    ...orderUnits(causes.map(unitsIn)).map((unit) => {
-      // A unit that is restarted reads everything that a reload would let it read.
-      return { type: restarted.has(unit) ? 'Restart' : 'Reload', unit } as const;
-    }),
-  ];
+  const asked = causes.flatMap(({ actions }) => actions);
+  const ofMachine = new Map(asked.flatMap((action) => ('unit' in action ? [] : [[action.type, action]])));
+  const restarted = new Set(asked.flatMap((action) => (action.type === 'Restart' ? [action.unit] : [])));
+  const ofUnits = orderUnits(causes.map(unitsIn)).map((unit) => {
+    // A unit that is restarted reads everything that a reload would let it read.
+    return { type: restarted.has(unit) ? 'Restart' : 'Reload', unit } as const;
+  });
+  const all = [...ofMachine.values(), ...ofUnits].toSorted((a, b) => effects[a.type].turn - effects[b.type].turn);
+  const last = all.at(-1);
+  return last !== undefined && effects[last.type].reboots ? [last] : all;
 }
 
-export const needsDrain = (actions: readonly NodeAction[]): boolean => actions.some(takesPodsAway);
+export const needsDrain = (actions: readonly NodeAction[]): boolean =>
+  actions.some(({ type }) => effects[type].takesPodsAway);
 
-function takesPodsAway({ type }: NodeAction): boolean {
-  switch (type) {
-    case 'Drain':
-    case 'Reboot':
-      return true;
-    case 'DaemonReload':
-    case 'Reload':
-    case 'Restart':
-      return false;
-  }
-}
+export const needsReboot = (actions: readonly NodeAction[]): boolean =>
+  actions.some(({ type }) => effects[type].reboots);
 
 function unitsIn({ actions }: Pick<Cause, 'actions'>): string[] {
   return [...new Set(actions.flatMap((action) => ('unit' in action ? [action.unit] : [])))];

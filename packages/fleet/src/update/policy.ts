@@ -123,9 +123,7 @@ function actionOf({ type, reload, restart }: PolicyAction): NodeAction[] {
       return [reload === undefined ? { type: 'Reboot' } : { type, unit: reload.serviceName }];
     case 'Restart':
       return [restart === undefined ? { type: 'Reboot' } : { type, unit: restart.serviceName }];
-    case 'Drain':
-    case 'DaemonReload':
-    case 'Reboot':
+    default:
       return [{ type }];
   }
 }

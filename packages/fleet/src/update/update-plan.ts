@@ -1,5 +1,6 @@
 // What an update does to a machine, as plain data: for a daemon to carry out, for a command and a page to show.
 // Contents and password hashes are not in it: who carries it out takes them from the config, by path.
+import type { DisruptionAction } from '@slipway/api';
 import type { updateErrors } from '../errors.ts';
 import type { Owner } from '../disk/disk-plan.ts';
 
@@ -143,9 +144,12 @@ export interface Irreconcilable {
   readonly message: string;
 }
 
+type UnitAction = 'Reload' | 'Restart';
+
+/** All that a policy can ask for: what is new there does not compile until it is planned, shown and carried out. */
 export type NodeAction =
-  | { readonly type: 'Drain' | 'DaemonReload' | 'Reboot' }
-  | { readonly type: 'Reload' | 'Restart'; readonly unit: string };
+  | { readonly type: Exclude<DisruptionAction, UnitAction | 'None'> }
+  | { readonly type: UnitAction; readonly unit: string };
 
 /** What a policy has an entry for, or what always costs a reboot. */
 export interface ChangedItem {

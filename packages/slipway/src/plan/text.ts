@@ -1,6 +1,6 @@
 // A plan for people.
 import { count } from '@slipway/base/text';
-import type { Cause, NodeAction } from '@slipway/fleet';
+import { type Cause, needsReboot, type NodeAction } from '@slipway/fleet';
 import {
   type FleetPlan,
   type NodeGroup,
@@ -142,7 +142,7 @@ function causeText({ item, actions, because }: Cause): string {
 }
 
 function rankOf({ actions }: Cause): number {
-  if (actions.some(({ type }) => type === 'Reboot')) return 0;
+  if (needsReboot(actions)) return 0;
   return actions.length === 0 ? 2 : 1;
 }
 
