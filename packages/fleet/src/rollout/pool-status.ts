@@ -29,12 +29,21 @@ export const goesWhenUnused = (type: string): boolean =>
 /** Fields of the status that must go when they are no longer reported. */
 export const fieldsWhileInUse = ['osImageStream', 'poolSynchronizersStatus'] as const;
 
-export interface PoolCondition {
-  readonly type: keyof typeof poolConditions;
+type ConditionType = keyof typeof poolConditions;
+
+export interface PoolCondition<Type extends ConditionType = ConditionType> {
+  readonly type: Type;
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
 }
+
+/** Null: it is not in use. What is said to be reported always has no null: one that goes missing would stay as it was last. */
+type Conditions = {
+  readonly [Type in ConditionType]:
+    | PoolCondition<Type>
+    | ((typeof poolConditions)[Type] extends 'always' ? never : null);
+};
 
 export interface PoolStatus {
   readonly observedGeneration: number;
@@ -97,11 +106,9 @@ export function poolStatusOf(given: PoolStatusInput): PoolStatus {
     osImageStream: stream === null ? undefined : { name: stream },
     poolSynchronizersStatus: (input.pins?.synchronizers.length ?? 0) === 0 ? undefined : input.pins?.synchronizers,
     ...counts,
-    conditions: [
-      ...conditionsOf(input, isUpdated(counts) && decision.target !== null),
-      ...streamConditions(input, stream),
-      ...pinConditions(input),
-    ],
+    conditions: Object.values(conditionsOf(input, isUpdated(counts) && decision.target !== null, stream)).filter(
+      (each) => each !== null,
+    ),
   };
 }
 
@@ -116,19 +123,22 @@ function streamIn(configuration: Configuration | undefined, osStream: PoolStream
   return configuration?.name === undefined ? null : (osStream?.streamOf(configuration.name) ?? null);
 }
 
-function streamConditions({ pool, osStream }: PoolStatusInput, runs: string | null): PoolCondition[] {
-  if (osStream === undefined) return [];
+function streamDeprecated(
+  { pool, osStream }: PoolStatusInput,
+  runs: string | null,
+): PoolCondition<'OSStreamDeprecated'> | null {
+  if (osStream === undefined) return null;
   const { status, reason, message } = poolDeprecation(
     { pool: pool.name, tracked: osStream.tracked, runs },
     osStream.streams,
   );
-  return [condition('OSStreamDeprecated', status === 'True', reason, message)];
+  return condition('OSStreamDeprecated', status === 'True', reason, message);
 }
 
-function pinConditions({ pins }: PoolStatusInput): PoolCondition[] {
-  if (pins === undefined) return [];
+function pinsDegraded({ pins }: PoolStatusInput): PoolCondition<'PinnedImageSetsDegraded'> | null {
+  if (pins === undefined) return null;
   const { reason, message } = pins.degraded;
-  return [condition('PinnedImageSetsDegraded', message !== '', reason, message)];
+  return condition('PinnedImageSetsDegraded', message !== '', reason, message);
 }
 
 type Counts = Omit<
@@ -176,27 +186,29 @@ const reference = (name: string): Configuration => ({
   name,
 });
 
-function conditionsOf(input: PoolStatusInput, updated: boolean): PoolCondition[] {
+function conditionsOf(input: PoolStatusInput, updated: boolean, stream: string | null): Conditions {
   const { decision, nodes, renderProblem } = input;
   const failing = degradedMessage(nodes.filter(isFailing));
-  return [
-    updated
+  return {
+    Updated: updated
       ? condition('Updated', true, 'AllMachinesUpdated', updatedMessage(decision))
       : condition('Updated', false, 'NotAllMachinesUpdated', ''),
-    updating(input, updated),
-    condition('NodeDegraded', failing !== '', failing === '' ? 'AsExpected' : 'MachinesFailed', failing),
-    condition(
+    Updating: updating(input, updated),
+    NodeDegraded: condition('NodeDegraded', failing !== '', failing === '' ? 'AsExpected' : 'MachinesFailed', failing),
+    RenderDegraded: condition(
       'RenderDegraded',
       renderProblem !== null,
       renderProblem?.reason ?? 'AsExpected',
       renderProblem?.message ?? '',
     ),
-    degradedBy(input, failing),
-  ];
+    Degraded: degradedBy(input, failing),
+    OSStreamDeprecated: streamDeprecated(input, stream),
+    PinnedImageSetsDegraded: pinsDegraded(input),
+  };
 }
 
 /** What of this holds is told together, and the first of it gives the reason. */
-function degradedBy({ renderProblem, decision, pins }: PoolStatusInput, failing: string): PoolCondition {
+function degradedBy({ renderProblem, decision, pins }: PoolStatusInput, failing: string): PoolCondition<'Degraded'> {
   const findings: Problem[] = [
     ...(renderProblem === null ? [] : [renderProblem]),
     ...(decision.phase === 'halted' ? [{ reason: reasons.halted, message: decision.summary }] : []),
@@ -218,7 +230,12 @@ function degradedBy({ renderProblem, decision, pins }: PoolStatusInput, failing:
 const updatedMessage = ({ target, state, summary }: RolloutDecision): string =>
   `All nodes are updated with MachineConfig ${target}${state === null || state.hold === null ? '' : `. ${summary}`}`;
 
-const condition = (type: PoolCondition['type'], holds: boolean, reason: string, message: string): PoolCondition => ({
+const condition = <Type extends ConditionType>(
+  type: Type,
+  holds: boolean,
+  reason: string,
+  message: string,
+): PoolCondition<Type> => ({
   type,
   status: holds ? 'True' : 'False',
   reason,
@@ -250,7 +267,7 @@ const reasons = {
 } as const satisfies Readonly<Record<RolloutDecision['phase'], string>>;
 
 /** As users know it: a pool that is paused does not update, whatever its machines have; one with a machine out of service does. */
-function updating(input: PoolStatusInput, updated: boolean): PoolCondition {
+function updating(input: PoolStatusInput, updated: boolean): PoolCondition<'Updating'> {
   const { phase } = input.decision;
   const notes = (input.problems ?? []).map(({ code, message }) => `${message} (${code})`);
   const message = [...(updated ? [] : whatHappens(input)), ...notes].join('. ');
