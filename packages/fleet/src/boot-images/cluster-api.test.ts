@@ -62,7 +62,7 @@ describe('the template of machines', () => {
     [
       'a kind that we do not know',
       specOf({ apiGroup: group, kind: 'OwnMachineTemplate', name: 'a' }),
-      /kind: expected one of AWSMachineTemplate.*found "OwnMachineTemplate"/,
+      /kind: expected one of .*AWSMachineTemplate.*found "OwnMachineTemplate"/,
     ],
     [
       'no name',
@@ -113,7 +113,7 @@ describe('the version of a template', () => {
   });
 });
 
-const [first] = templateCases;
+const first = templateCases.find(({ name }) => name === 'capi-aws');
 if (first === undefined) throw new Error('no case');
 const template = machineTemplateOf(first);
 const spec: JsonObject = { ...first.spec, ami: { id: 'ami-new' } };
