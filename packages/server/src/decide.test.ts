@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Asked, checkToken, decide, parseAccept, routeOf, type Rules } from './decide.ts';
 
-const nothing: Asked = {
-  method: 'GET',
-  url: '/config/worker',
-  accept: undefined,
-  authorization: undefined,
-  contentLength: undefined,
-  transferEncoding: undefined,
-};
+const nothing: Asked = { method: 'GET', url: '/config/worker', headers: {} };
 const rules: Rules = { allowAnonymous: false, behind: false, now: Date.parse('2026-01-02T00:00:00Z') };
 const token = (text: string, expires: string) => ({ token: text, created: '2026-01-01T00:00:00Z', expires });
 const inputs = {
@@ -27,13 +20,13 @@ describe('a request', () => {
   it.each<[string, Partial<Asked>, Partial<Rules>, object]>([
     [
       'with a valid token is answered',
-      { authorization: valid },
+      { headers: { authorization: valid } },
       {},
       { to: 'config', pool: 'worker', access: 'token', version: '2.2.0', form: 'plain' },
     ],
     [
       'for a pool without a config is looked up too',
-      { url: '/config/infra', authorization: 'Bearer infra' },
+      { url: '/config/infra', headers: { authorization: 'Bearer infra' } },
       {},
       { to: 'config', pool: 'infra' },
     ],
@@ -43,22 +36,22 @@ describe('a request', () => {
       {},
       { status: 401, code: 'SLW_SERVER_TOKEN', headers: { 'www-authenticate': 'Bearer' } },
     ],
-    ['with the token of another pool is refused', { authorization: 'Bearer infra' }, {}, { status: 401 }],
+    ['with the token of another pool is refused', { headers: { authorization: 'Bearer infra' } }, {}, { status: 401 }],
     [
       'with an expired token is refused',
-      { authorization: 'Bearer old' },
+      { headers: { authorization: 'Bearer old' } },
       {},
       { status: 401, message: expect.stringContaining('has expired') },
     ],
     [
       'with an expired token is refused though we may be behind',
-      { authorization: 'Bearer old' },
+      { headers: { authorization: 'Bearer old' } },
       { behind: true },
       { status: 401 },
     ],
     [
       'with a token we may not know yet comes back',
-      { authorization: 'Bearer newer' },
+      { headers: { authorization: 'Bearer newer' } },
       { behind: true },
       { status: 503, headers: { 'retry-after': '5' } },
     ],
@@ -70,13 +63,13 @@ describe('a request', () => {
     ],
     [
       'with an expired token is answered where none is needed',
-      { authorization: 'Bearer old' },
+      { headers: { authorization: 'Bearer old' } },
       { allowAnonymous: true },
       { to: 'config', access: 'anonymous' },
     ],
     [
       'for an unknown pool is refused',
-      { url: '/config/none', authorization: valid },
+      { url: '/config/none', headers: { authorization: valid } },
       {},
       { status: 404, code: 'SLW_SERVER_POOL' },
     ],
@@ -84,27 +77,32 @@ describe('a request', () => {
     ['for another path is refused', { url: '/' }, {}, { status: 404, code: 'SLW_SERVER_PATH' }],
     [
       'with another method is refused',
-      { method: 'POST', authorization: valid },
+      { method: 'POST', headers: { authorization: valid } },
       {},
       { status: 405, headers: { allow: 'GET, HEAD' } },
     ],
-    ['with a body is refused', { authorization: valid, contentLength: '1' }, {}, { status: 413 }],
+    ['with a body is refused', { headers: { authorization: valid, 'content-length': '1' } }, {}, { status: 413 }],
     [
       'with a body of unknown length is refused',
-      { authorization: valid, transferEncoding: 'chunked' },
+      { headers: { authorization: valid, 'transfer-encoding': 'chunked' } },
       {},
       { status: 413 },
     ],
-    ['with an empty body is answered', { authorization: valid, contentLength: '0' }, {}, { to: 'config' }],
+    [
+      'with an empty body is answered',
+      { headers: { authorization: valid, 'content-length': '0' } },
+      {},
+      { to: 'config' },
+    ],
     [
       'for a version we do not serve is refused',
-      { authorization: valid, accept: 'application/vnd.coreos.ignition+json;version=4.0.0' },
+      { headers: { authorization: valid, accept: 'application/vnd.coreos.ignition+json;version=4.0.0' } },
       {},
       { status: 400, code: 'SLW_SERVER_VERSION' },
     ],
     [
       'for a version says nothing to who has no token',
-      { accept: 'application/vnd.coreos.ignition+json;version=4.0.0' },
+      { headers: { accept: 'application/vnd.coreos.ignition+json;version=4.0.0' } },
       {},
       { status: 401 },
     ],
@@ -114,7 +112,7 @@ describe('a request', () => {
   });
 
   it('never shows a token in its refusal', () => {
-    const refusal = decide({ ...nothing, authorization: 'Bearer old' }, inputs, rules);
+    const refusal = decide({ ...nothing, headers: { authorization: 'Bearer old' } }, inputs, rules);
     expect(JSON.stringify(refusal)).not.toContain('old');
   });
 });

@@ -1,5 +1,6 @@
 // What a request is for, and whether it may have it: pure.
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { quote } from '@slipway/base/text';
 import type { ProvisioningToken } from '@slipway/fleet';
 import { SPEC_VERSIONS, type SpecVersion } from '@slipway/ignition';
@@ -7,14 +8,7 @@ import type { ServerErrorCode } from './errors.ts';
 import type { Inputs } from './source.ts';
 
 /** What of a request counts. */
-export interface Asked {
-  method: string | undefined;
-  url: string | undefined;
-  accept: string | undefined;
-  authorization: string | undefined;
-  contentLength: string | undefined;
-  transferEncoding: string | undefined;
-}
+export type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
 export interface Rules {
   /** Machines without a valid token are answered too. */
@@ -69,19 +63,19 @@ const refuseRoute = ({ to }: Route): Refusal =>
     ? refuse(405, 'SLW_SERVER_METHOD', `only ${allowedMethods} are answered`, { allow: allowedMethods })
     : refuse(404, 'SLW_SERVER_PATH', 'there is /config/<pool> and /healthz');
 
-const hasBody = ({ contentLength, transferEncoding }: Asked): boolean =>
-  transferEncoding !== undefined || (contentLength ?? '0') !== '0';
+const hasBody = ({ headers }: Asked): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 function decideConfig(
   { pool, form }: Extract<Route, { to: 'config' }>,
-  asked: Asked,
+  { headers }: Asked,
   { pools, tokens }: Pick<Inputs, 'pools' | 'tokens'>,
   rules: Rules,
 ): Refusal | ConfigRequest {
   if (!pools.has(pool)) return refuseUnknownPool(pool, rules);
-  const verdict = checkToken(asked.authorization, tokens.get(pool) ?? [], rules.now);
+  const verdict = checkToken(headers.authorization, tokens.get(pool) ?? [], rules.now);
   if (verdict !== 'valid' && !rules.allowAnonymous) return refuseToken(pool, verdict, rules);
-  const version = parseAccept(asked.accept);
+  const version = parseAccept(headers.accept);
   if (!version.ok) return refuse(400, 'SLW_SERVER_VERSION', version.message);
   return { to: 'config', pool, form, version: version.version, access: verdict === 'valid' ? 'token' : 'anonymous' };
 }

@@ -46,7 +46,7 @@ export function createHandler(options: HandlerOptions): Handler {
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     boundSending(response, limits);
-    const decision = decide(askedBy(request), options.inputs(), {
+    const decision = decide(request, options.inputs(), {
       allowAnonymous: options.allowAnonymous,
       behind: options.isBehind(),
       now: Date.now(),
@@ -104,15 +104,6 @@ export function createHandler(options: HandlerOptions): Handler {
 
   return handle;
 }
-
-const askedBy = ({ method, url, headers }: IncomingMessage): Parameters<typeof decide>[0] => ({
-  method,
-  url,
-  accept: headers.accept,
-  authorization: headers.authorization,
-  contentLength: headers['content-length'],
-  transferEncoding: headers['transfer-encoding'],
-});
 
 const always = { connection: 'close', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
