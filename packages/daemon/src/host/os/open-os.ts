@@ -42,7 +42,7 @@ export async function openOS(
         ? createBootc({ files, attempt, podman, commandLine })
         : createRpmOstree({ attempt, podman, repository, imageTool: 'bootc' }),
   };
-  if (kind !== 'plain') await lendPullSecret(files);
+  if (kind === 'rpm-ostree' || kind === 'bootc') await lendPullSecret(files);
   return { kind, os: { ...open[kind](), ...sameForAll(files, podman) } };
 }
 

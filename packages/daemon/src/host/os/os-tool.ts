@@ -1,8 +1,6 @@
 import type { OSRelease } from './os-release.ts';
 import { majorOf } from './os-release.ts';
 
-export type OSTool = 'bootc' | 'rpm-ostree' | 'plain';
-
 export interface OSToolFacts {
   readonly release: OSRelease;
   readonly hasRpmOstree: boolean;
@@ -21,13 +19,13 @@ export interface OSToolFacts {
 interface Row {
   readonly when: string;
   readonly applies: (facts: OSToolFacts) => boolean;
-  readonly tool: OSTool;
+  readonly tool: string;
 }
 
 const canBootc = ({ bootc }: OSToolFacts): boolean => bootc === 'image' || bootc === 'bootc only';
 
 /** The first row that applies counts. */
-const OS_TOOLS: readonly Row[] = [
+const OS_TOOLS = [
   {
     when: 'only bootc can: there is no rpm-ostree, or the OS is not kept by ostree',
     applies: (facts) => facts.bootc === 'bootc only' || (canBootc(facts) && !facts.hasRpmOstree),
@@ -50,7 +48,9 @@ const OS_TOOLS: readonly Row[] = [
   },
   { when: 'there is rpm-ostree', applies: (facts) => facts.hasRpmOstree, tool: 'rpm-ostree' },
   { when: 'neither: an OS that is not made from images', applies: () => true, tool: 'plain' },
-];
+] as const satisfies readonly Row[];
+
+export type OSTool = (typeof OS_TOOLS)[number]['tool'];
 
 export function chooseOSTool(facts: OSToolFacts): OSTool {
   return OS_TOOLS.find((row) => row.applies(facts))?.tool ?? 'plain';
