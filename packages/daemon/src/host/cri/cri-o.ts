@@ -1,17 +1,10 @@
-// CRI-O by its socket. What speaks gRPC takes some 4 MB: it is loaded with the first call, so that a machine that pins nothing
-// never has it.
+// CRI-O: where it is, and how it is told which images to keep.
 import { posix } from 'node:path';
 import { type Backoff, backoffMs } from '@slipway/base/backoff';
 import { systemClock } from '@slipway/base/clock';
 import { listNames } from '@slipway/base/text';
 import { DaemonError } from '../../errors.ts';
-import {
-  type ContainerRuntime,
-  findUnpinned,
-  type RuntimeDriver,
-  type RuntimeImage,
-  type RuntimeOptions,
-} from '../container-runtime.ts';
+import { type ContainerRuntime, findUnpinned, type RuntimeDriver, type RuntimeOptions } from '../container-runtime.ts';
 import {
   type FileSystem,
   makeDirectories,
@@ -21,21 +14,14 @@ import {
   replaceFile,
 } from '../file-system.ts';
 import { shorten } from '../run-command.ts';
-import { type CalledRuntime, type CallFailure, pullFailure, runtimeFailure } from './call-failure.ts';
+import { createCriCalls, type CriCalls } from './cri-calls.ts';
 
 /** Also known as /var/run/crio/crio.sock, but that goes through a link which may be absolute, and so lead out of a root. */
 const SOCKET = '/run/crio/crio.sock';
 const UNIT = 'crio';
-const VERSION_MS = 10_000;
-/** CRI-O looks at every image of the store, and may be pulling ten others. */
-const STORE_MS = 60_000;
 
-export interface Crio extends ContainerRuntime {
-  /** The connection; the next call makes another one. */
-  close(): Promise<void>;
-}
-
-type Speaking = Awaited<ReturnType<typeof speak>>;
+/** With its connection. */
+export type Crio = ContainerRuntime & CriCalls;
 
 export const crioDriver: RuntimeDriver = {
   isOn: async (files) => (await files.lookAt('/etc/crio')) !== null,
@@ -43,29 +29,7 @@ export const crioDriver: RuntimeDriver = {
 };
 
 export function createCrio({ root, files, reload, socket = posix.join(root, SOCKET) }: RuntimeOptions): Crio {
-  const called: CalledRuntime = { name: 'CRI-O', unit: UNIT, socket };
-  let speaking: Promise<Speaking> | undefined;
-  const open = () => (speaking ??= speak(socket));
-
-  async function ask<T>(what: string, act: (crio: Speaking) => Promise<T>): Promise<T> {
-    const crio = await open();
-    return act(crio).catch((error: unknown) => {
-      throw error instanceof crio.CallError ? runtimeFailure(what, error, called) : error;
-    });
-  }
-
-  async function listImages(signal: AbortSignal): Promise<readonly RuntimeImage[]> {
-    const { images } = await ask('list its images', ({ connection, methods }) =>
-      connection.call(methods.listImages, {}, { withinMs: STORE_MS, signal }),
-    );
-    return images.map(({ id, repoDigests, repoTags, pinned, size }): RuntimeImage => ({
-      id,
-      digests: repoDigests,
-      tags: repoTags,
-      isPinned: pinned,
-      size,
-    }));
-  }
+  const calls = createCriCalls({ name: 'CRI-O', unit: UNIT, socket }, files);
 
   async function readConfiguration(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -74,51 +38,7 @@ export function createCrio({ root, files, reload, socket = posix.join(root, SOCK
     });
   }
 
-  return {
-    ...createCrioPins({ files, images: listImages, reload: readConfiguration }),
-    images: listImages,
-
-    async describe(signal) {
-      const { runtimeName, runtimeVersion } = await ask('tell its version', ({ connection, methods }) =>
-        connection.call(methods.version, {}, { withinMs: VERSION_MS, signal }),
-      );
-      return `${runtimeName} ${runtimeVersion}`;
-    },
-
-    async store(signal) {
-      const what = 'tell where it keeps images';
-      const { imageFilesystems } = await ask(what, ({ connection, methods }) =>
-        connection.call(methods.imageFsInfo, {}, { withinMs: STORE_MS, signal }),
-      );
-      const path = imageFilesystems[0]?.fsId?.mountpoint ?? '';
-      if (path === '') throw runtimeFailure(what, NO_PLACE, called);
-      // Its own figures are of what is used, and not of what is free.
-      return { path, ...(await files.space(path)) };
-    },
-
-    async pull(image, credential, signal) {
-      const { connection, methods, CallError } = await open();
-      const request = { image: { image }, ...(credential && { auth: credential }) };
-      try {
-        await connection.call(methods.pullImage, request, { withinMs: null, signal });
-      } catch (error) {
-        throw error instanceof CallError ? pullFailure(image, error, credential, called) : error;
-      }
-    },
-
-    async close() {
-      const closed = speaking;
-      speaking = undefined;
-      (await closed)?.connection.close();
-    },
-  };
-}
-
-const NO_PLACE: CallFailure = { code: 2, said: 'it named no file system' };
-
-async function speak(socket: string) {
-  const { CallError, connect, methods } = await import('./connection.ts');
-  return { CallError, connection: connect(socket), methods };
+  return { ...calls, ...createCrioPins({ files, images: calls.images, reload: readConfiguration }) };
 }
 
 /** A unit that does not run is a runtime that does not answer; that systemd does not answer is another matter. */

@@ -1,0 +1,85 @@
+// What every container runtime that speaks CRI is asked in the same way, by its socket. What speaks gRPC takes some 4 MB: it is
+// loaded with the first call, so that a machine that pins nothing never has it.
+import type { ContainerRuntime, RuntimeImage } from '../container-runtime.ts';
+import type { FileSystem } from '../file-system.ts';
+import { type CalledRuntime, type CallFailure, pullFailure, runtimeFailure } from './call-failure.ts';
+
+const VERSION_MS = 10_000;
+/** A runtime looks at every image of the store, and may be pulling ten others. */
+const STORE_MS = 60_000;
+
+/** All but pins: each runtime has its own way to be told of those. */
+export interface CriCalls extends Pick<ContainerRuntime, 'describe' | 'images' | 'store' | 'pull'> {
+  /** The connection; the next call makes another one. */
+  close(): Promise<void>;
+}
+
+type Speaking = Awaited<ReturnType<typeof speak>>;
+
+export function createCriCalls(called: CalledRuntime, files: Pick<FileSystem, 'space'>): CriCalls {
+  let speaking: Promise<Speaking> | undefined;
+  const open = () => (speaking ??= speak(called.socket));
+
+  async function ask<T>(what: string, act: (runtime: Speaking) => Promise<T>): Promise<T> {
+    const runtime = await open();
+    return act(runtime).catch((error: unknown) => {
+      throw error instanceof runtime.CallError ? runtimeFailure(what, error, called) : error;
+    });
+  }
+
+  return {
+    async images(signal) {
+      const { images } = await ask('list its images', ({ connection, methods }) =>
+        connection.call(methods.listImages, {}, { withinMs: STORE_MS, signal }),
+      );
+      return images.map(({ id, repoDigests, repoTags, pinned, size }): RuntimeImage => ({
+        id,
+        digests: repoDigests,
+        tags: repoTags,
+        isPinned: pinned,
+        size,
+      }));
+    },
+
+    async describe(signal) {
+      const { runtimeName, runtimeVersion } = await ask('tell its version', ({ connection, methods }) =>
+        connection.call(methods.version, {}, { withinMs: VERSION_MS, signal }),
+      );
+      return `${runtimeName} ${runtimeVersion}`;
+    },
+
+    async store(signal) {
+      const what = 'tell where it keeps images';
+      const { imageFilesystems } = await ask(what, ({ connection, methods }) =>
+        connection.call(methods.imageFsInfo, {}, { withinMs: STORE_MS, signal }),
+      );
+      const path = imageFilesystems[0]?.fsId?.mountpoint ?? '';
+      if (path === '') throw runtimeFailure(what, NO_PLACE, called);
+      // Its own figures are of what is used, and not of what is free.
+      return { path, ...(await files.space(path)) };
+    },
+
+    async pull(image, credential, signal) {
+      const { connection, methods, CallError } = await open();
+      const request = { image: { image }, ...(credential && { auth: credential }) };
+      try {
+        await connection.call(methods.pullImage, request, { withinMs: null, signal });
+      } catch (error) {
+        throw error instanceof CallError ? pullFailure(image, error, credential, called) : error;
+      }
+    },
+
+    async close() {
+      const closed = speaking;
+      speaking = undefined;
+      (await closed)?.connection.close();
+    },
+  };
+}
+
+const NO_PLACE: CallFailure = { code: 2, said: 'it named no file system' };
+
+async function speak(socket: string) {
+  const { CallError, connect, methods } = await import('./connection.ts');
+  return { CallError, connection: connect(socket), methods };
+}
