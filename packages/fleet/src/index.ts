@@ -57,8 +57,13 @@ export {
   serverSecrets,
   untilDue,
 } from './first-boot/provisioning-tokens.ts';
-export { stubOf, type StubRequest } from './first-boot/stub.ts';
-export { firstBootConfig, type JoiningNode, servedConfig } from './first-boot/first-boot-config.ts';
+export {
+  firstBootConfig,
+  type JoiningNode,
+  servedConfig,
+  stubOf,
+  type StubRequest,
+} from './first-boot/first-boot-config.ts';
 export { diskOf } from './disk/disk-of.ts';
 export * from './disk/disk-plan.ts';
 export { HIDDEN, isSecretFile, maskedDiff, maskField, type Masking } from './masking.ts';

@@ -6,7 +6,7 @@ import {
   nodeAnnotations,
   targetConfigAnnotation,
 } from '@slipway/api';
-import { type ConfigOf, encodeContents, parse, type Report, translate } from '@slipway/ignition';
+import { type ConfigOf, encodeContents, encodeDataUrl, parse, type Report, translate } from '@slipway/ignition';
 import { FirstBootError } from '../errors.ts';
 
 /** What a machine needs to become a node of the cluster. */
@@ -112,4 +112,38 @@ const hashLength = 32;
 /** `rendered-<pool>-<32 hex>`: the name of a pool may itself have dashes, so the hash is cut off first. */
 function isRenderedFor(pool: string, name: string): boolean {
   return name.slice(0, -hashLength) === `rendered-${pool}-` && /^[0-9a-f]+$/.test(name.slice(-hashLength));
+}
+
+export interface StubRequest {
+  /** Where machines find the server: `https://api-int.example.com:22623`. */
+  server: string;
+  pool: string;
+  /** PEM: every CA that the server's certificate may come from. */
+  caBundle: string;
+  /** Left out where the server answers everybody. */
+  token?: string | undefined;
+}
+
+/**
+ * What a machine is started with: nothing but where to fetch its config, whom to believe, and the right to ask.
+ * Spec 3.1.0 is the oldest that knows HTTP headers and compressed configs, so the oldest boot images that can use it do.
+ */
+export function stubOf({ server, pool, caBundle, token }: StubRequest): ConfigOf<'3.1.0'> {
+  return {
+    ignition: {
+      version: '3.1.0',
+      config: {
+        merge: [
+          {
+            source: `${server.replace(/\/+$/, '')}/config/${encodeURIComponent(pool)}?compression=gzip`,
+            compression: 'gzip',
+            ...(token === undefined ? {} : { httpHeaders: [{ name: 'Authorization', value: `Bearer ${token}` }] }),
+          },
+        ],
+      },
+      security: {
+        tls: { certificateAuthorities: [{ source: encodeDataUrl(new TextEncoder().encode(caBundle)) }] },
+      },
+    },
+  };
 }
