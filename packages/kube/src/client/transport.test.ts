@@ -1,8 +1,9 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { type Answer, respondJson } from '@slipway/testing/fake-http-server';
+import { makeAuthority } from '@slipway/testing/certificates';
+import { type Answer, respondJson, startFakeServer } from '@slipway/testing/fake-http-server';
 import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startStandInServer, statusBody } from '../testing/stand-in-server.ts';
 import { type Credentials, fixedCredentials } from './credentials.ts';
 import { KubeError, type KubeErrorCode } from './errors.ts';
@@ -11,6 +12,8 @@ import { createTransport, type Request, retryDelay, type TransportOptions } from
 const read: Request = { method: 'GET', path: '/api', retry: 'always', what: 'get Thing a' };
 const write: Request = { method: 'POST', path: '/api', body: { a: 1 }, retry: 'unsent', what: 'create Thing a' };
 const ok = { metadata: {}, ok: true };
+
+afterEach(() => void vi.unstubAllEnvs());
 
 /** Answers in turn; the last one again and again. */
 const inTurn = (...answers: Answer[]): Answer => {
@@ -142,6 +145,19 @@ describe('a write', () => {
     const access = server.access();
     const transport = createTransport({ ...access, server: access.server.replace('http:', 'https:') });
     await expect(transport.json(write)).rejects.toMatchObject({ code: 'SLW_KUBE_TLS' });
+    await transport.close();
+  });
+
+  it('to a server that is not trusted is an error, whatever the environment asks Node to do', async () => {
+    const authority = await makeAuthority();
+    await using server = await startFakeServer(good, { tls: await authority.issue('API server') });
+    const access = { ...(await accessToNobody()), server: server.url };
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const unsure = createTransport(access);
+    await expect(unsure.json(write)).rejects.toMatchObject({ code: 'SLW_KUBE_TLS' });
+    await unsure.close();
+    const transport = createTransport({ ...access, ca: authority.cert });
+    expect(await transport.json(write)).toEqual(ok);
     await transport.close();
   });
 });

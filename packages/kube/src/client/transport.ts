@@ -272,6 +272,8 @@ function streamOf(body: Body, explain: (error: unknown) => unknown): Stream {
 
 function connect(access: ClusterAccess, certificate: ClientCertificate | undefined): Dispatcher {
   const tls = {
+    // Said outright, so that no environment variable turns it off.
+    rejectUnauthorized: true,
     ...(access.ca === undefined ? {} : { ca: access.ca }),
     ...(access.tlsServerName === undefined ? {} : { servername: access.tlsServerName }),
     ...certificate,

@@ -113,7 +113,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
     if (event.type === 'DELETED') emit(store.remove(keyOf(event.object)));
     else put(event.object);
     if (version !== undefined) version = event.object.metadata.resourceVersion;
-    progress(keyOf(event.object));
+    if (followers.size > 0) progress(keyOf(event.object));
   }
 
   async function readList(signal: AbortSignal): Promise<void> {
