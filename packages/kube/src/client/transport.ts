@@ -280,7 +280,8 @@ function connect(access: ClusterAccess, certificate: ClientCertificate | undefin
   };
   // HTTP/1.1: one connection a watch. Over HTTP/2 all watches share one flow-control window, and a slow one stops the rest.
   const common = { ...agentDefaults, keepAliveTimeout: 30_000 };
-  if (access.proxy !== undefined) return new ProxyAgent({ uri: access.proxy, requestTls: tls, ...common });
+  if (access.proxy !== undefined)
+    return new ProxyAgent({ uri: access.proxy, proxyTls: { rejectUnauthorized: true }, requestTls: tls, ...common });
   return new Agent({ ...common, connect: { ...tls, timeout: 10_000, keepAlive: true } });
 }
 
