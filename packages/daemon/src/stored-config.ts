@@ -125,7 +125,7 @@ async function checkConfig(found: MachineConfig): Promise<StoredConfig> {
   const { spec } = found;
   if (spec?.config === undefined) throw incomplete(name, 'expected spec.config, found none');
   const pool = labels?.[poolLabel];
-  if (pool !== undefined && !(await isRenderedAs(name, pool, spec))) {
+  if (pool !== undefined && !isRenderedAs(name, pool, spec)) {
     throw incomplete(name, 'its name is the digest of another spec: a part of it is missing, or was changed');
   }
   return { name, spec };

@@ -1,7 +1,8 @@
 // Keeps OSImageStream `cluster` as the release payload says. While what it is made from is the same, no registry is asked and
 // nothing is written.
 import { clusterOperators, type OSImageStream, osImageStreams, secrets, singletonName } from '@slipway/api';
-import { canonicalJson, type CodedProblem, formatProblem } from '@slipway/fleet';
+import { isEqual } from '@slipway/base/equal';
+import { type CodedProblem, formatProblem } from '@slipway/fleet';
 import {
   digestOf,
   discoverStreams,
@@ -232,5 +233,3 @@ const hasRest = (
 ): boolean =>
   spec.defaultStream === wanted.spec.defaultStream &&
   Object.entries(wanted.annotations).every(([key, value]) => (metadata.annotations?.[key] ?? null) === value);
-
-const isEqual = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);

@@ -1,7 +1,7 @@
 // The status of a pool: written when it changes, and not more than once a second while machine after machine gets done.
 import { type MachineConfigPool, machineConfigPools, renderProblemsAnnotation } from '@slipway/api';
+import { isEqual } from '@slipway/base/equal';
 import {
-  canonicalJson,
   decodeProblems,
   fieldsWhileInUse,
   goesWhenUnused,
@@ -62,8 +62,6 @@ export function statusPatch(before: StoredStatus | undefined, next: StoredStatus
   const gone = Object.keys(before?.configuration ?? {}).map((field) => [field, null]);
   return { ...patch, configuration: { ...Object.fromEntries(gone), ...next.configuration } };
 }
-
-const isEqual = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
 
 /** That something became true or false is told at once. */
 function changesCondition(before: StoredStatus | undefined, { conditions = [] }: StoredStatus): boolean {

@@ -1,6 +1,6 @@
 // Tells the cluster when there is something to tell. The machine goes on without it.
-import { isDeepStrictEqual } from 'node:util';
 import { machineConfigNodes, pinnedImageSets } from '@slipway/api/resources';
+import { isEqual } from '@slipway/base/equal';
 import type { PinProgress } from '@slipway/fleet';
 import { type Client, createWriter, isKubeError, type Log, retryOnConflict } from '@slipway/kube';
 import type { SetSource } from './assigned-sets.ts';
@@ -125,7 +125,7 @@ export function createPinCluster(client: Client, nodeName: string): PinCluster {
     const { conditions, pinnedImageSets = null } = record.status ?? {};
     let there: unknown = { conditions, pinnedImageSets };
     for (const status of [first, last]) {
-      if (status === null || isDeepStrictEqual(status, there)) continue;
+      if (status === null || isEqual(status, there)) continue;
       // A merge patch puts a list whole in the place of the old one: so it has to be the one that was read.
       record = await write.patchStatus(machineConfigNodes, record, status);
       there = status;

@@ -1,6 +1,6 @@
 // Tells the cluster what a node does: annotations of its Node, status of its MachineConfigNode, events, metrics.
-import { isDeepStrictEqual } from 'node:util';
 import { machineConfigNodes, nodes } from '@slipway/api/resources';
+import { isEqual } from '@slipway/base/equal';
 import {
   anyVersion,
   type Client,
@@ -60,7 +60,7 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
     }
     const status = statusOf(found, snapshot, new Date());
     const { observedGeneration, conditions, configVersion, irreconcilableChanges = null } = found.status ?? {};
-    if (isDeepStrictEqual(status, { observedGeneration, conditions, configVersion, irreconcilableChanges })) return;
+    if (isEqual(status, { observedGeneration, conditions, configVersion, irreconcilableChanges })) return;
     // A merge patch puts a list whole in the place of the old one: so it has to be the one that was read.
     await write.patchStatus(machineConfigNodes, found, status);
   }

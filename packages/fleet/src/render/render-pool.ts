@@ -69,7 +69,7 @@ export async function renderPool(request: RenderRequest): Promise<RenderResult> 
   return {
     ok: true,
     rendered: {
-      name: await renderedName(pool, bytes),
+      name: renderedName(pool, bytes),
       spec: fitted.spec,
       sources: inputs.map((input) => input.reference),
       bytes: fitted.bytes,

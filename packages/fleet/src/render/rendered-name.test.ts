@@ -8,7 +8,7 @@ const name = await renderedName('worker', new TextEncoder().encode(canonicalJson
 describe('the name of a rendered config', () => {
   it('is that of its spec, whatever the order of the fields', async () => {
     const { config, kernelArguments } = spec;
-    expect(await isRenderedAs(name, 'worker', { config, kernelArguments })).toBe(true);
+    expect(isRenderedAs(name, 'worker', { config, kernelArguments })).toBe(true);
   });
 
   it.each([
@@ -16,13 +16,13 @@ describe('the name of a rendered config', () => {
     ['all of it is missing', 'worker', undefined],
     ['it was rendered for another pool', 'infra', spec],
   ])('is another one if %s', async (_, pool, other) => {
-    expect(await isRenderedAs(name, pool, other)).toBe(false);
+    expect(isRenderedAs(name, pool, other)).toBe(false);
   });
 
   it('says nothing of packed contents, which may have been packed to fit', async () => {
     const contents = { source: 'data:;base64,H4sI', compression: 'gzip' };
     const packed = { config: { ...spec.config, storage: { files: [{ path: '/a', contents }] } } };
-    expect(await isRenderedAs(name, 'worker', packed)).toBe(true);
+    expect(isRenderedAs(name, 'worker', packed)).toBe(true);
   });
 });
 

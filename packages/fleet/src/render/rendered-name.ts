@@ -1,6 +1,7 @@
 // JSON in the one form of RFC 8785, so that equal data has equal bytes and so an equal hash. JavaScript's own way to write
 // strings and numbers is the one the RFC prescribes; what is left is the order of the keys.
 import { type MachineConfig, renderedPrefix } from '@slipway/api';
+import { sha256 } from '@slipway/base/hash';
 import { isRecord, type JsonRecord } from '@slipway/base/json';
 
 export function canonicalJson(value: unknown): string {
@@ -36,17 +37,16 @@ function writeList(items: readonly unknown[]): string {
 const NAME_DIGITS = 32;
 
 /** `rendered-<pool>-<32 hex digits>`, of the spec before anything in it is packed: how gzip packs depends on the engine. */
-export async function renderedName(pool: string, canonicalSpec: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', canonicalSpec);
-  return `${renderedPrefix}${pool}-${new Uint8Array(digest).toHex().slice(0, NAME_DIGITS)}`;
+export function renderedName(pool: string, canonicalSpec: string | Uint8Array): string {
+  return `${renderedPrefix}${pool}-${sha256(canonicalSpec).slice(0, NAME_DIGITS)}`;
 }
 
 /**
  * Whether a spec is what was rendered for a pool under this name. A spec with packed contents cannot be told from one that
  * was packed to fit into an object: it is taken for the one it says.
  */
-export async function isRenderedAs(name: string, pool: string, spec: MachineConfig['spec']): Promise<boolean> {
+export function isRenderedAs(name: string, pool: string, spec: MachineConfig['spec']): boolean {
   const json = canonicalJson(spec ?? {});
   if (json.includes('"compression":"gzip"')) return true;
-  return name === (await renderedName(pool, new TextEncoder().encode(json)));
+  return name === renderedName(pool, json);
 }

@@ -1,11 +1,11 @@
+import { sha256 } from '@slipway/base/hash';
 import { type DiskEntry, type DiskPlan, type Owner, UNIT_DIRECTORY } from '../disk/disk-plan.ts';
 import { isSecretFile } from '../masking.ts';
 import type { ContentsReference, PathChange, PathState, UnitChange, UnitState } from './update-plan.ts';
 
 /** Contents may be secret and large: a plan says only which they are. */
-export async function referenceTo(bytes: Uint8Array): Promise<ContentsReference> {
-  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
-  return { sha256: new Uint8Array(digest).toHex(), size: bytes.length };
+export function referenceTo(bytes: Uint8Array): ContentsReference {
+  return { sha256: sha256(bytes), size: bytes.length };
 }
 
 export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
@@ -18,16 +18,16 @@ export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
  * What goes, from the deepest path up, then what comes or changes, from the top down: a file may come to be where a
  * directory was, and the other way round.
  */
-export async function pathChanges(current: DiskPlan, desired: DiskPlan): Promise<PathChange[]> {
+export function pathChanges(current: DiskPlan, desired: DiskPlan): PathChange[] {
   const [old, now] = [byPath(current), byPath(desired)];
   const gone: PathChange[] = [];
   const written: PathChange[] = [];
   for (const entry of current.entries) {
-    if (!now.has(entry.path)) gone.push(await pathChange(entry, null));
+    if (!now.has(entry.path)) gone.push(pathChange(entry, null));
   }
   for (const entry of desired.entries) {
     const before = old.get(entry.path) ?? null;
-    if (before === null || differences(before, entry).length > 0) written.push(await pathChange(before, entry));
+    if (before === null || differences(before, entry).length > 0) written.push(pathChange(before, entry));
   }
   return [...gone.toReversed(), ...written];
 }
@@ -36,15 +36,15 @@ function byPath({ entries }: DiskPlan): ReadonlyMap<string, DiskEntry> {
   return new Map(entries.map((entry) => [entry.path, entry]));
 }
 
-async function pathChange(before: DiskEntry | null, after: DiskEntry): Promise<PathChange>;
-async function pathChange(before: DiskEntry, after: null): Promise<PathChange>;
-async function pathChange(before: DiskEntry | null, after: DiskEntry | null): Promise<PathChange> {
+function pathChange(before: DiskEntry | null, after: DiskEntry): PathChange;
+function pathChange(before: DiskEntry, after: null): PathChange;
+function pathChange(before: DiskEntry | null, after: DiskEntry | null): PathChange {
   return {
     kind: 'path',
     path: before?.path ?? after?.path ?? '',
     ...whatHappens(before, after),
-    before: await stateOf(before),
-    after: await stateOf(after),
+    before: stateOf(before),
+    after: stateOf(after),
     secret: isSecret(before) || isSecret(after),
   };
 }
@@ -85,13 +85,13 @@ function isSameOwner(a: Owner, b: Owner): boolean {
   return 'name' in b && a.name === b.name;
 }
 
-async function stateOf(entry: DiskEntry | null): Promise<PathState | null> {
+function stateOf(entry: DiskEntry | null): PathState | null {
   switch (entry?.kind) {
     case undefined:
       return null;
     case 'file': {
       const { kind, of, mode, user, group, keepsExisting } = entry;
-      return { kind, of, mode, user, group, contents: await referenceTo(entry.bytes), keepsExisting };
+      return { kind, of, mode, user, group, contents: referenceTo(entry.bytes), keepsExisting };
     }
     case 'directory': {
       const { kind, mode, user, group } = entry;

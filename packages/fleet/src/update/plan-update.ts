@@ -105,7 +105,7 @@ export interface UpdateRequest {
 export async function planUpdate({ current, desired, policy = {}, overrides }: UpdateRequest): Promise<UpdatePlan> {
   const configs = { current: ignitionOf(current), desired: ignitionOf(desired), name: desired.name };
   const disks = { current: await diskOf(configs.current), desired: await diskOf(configs.desired) };
-  const changes = await changesBetween(disks, current.spec, desired.spec);
+  const changes = changesBetween(disks, current.spec, desired.spec);
   const differences = await irreconcilableIn(configs, changes);
   const isTolerated = toleratedBy(overrides);
   const irreconcilable = differences.filter(({ field }) => !isTolerated(field));
@@ -128,16 +128,16 @@ export async function planUpdate({ current, desired, policy = {}, overrides }: U
   };
 }
 
-async function changesBetween(
+function changesBetween(
   { current, desired }: { current: DiskPlan; desired: DiskPlan },
   before: Spec,
   after: Spec,
-): Promise<Change[]> {
-  const paths = await pathChanges(current, desired);
+): Change[] {
+  const paths = pathChanges(current, desired);
   return [
     ...paths,
     ...unitChanges(current, desired, paths),
-    ...(await coreUserChanges(current, desired)),
+    ...coreUserChanges(current, desired),
     ...settingChanges(before, after),
   ];
 }

@@ -97,14 +97,11 @@ function extensionsChange(current: readonly string[], desired: readonly string[]
 
 export const CORE = 'core';
 
-export async function coreUserChanges(
-  current: DiskPlan,
-  desired: DiskPlan,
-): Promise<(SshKeysChange | PasswordChange)[]> {
+export function coreUserChanges(current: DiskPlan, desired: DiskPlan): (SshKeysChange | PasswordChange)[] {
   const [before, after] = [coreIn(current), coreIn(desired)];
   const changes: (SshKeysChange | PasswordChange)[] = [];
   const [old, now] = [keysOf(before), keysOf(after)];
-  if (!isSame(old, now)) changes.push(await sshKeysChange(old, now));
+  if (!isSame(old, now)) changes.push(sshKeysChange(old, now));
   if (before?.passwordHash !== after?.passwordHash) {
     changes.push({ kind: 'password', user: CORE, before: passwordOf(before), after: passwordOf(after) });
   }
@@ -127,15 +124,15 @@ function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
   return a === null || b === null ? a === b : isSameBytes(a, b);
 }
 
-async function sshKeysChange(before: Uint8Array | null, after: Uint8Array | null): Promise<SshKeysChange> {
+function sshKeysChange(before: Uint8Array | null, after: Uint8Array | null): SshKeysChange {
   const [old, now] = [keysIn(before), keysIn(after)];
   return {
     kind: 'ssh keys',
     user: CORE,
     added: now.filter((key) => !old.includes(key)),
     removed: old.filter((key) => !now.includes(key)),
-    before: before === null ? null : await referenceTo(before),
-    after: after === null ? null : await referenceTo(after),
+    before: before === null ? null : referenceTo(before),
+    after: after === null ? null : referenceTo(after),
   };
 }
 

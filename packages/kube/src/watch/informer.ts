@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, halfJitter } from '@slipway/base/backoff';
 import { systemClock } from '@slipway/base/clock';
 import { isKubeError, KubeError } from '../client/errors.ts';
@@ -14,6 +13,7 @@ import {
   type Store,
 } from './store.ts';
 import { lacksWatchList, type WatchEvent, watchOnce } from './watch.ts';
+import { isEqual } from '@slipway/base/equal';
 
 export interface InformerOptions<T extends KubeObject> extends Scope<T> {
   /**
@@ -186,7 +186,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
 
 /** Whether two versions of an object differ in nothing that was kept of them. */
 export const isSameButVersion = (old: Stored<KubeObject>, { metadata, ...rest }: Stored<KubeObject>): boolean =>
-  isDeepStrictEqual(old, { ...rest, metadata: { ...metadata, resourceVersion: old.metadata.resourceVersion } });
+  isEqual(old, { ...rest, metadata: { ...metadata, resourceVersion: old.metadata.resourceVersion } });
 
 function backoff(failures: number, problem: unknown, maxMs: number): number {
   const asked = problem instanceof KubeError ? (problem.retryAfterMs ?? 0) : 0;

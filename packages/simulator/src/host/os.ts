@@ -2,8 +2,8 @@
 // one step.
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { array, boolean, decode, type Decoder, nullable, object, optional, string } from '@slipway/base/codec';
+import { isEqual } from '@slipway/base/equal';
 import { DaemonError } from '@slipway/daemon';
 import {
   changeKernelArguments,
@@ -49,7 +49,7 @@ const machineState: Decoder<MachineState> = object({
 export function createSimulatedOS(files: FileSystem, owners: Owners): OperatingSystem {
   async function setStaged(staged: Deployment | null): Promise<void> {
     const state = await readState(files);
-    if (isDeepStrictEqual(state.staged, staged)) return removeUnfinished(files, STATE);
+    if (isEqual(state.staged, staged)) return removeUnfinished(files, STATE);
     await writeState(files, owners, { ...state, staged });
   }
 
@@ -79,7 +79,7 @@ export function createSimulatedOS(files: FileSystem, owners: Owners): OperatingS
     async stage(change) {
       const { booted } = await readState(files);
       const next = changeDeployment(booted, change);
-      await setStaged(isDeepStrictEqual(next, booted) ? null : next);
+      await setStaged(isEqual(next, booted) ? null : next);
     },
 
     discard: () => setStaged(null),

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { bootImageHoldAnnotation, clusterApiMachineSets, machineDeployments, machineSets } from '@slipway/api';
+import { isEqual } from '@slipway/base/equal';
 import {
   cloneTemplate,
   type ClusterApiMachines,
@@ -208,7 +208,7 @@ async function ofClusterApi(
   const { machine, template } = await createTemplateReader(client, context)(resource, object);
   if (!machine.ok || template === null) throw noTemplate(resource, machine.ok ? '' : machine.message);
   const { image, hold, spec } = restoration(to, { resource, spec: machine.spec, kept });
-  const isSame = isDeepStrictEqual(spec, machine.spec);
+  const isSame = isEqual(spec, machine.spec);
   const clone = isSame ? null : cloneTemplate(machineTemplate(template.object, template.resource), spec);
   const path = '/spec/template/spec/infrastructureRef/name';
   return {

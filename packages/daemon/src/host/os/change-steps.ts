@@ -1,6 +1,6 @@
 // From the booted deployment to the wanted one, in the order in which rpm-ostree and bootc can do it: each step goes on from what
 // the ones before have staged.
-import { isDeepStrictEqual } from 'node:util';
+import { isEqual } from '@slipway/base/equal';
 import type { Deployment, OSChange } from '../host.ts';
 import {
   changePackages,
@@ -113,7 +113,7 @@ function otherKernel(kernelType: string): OSStep[] {
 /** The same packages from another extensions image: perhaps of another version. */
 function updatePackages({ booted, change }: Pick<StepsRequest, 'booted' | 'change'>): OSStep[] {
   const wanted = changePackages(booted.packages, change);
-  const isSame = change.extensions !== undefined && isDeepStrictEqual(wanted, booted.packages.toSorted());
+  const isSame = change.extensions !== undefined && isEqual(wanted, booted.packages.toSorted());
   if (!isSame || wanted.length === 0 || !change.extensionsImage) return [];
   return [{ program: 'rpm-ostree', args: ['update'], failing: 'The packages cannot be brought to another version' }];
 }

@@ -1,5 +1,5 @@
 // What a deployment of the OS is made of: its image, its kernel arguments, its packages; and whether one that is staged has them.
-import { isDeepStrictEqual } from 'node:util';
+import { isEqual } from '@slipway/base/equal';
 import type { Deployment, OSChange } from '../host.ts';
 
 /** What the next boot would not bring, though every command said that it went well. One sentence each. */
@@ -31,7 +31,7 @@ function checkArguments(booted: Deployment, next: Deployment, { kernelArguments 
 
 function checkPackages(booted: Deployment, next: Deployment, change: OSChange): string[] {
   const wanted = changePackages(booted.packages, change);
-  if (isDeepStrictEqual(next.packages.toSorted(), wanted)) return [];
+  if (isEqual(next.packages.toSorted(), wanted)) return [];
   const text = (names: readonly string[]) => names.join(', ') || 'none';
   return [`Expected the packages ${text(wanted)} beside those of the image, the next boot has ${text(next.packages)}.`];
 }

@@ -133,7 +133,7 @@ function withoutContents(state: PathState): object {
 }
 
 async function check(reference: ContentsReference, bytes: Uint8Array): Promise<void> {
-  const found = await referenceTo(bytes);
+  const found = referenceTo(bytes);
   if (found.sha256 !== reference.sha256 || found.size !== reference.size) throw new Error('the contents are others');
 }
 
