@@ -1,6 +1,7 @@
 // What a daemon costs a machine: memory at rest and at most, and the processor while nothing happens. It is the program that
 // is shipped and a simulated machine, with a real control plane and a config as large as one can be.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,7 +13,7 @@ import { makeSimulatedMachine } from '@slipway/simulator';
 import { bundleDaemon, daemonEnvironment, daemonFlags } from '@slipway/tools/bundle';
 import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
 import { run } from '@slipway/tools/run';
-import { cpuMs, peakMegabytes } from '../server/usage.ts';
+import { cpuMs } from '../server/usage.ts';
 import { benchFiles, configOf } from './configs.ts';
 
 const NODE = 'bench-1';
@@ -23,7 +24,7 @@ const IDLE_MS = 60_000;
 const SETTLE_MS = 30_000;
 const sources = resolve(import.meta.dirname, '../../packages/slipway/src');
 const main = join(sources, 'main.ts');
-const entry = join(sources, 'testing/simulated-daemon.ts');
+const entry = join(import.meta.dirname, 'rebooting-daemon.ts');
 
 export interface DaemonUsage {
   idleMegabytes: number;
@@ -64,17 +65,61 @@ async function measureOn(controlPlane: ControlPlane, directory: string): Promise
   });
   const { path } = await bundleDaemon({ entry, directory });
   const own = ['--node', NODE, '--root', root, '--simulate', '--kubeconfig', kubeconfig, '--probes', '127.0.0.1:0'];
-  const daemon = spawn(process.execPath, [...daemonFlags, path, 'daemon', ...own], {
-    stdio: 'ignore',
-    env: { ...process.env, ...daemonEnvironment },
-  });
+  const machine = startMachine([...daemonFlags, path, 'daemon', ...own]);
   try {
     for (const { name } of configs) await bring(client, name);
-    return await measureIdle(daemon.pid ?? 0);
+    const idle = await measureIdle(machine.pid());
+    return { ...idle, peakMegabytes: await machine.stop() };
   } finally {
-    daemon.kill();
+    await machine.stop();
     await client.transport.close();
   }
+}
+
+interface Machine {
+  /** Of the daemon that runs now. */
+  pid(): number;
+  /** The most that any of its daemons had resident, in megabytes. */
+  stop(): Promise<number>;
+}
+
+/** Starts the daemon, and again after each reboot, as an init system does. */
+function startMachine(command: readonly string[]): Machine {
+  const stopped = new AbortController();
+  let [daemon, peak] = [start(), 0];
+
+  function start(): ChildProcess {
+    return spawn(process.execPath, command, {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...process.env, ...daemonEnvironment },
+    });
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      // Its log, and in the last line its peak in kB.
+      let last = '';
+      daemon.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        last = (last + text).slice(-100);
+      });
+      await once(daemon, 'close');
+      peak = Math.max(peak, (Number(last.trimEnd().split('\n').at(-1)) * 1024) / 1e6);
+      if (stopped.signal.aborted) return;
+      if (Number.isNaN(peak)) throw new Error(`a daemon ended without its peak: ${last}`);
+      daemon = start();
+    }
+  }
+
+  const running = run();
+  return {
+    pid: () => daemon.pid ?? 0,
+    async stop() {
+      stopped.abort();
+      daemon.kill();
+      await running;
+      return peak;
+    },
+  };
 }
 
 /** With the drain that the daemon asks for. */
@@ -97,13 +142,13 @@ async function bring(client: Client, config: string): Promise<void> {
   throw new Error(`the node did not come to ${config}`);
 }
 
-async function measureIdle(pid: number): Promise<DaemonUsage> {
+async function measureIdle(pid: number): Promise<Omit<DaemonUsage, 'peakMegabytes'>> {
   // What the update left to collect is collected, and the first look at everything is over.
   await wait(SETTLE_MS);
   const [cpu, began] = [await cpuMs([pid]), performance.now()];
   await wait(IDLE_MS);
   const idleCpuPercent = (100 * ((await cpuMs([pid])) - cpu)) / (performance.now() - began);
-  return { idleMegabytes: await residentMegabytes(pid), peakMegabytes: await peakMegabytes([pid]), idleCpuPercent };
+  return { idleMegabytes: await residentMegabytes(pid), idleCpuPercent };
 }
 
 async function residentMegabytes(pid: number): Promise<number> {

@@ -67,7 +67,7 @@ export async function startDaemonCluster(): Promise<DaemonCluster> {
 }
 
 async function render(client: Client, spec: MachineConfigSpec): Promise<string> {
-  const name = await renderedName('worker', new TextEncoder().encode(canonicalJson(spec)));
+  const name = renderedName('worker', canonicalJson(spec));
   const found = await client.find(machineConfigs, { name });
   if (found === undefined) await client.create(machineConfigs, renderedConfig(name, 'worker', spec));
   return name;

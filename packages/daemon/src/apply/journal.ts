@@ -116,7 +116,7 @@ interface Header {
 
 /** A line that programs of all versions can read, then what only those that know the format can. */
 export function encodeJournal(journal: Journal, program: string): Uint8Array {
-  const body = Buffer.from(JSON.stringify(journal));
+  const body = JSON.stringify(journal);
   const header: Header = {
     format: FORMAT,
     program,
@@ -124,7 +124,11 @@ export function encodeJournal(journal: Journal, program: string): Uint8Array {
     to: journal.to.name,
     sha256: hash('sha256', body),
   };
-  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body]);
+  const line = `${JSON.stringify(header)}\n`;
+  // The body is some megabytes at most: it is written where it stays, not joined from copies.
+  const bytes = Buffer.alloc(Buffer.byteLength(line) + Buffer.byteLength(body));
+  bytes.write(body, bytes.write(line));
+  return bytes;
 }
 
 export type DecodedJournal =

@@ -51,9 +51,10 @@ export async function openLocalNode({ host, programVersion, onStep }: LocalNodeO
   const verify = (config: StoredConfig): Promise<Drift[]> => verifyMachine(host, config);
   const updater = createUpdater({ host, programVersion, onStep, verify });
 
-  async function settle(result: UpdateResult): Promise<UpdateResult> {
+  /** `target`: what the update led to, where it is in memory already. */
+  async function settle(result: UpdateResult, target?: StoredConfig): Promise<UpdateResult> {
     const previous = current;
-    if (result.outcome === 'new') current = await readCurrentConfig(files);
+    if (result.outcome === 'new') current = target?.name === result.config ? target : await readCurrentConfig(files);
     if (current !== null && isSettled(result)) await refreshBaseline(previous, current);
     return result;
   }
@@ -81,7 +82,7 @@ export async function openLocalNode({ host, programVersion, onStep }: LocalNodeO
     verify,
     async update(request) {
       if (current === null) throw new Error('an update starts from a config');
-      return settle(await updater.apply({ ...request, from: current }));
+      return settle(await updater.apply({ ...request, from: current }), request.to);
     },
     async recover() {
       return settle(await updater.recover());

@@ -14,7 +14,7 @@ import { annotationsOf, changedAnnotations } from '../report/node-annotations.ts
 import type { Reporter } from '../report/reporter.ts';
 import { type NodeSnapshot, type Phase, scopeOf } from '../report/snapshot.ts';
 import { CURRENT_CONFIG, NODE_ANNOTATIONS, readStateFile } from '../state-file.ts';
-import type { ConfigReader } from '../stored-config.ts';
+import type { ConfigReader, StoredConfig } from '../stored-config.ts';
 import { saidBy, type Seen } from './cluster-view.ts';
 import { isForced, type LocalNode, takeForceFile } from './local-node.ts';
 import { nextNodeStep, startState, type StepAction, type StepState, unknownScope } from './next-node-step.ts';
@@ -68,6 +68,8 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   let state = startState(options.recovered);
   /** For an update that is about to begin. */
   let isDriftPaused = false;
+  /** Of the update that waits for its drain: a config can be 1.4 MB, and is not fetched and parsed a second time. */
+  let waiting: StoredConfig | null = null;
 
   async function step(seen: Seen, signal: AbortSignal): Promise<Next> {
     // What an earlier step found out, and was cut off before it used it, may hold no more.
@@ -167,7 +169,8 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
       {
         host,
         local,
-        readConfig,
+        readConfig: async (name, aborted) =>
+          isPrepared && waiting?.name === name ? waiting : readConfig(name, aborted),
         log,
         signal,
         async pauseDrift() {
@@ -177,6 +180,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
         onDownload: (plan, download) => tell({ phase: 'preparing', update: scopeOf(plan), download }, seen),
       },
     );
+    waiting = prepared.type === 'ready' && prepared.preflight === null ? prepared.target : null;
     if (prepared.type !== 'ready') log.warn({ problem: prepared.problem }, 'an update is not begun');
     if (prepared.type === 'refused' && prepared.cause === 'download') metrics.osUpdateFailed();
     return prepared;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson, isRenderedAs, renderedName } from './rendered-name.ts';
 
 const spec = { kernelArguments: ['nosmt'], config: { ignition: { version: '3.5.0' } } };
-const name = await renderedName('worker', new TextEncoder().encode(canonicalJson(spec)));
+const name = renderedName('worker', canonicalJson(spec));
 
 describe('the name of a rendered config', () => {
   it('is that of its spec, whatever the order of the fields', async () => {
