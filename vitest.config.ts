@@ -15,7 +15,7 @@ const ignored = ['**/node_modules/**'];
 const isolate = false;
 
 // They wait for processes half of the time: two of them leave two cores idle.
-const maxWorkers = 3;
+const MAX_WORKERS = 3;
 
 // A loaded machine takes its time; what works takes a moment.
 const expect = { poll: { timeout: 10_000 } };
@@ -36,7 +36,7 @@ export default defineConfig({
           name: 'small',
           isolate,
           expect,
-          maxWorkers,
+          maxWorkers: MAX_WORKERS,
           sequence: { groupOrder: 0 },
           include: tests('.test.ts'),
           exclude: [...ignored, '**/*.{cluster,slow}.test.ts'],
@@ -64,7 +64,7 @@ export default defineConfig({
           name: 'e2e',
           isolate,
           expect,
-          maxWorkers,
+          maxWorkers: MAX_WORKERS,
           sequence: { groupOrder: 1 },
           include: tests('.e2e.test.ts'),
           exclude: ignored,
@@ -78,7 +78,7 @@ export default defineConfig({
           name: 'cluster',
           isolate,
           expect,
-          maxWorkers,
+          maxWorkers: MAX_WORKERS,
           sequence: { groupOrder: 3 },
           // What a first boot promises is shown once more, with the client that takes minutes to build.
           include: [...tests('.cluster.test.ts'), 'e2e/first-boot*.e2e.test.ts'],

@@ -26,10 +26,10 @@ const clusterResource = (group: string, kind: string, plural: string): Resource 
   namespaced: false,
 });
 
-const admission = 'admissionregistration.k8s.io';
-const policyKinds = clusterResource(admission, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies');
+const ADMISSION = 'admissionregistration.k8s.io';
+const policyKinds = clusterResource(ADMISSION, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies');
 const bindingKinds = clusterResource(
-  admission,
+  ADMISSION,
   'ValidatingAdmissionPolicyBinding',
   'validatingadmissionpolicybindings',
 );

@@ -1,7 +1,7 @@
 // The guard of managed boot images on a real API server: on which platforms they can be opted in to.
 import {
   bootImagePlatforms,
-  defaultNamespace,
+  DEFAULT_NAMESPACE,
   infrastructures,
   machineConfigurations,
   type PlatformType,
@@ -12,12 +12,12 @@ import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectRefused, startGuardedCluster, type GuardedCluster } from './os-stream-guards/cluster.ts';
 
-const policy = 'managed-boot-images-platform';
+const POLICY = 'managed-boot-images-platform';
 const name = { name: 'cluster' };
-const supported =
+const SUPPORTED =
   'AlibabaCloud, AWS, Azure, BareMetal, GCP, IBMCloud, Libvirt, Nutanix, OpenStack, oVirt, PowerVS, VSphere';
 const words = (platform: string): string =>
-  `spec.managedBootImages of MachineConfiguration cluster opts in to managed boot images, which do nothing on the platform of this cluster, ${platform} (status.platformStatus.type of Infrastructure cluster). They are for ${supported}. Leave the field out, or set selection.mode None`;
+  `spec.managedBootImages of MachineConfiguration cluster opts in to managed boot images, which do nothing on the platform of this cluster, ${platform} (status.platformStatus.type of Infrastructure cluster). They are for ${SUPPORTED}. Leave the field out, or set selection.mode None`;
 
 type Mode = 'All' | 'None' | 'Partial';
 const entry = (mode: Mode, apiGroup: 'machine.openshift.io' | 'cluster.x-k8s.io' = 'machine.openshift.io') => ({
@@ -58,17 +58,17 @@ describe('on a platform where nothing can come of it', () => {
   beforeAll(async () => {
     await admin.create(infrastructures, { metadata: { name: 'cluster' }, spec: {} });
     await setPlatform('None');
-    await until(() => expectRefused(patch(admin, asks(entry('All'))), policy));
+    await until(() => expectRefused(patch(admin, asks(entry('All'))), POLICY));
   }, 90_000);
 
   it.each<Mode>(['All', 'Partial'])('%s is refused, with the platform and those that are supported', async (mode) => {
-    await expectRefused(patch(admin, asks(entry(mode))), policy, words('None'));
-    await expectRefused(patch(admin, asks(entry('None'), entry(mode, 'cluster.x-k8s.io'))), policy, words('None'));
+    await expectRefused(patch(admin, asks(entry(mode))), POLICY, words('None'));
+    await expectRefused(patch(admin, asks(entry('None'), entry(mode, 'cluster.x-k8s.io'))), POLICY, words('None'));
   });
 
   it('a new MachineConfiguration is refused as well', async () => {
     await controllers.delete(machineConfigurations, name, {});
-    await expectRefused(create(admin, asks(entry('All'))), policy, words('None'));
+    await expectRefused(create(admin, asks(entry('All'))), POLICY, words('None'));
     await expect(create(admin, asks(entry('None')))).resolves.toBeDefined();
     await controllers.create(machineConfigurations, { metadata: { name: 'cluster' }, spec: {} });
   });
@@ -85,12 +85,12 @@ describe('on a platform where nothing can come of it', () => {
     await expect(patch(admin, asks(entry('All')))).resolves.toBeDefined();
     await expect(patch(admin, asks(entry('None'), entry('All', 'cluster.x-k8s.io')))).resolves.toBeDefined();
     await expect(patch(admin, { managedBootImages: null })).resolves.toBeDefined();
-    await expectRefused(patch(admin, asks(entry('Partial'))), policy);
+    await expectRefused(patch(admin, asks(entry('Partial'))), POLICY);
     await patch(controllers, { managedBootImages: null }, false);
   });
 
   it.each([
-    ['our controllers', operator.user, `system:serviceaccounts:${defaultNamespace}`],
+    ['our controllers', operator.user, `system:serviceaccounts:${DEFAULT_NAMESPACE}`],
     ['people in an emergency', 'somebody', 'slipway:break-glass'],
   ])('%s are not stopped', async (_, user, group) => {
     await expect(patch(await cluster.clientOf(user, group), asks(entry('All')))).resolves.toBeDefined();
@@ -100,7 +100,7 @@ describe('on a platform where nothing can come of it', () => {
 it.each(bootImagePlatforms)('on %s everybody may opt in', async (platform) => {
   // Else the platform before it could be the one that is still seen.
   await setPlatform('None');
-  await until(() => expectRefused(patch(admin, asks(entry('All'))), policy));
+  await until(() => expectRefused(patch(admin, asks(entry('All'))), POLICY));
   await setPlatform(platform);
   const both = asks(entry('All'), entry('Partial', 'cluster.x-k8s.io'));
   await expect(until(() => patch(admin, both))).resolves.toBeDefined();
@@ -108,7 +108,7 @@ it.each(bootImagePlatforms)('on %s everybody may opt in', async (platform) => {
 
 it.each<PlatformType>(['KubeVirt', 'EquinixMetal', 'External'])('on %s nobody', async (platform) => {
   await setPlatform(platform);
-  await until(() => expectRefused(patch(admin, asks(entry('All'))), policy, words(platform)));
+  await until(() => expectRefused(patch(admin, asks(entry('All'))), POLICY, words(platform)));
 });
 
 it('while nobody has said which platform it is, everybody may', async () => {
@@ -118,7 +118,7 @@ it('while nobody has said which platform it is, everybody may', async () => {
 
 it('and with the Infrastructure gone again, controllers and people work', async () => {
   await setPlatform('None');
-  await until(() => expectRefused(patch(admin, asks(entry('All'))), policy));
+  await until(() => expectRefused(patch(admin, asks(entry('All'))), POLICY));
   await admin.delete(infrastructures, name, {});
   await until(() => patch(admin, asks(entry('All'))));
   await expect(patch(controllers, asks(entry('All')))).resolves.toBeDefined();

@@ -19,18 +19,18 @@ import { clusterRoleBindings, clusterRoles, installCrd } from '@slipway/testing/
 import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  clusterApi,
+  CLUSTER_API,
   fromTemplate,
   gcpMachines,
   imageOf,
   installersStub,
-  mine,
-  namespace,
-  server,
+  MINE,
+  NAMESPACE,
+  SERVER,
   stream,
   versionOf,
 } from './bootimages/machines.ts';
-import { type Fleet, namespace as ours, startFleet } from './render/fleet.ts';
+import { type Fleet, NAMESPACE as ours, startFleet } from './render/fleet.ts';
 
 const looker = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
 
@@ -53,7 +53,7 @@ const setRelease = (build: number): Promise<unknown> =>
 async function addClusterApiMachines(): Promise<void> {
   await installCrd(fleet.admin, crdOf(gcpMachineTemplateKind));
   await fleet.admin.create(gcpMachineTemplates, {
-    metadata: { namespace: clusterApi, name: 'template' },
+    metadata: { namespace: CLUSTER_API, name: 'template' },
     spec: { template: { spec: { instanceType: 'n2', image: imageOf(1) } } },
   });
   await fleet.admin.create(clusterApiMachineSets, fromTemplate('capi-a', 'template'));
@@ -89,13 +89,13 @@ const entry = async (name: string) => (await report()).resources.find(({ resourc
 const untilEntry = (name: string, facts: object): Promise<void> =>
   until(async () => expect(await entry(name)).toMatchObject(facts));
 
-const machines = (name: string) => fleet.admin.get(machineSets, { namespace, name });
+const machines = (name: string) => fleet.admin.get(machineSets, { namespace: NAMESPACE, name });
 const providerSpec = async (name: string) => (await machines(name)).spec?.template?.spec?.providerSpec?.value;
 
 beforeAll(async () => {
   fleet = await startFleet();
   lookers = await fleet.controlPlane.kubeconfigFor(looker);
-  for (const name of [namespace, clusterApi]) await fleet.admin.create(namespaces, { metadata: { name } });
+  for (const name of [NAMESPACE, CLUSTER_API]) await fleet.admin.create(namespaces, { metadata: { name } });
   await fleet.admin.create(infrastructures, { metadata: { name: 'cluster' }, spec: {} });
   await fleet.admin.patch(
     infrastructures,
@@ -105,11 +105,11 @@ beforeAll(async () => {
     { subresource: 'status' },
   );
   await fleet.admin.create(secrets, {
-    metadata: { namespace, name: 'worker-user-data' },
+    metadata: { namespace: NAMESPACE, name: 'worker-user-data' },
     data: { userData: Buffer.from(installersStub).toString('base64') },
   });
   await fleet.admin.create(secrets, {
-    metadata: { namespace: clusterApi, name: 'worker-user-data' },
+    metadata: { namespace: CLUSTER_API, name: 'worker-user-data' },
     data: {
       value: Buffer.from(installersStub).toString('base64'),
       format: Buffer.from('ignition').toString('base64'),
@@ -118,7 +118,7 @@ beforeAll(async () => {
   await addClusterApiMachines();
   await fleet.admin.create(machineSets, gcpMachines('worker-a', imageOf(1)));
   await fleet.admin.create(machineSets, gcpMachines('worker-b', imageOf(1)));
-  await fleet.admin.create(machineSets, gcpMachines('worker-mine', mine));
+  await fleet.admin.create(machineSets, gcpMachines('worker-mine', MINE));
   await fleet.admin.create(machineSets, gcpMachines('worker-odd', imageOf(1), { kind: 'SomethingElse' }));
 }, 120_000);
 
@@ -141,7 +141,7 @@ describe('slipway bootimages, before anybody has opted in', () => {
     expect(found.resources).toMatchObject([
       { resource: { name: 'worker-a' }, verdict: 'skipped', image: imageOf(1), target: imageOf(2) },
       { resource: { name: 'worker-b' } },
-      { resource: { name: 'worker-mine' }, image: mine, target: '' },
+      { resource: { name: 'worker-mine' }, image: MINE, target: '' },
       { resource: { name: 'worker-odd' }, image: '', target: '' },
       { resource: { name: 'capi-a', api: 'cluster.x-k8s.io' }, image: imageOf(1), target: imageOf(2) },
       { resource: { name: 'capi-lost' }, image: '', target: '' },
@@ -212,7 +212,7 @@ describe('slipway bootimages, with the controllers at work', () => {
       {},
       { fieldManager: 'somebody', force: true },
     );
-    await fleet.controller('--feature-gates', 'ManagedBootImages=true', '--server-url', server);
+    await fleet.controller('--feature-gates', 'ManagedBootImages=true', '--server-url', SERVER);
     await untilEntry('worker-a', { verdict: 'current' });
   }, 120_000);
 
@@ -224,7 +224,7 @@ describe('slipway bootimages, with the controllers at work', () => {
       userDataSecret: { name: 'worker-user-data-managed' },
     });
     expect(await entry('worker-mine')).toMatchObject({ verdict: 'theirs' });
-    expect(await providerSpec('worker-mine')).toMatchObject({ disks: [{ image: mine }] });
+    expect(await providerSpec('worker-mine')).toMatchObject({ disks: [{ image: MINE }] });
     expect(await entry('worker-odd')).toMatchObject({ verdict: 'failed', code: 'SLW_BOOT_IMAGES_SPEC' });
     expect((await report()).configMap).toMatchObject({ state: 'in use', releaseVersion: '4.22.2' });
   });
@@ -236,7 +236,7 @@ describe('slipway bootimages, with the controllers at work', () => {
       const { out } = await bootimages('history', 'worker-a', '-o', 'json');
       expect(JSON.parse(out)).toMatchObject([
         {
-          resource: { namespace, name: 'worker-a' },
+          resource: { namespace: NAMESPACE, name: 'worker-a' },
           entries: [
             { version: versionOf(3), image: imageOf(3), configMapGeneration: 2 },
             { version: versionOf(2), image: imageOf(2), configMapGeneration: 1 },
@@ -245,7 +245,7 @@ describe('slipway bootimages, with the controllers at work', () => {
         },
       ]);
     });
-    const { out } = await bootimages('history', 'worker-a', '-n', namespace, '--api', 'mapi');
+    const { out } = await bootimages('history', 'worker-a', '-n', NAMESPACE, '--api', 'mapi');
     expect(out.split('\n')[2]).toMatch(new RegExp(`^20.*Z +${versionOf(3)} +#2 +${imageOf(3)}$`));
     expect(await bootimages('history', 'worker-a', '--api', 'capi')).toMatchObject({ thrown: 'SLW_CLI_NO_MACHINES' });
   });
@@ -293,9 +293,9 @@ describe('slipway bootimages, with the controllers at work', () => {
 
   it('does the same in Cluster API, by templates', async () => {
     const imageNow = async (): Promise<string | undefined> => {
-      const { spec } = await fleet.admin.get(clusterApiMachineSets, { namespace: clusterApi, name: 'capi-a' });
+      const { spec } = await fleet.admin.get(clusterApiMachineSets, { namespace: CLUSTER_API, name: 'capi-a' });
       const { name = '' } = spec?.template?.spec?.infrastructureRef ?? {};
-      const template = await fleet.admin.get(gcpMachineTemplates, { namespace: clusterApi, name });
+      const template = await fleet.admin.get(gcpMachineTemplates, { namespace: CLUSTER_API, name });
       return template.spec.template.spec.image;
     };
     await untilEntry('capi-a', { verdict: 'current', image: imageOf(4) });

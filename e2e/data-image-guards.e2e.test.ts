@@ -5,7 +5,7 @@ import {
   bareMetalHosts,
   bmcDrivers,
   dataImages,
-  driveMemoryAnnotation,
+  DRIVE_MEMORY_ANNOTATION,
   namespaces,
 } from '@slipway/api';
 import type { Client, KubeObject, Resource } from '@slipway/kube';
@@ -15,9 +15,9 @@ import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const namespace = 'metal';
-const elsewhere = 'other-metal';
-const url = 'http://iso.example/a.iso';
+const NAMESPACE = 'metal';
+const ELSEWHERE = 'other-metal';
+const URL = 'http://iso.example/a.iso';
 const deployments: Resource<KubeObject & { spec: object }> = {
   group: 'apps',
   version: 'v1',
@@ -34,7 +34,7 @@ beforeAll(async () => {
   cluster = await startTestCluster();
   client = cluster.admin;
   kubeconfig = await cluster.controlPlane.kubeconfigFor(operator);
-  for (const name of [namespace, elsewhere]) await client.create(namespaces, { metadata: { name } });
+  for (const name of [NAMESPACE, ELSEWHERE]) await client.create(namespaces, { metadata: { name } });
   await until(async () => {
     if ((await refusalOf('ftp://iso.example/a.iso')) === 'it passed') throw new Error('the policy is not in force yet');
   });
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 
 const tryUrl = (url: string): Promise<unknown> =>
-  client.create(dataImages, { metadata: { namespace, name: 'worker-0' }, spec: { url } }, { dryRun: true });
+  client.create(dataImages, { metadata: { namespace: NAMESPACE, name: 'worker-0' }, spec: { url } }, { dryRun: true });
 
 const saidTo = (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -88,29 +88,34 @@ describe('the memory of the controllers', () => {
   const name = 'remembered';
   const patch = (who: Client, annotations: Record<string, string | null>, spec: object = {}): Promise<string> =>
     saidTo(
-      who.patch(dataImages, { namespace, name }, { type: 'merge', body: { metadata: { annotations }, spec } }, {}),
+      who.patch(
+        dataImages,
+        { namespace: NAMESPACE, name },
+        { type: 'merge', body: { metadata: { annotations }, spec } },
+        {},
+      ),
     );
-  const memory = { [driveMemoryAnnotation]: '{"doing":"none"}' };
-  const onlyTheirs = `of DataImage ${namespace}/${name} the annotation ${driveMemoryAnnotation} is written by the controllers alone`;
+  const memory = { [DRIVE_MEMORY_ANNOTATION]: '{"doing":"none"}' };
+  const onlyTheirs = `of DataImage ${NAMESPACE}/${name} the annotation ${DRIVE_MEMORY_ANNOTATION} is written by the controllers alone`;
 
   it('is set, changed and removed by nobody else; what else a DataImage has is its owner’s', async () => {
     const ours = cluster.operator;
-    const metadata = { namespace, name };
-    const remembering = { metadata: { ...metadata, annotations: memory }, spec: { url } };
+    const metadata = { namespace: NAMESPACE, name };
+    const remembering = { metadata: { ...metadata, annotations: memory }, spec: { url: URL } };
     await until(async () => {
       const made = await saidTo(client.create(dataImages, remembering, { dryRun: true }));
       expect(made).toContain(
         `${onlyTheirs}, which remember by it what is in the drive: leave it out of a new DataImage`,
       );
     });
-    await client.create(dataImages, { metadata, spec: { url } });
+    await client.create(dataImages, { metadata, spec: { url: URL } });
     expect(await patch(client, memory)).toContain(onlyTheirs);
     expect(await patch(ours, memory)).toBe('it passed');
-    expect(await patch(client, { [driveMemoryAnnotation]: '{}' })).toContain(`${onlyTheirs}, which`);
-    expect(await patch(client, { [driveMemoryAnnotation]: null })).toContain('leave it as it is');
+    expect(await patch(client, { [DRIVE_MEMORY_ANNOTATION]: '{}' })).toContain(`${onlyTheirs}, which`);
+    expect(await patch(client, { [DRIVE_MEMORY_ANNOTATION]: null })).toContain('leave it as it is');
     const others = { 'slipway.dev/data-image-boot-anyway-after': '3', note: 'mine' };
-    expect(await patch(client, others, { url: `${url}.new` })).toBe('it passed');
-    expect(await patch(ours, { [driveMemoryAnnotation]: '{}' })).toBe('it passed');
+    expect(await patch(client, others, { url: `${URL}.new` })).toBe('it passed');
+    expect(await patch(ours, { [DRIVE_MEMORY_ANNOTATION]: '{}' })).toBe('it passed');
   });
 });
 
@@ -127,7 +132,7 @@ describe('the controllers', () => {
 
   it('look after hosts with --ironic-url, and say so where Ironic does not answer', async () => {
     const host: BareMetalHost = {
-      metadata: { namespace, name: 'worker-0' },
+      metadata: { namespace: NAMESPACE, name: 'worker-0' },
       spec: {
         online: true,
         externallyProvisioned: true,
@@ -138,7 +143,7 @@ describe('the controllers', () => {
     const running = controller(...ironic);
     try {
       await until(async () => {
-        const told = await listEvents(client, { namespace, name: host.metadata.name });
+        const told = await listEvents(client, { namespace: NAMESPACE, name: host.metadata.name });
         expect(told.map(({ reason, message }) => `${reason}: ${message}`).join('\n')).toMatch(
           /IronicFailed: nothing is done with the host: .*SLW_IRONIC_UNREACHABLE/,
         );
@@ -152,7 +157,7 @@ describe('the controllers', () => {
     const account = 'baremetal-operator';
     const labels = { app: 'baremetal-operator' };
     await client.create(deployments, {
-      metadata: { namespace, name: 'metal3-baremetal-operator' },
+      metadata: { namespace: NAMESPACE, name: 'metal3-baremetal-operator' },
       spec: {
         selector: { matchLabels: labels },
         template: {
@@ -174,7 +179,7 @@ describe('the controllers', () => {
     await client.create(clusterRoleBindings, {
       metadata: { name },
       roleRef: { apiGroup: clusterRoles.group, kind: 'ClusterRole', name },
-      subjects: [{ kind: 'ServiceAccount', namespace, name: account }],
+      subjects: [{ kind: 'ServiceAccount', namespace: NAMESPACE, name: account }],
     });
     const beside = await waitForExit(controller(...ironic, '--data-images-beside-operator'));
     expect(beside.err).toMatch(/handles DataImages itself.*\[SLW_DATA_IMAGE_OPERATOR\]/);
@@ -188,15 +193,15 @@ describe('the controllers', () => {
 
 // Last: after its start the API server may take half a minute to find the kind that this policy has as its parameter.
 describe('the host of a DataImage', () => {
-  const makeHost = (name: string, address: string | null, where = namespace) =>
+  const makeHost = (name: string, address: string | null, where = NAMESPACE) =>
     client.create(bareMetalHosts, {
       metadata: { namespace: where, name },
       spec: { online: true, ...(address !== null && { bmc: { address, credentialsName: 'bmc' } }) },
     });
-  const tryHost = (name: string, where = namespace): Promise<string> =>
-    saidTo(client.create(dataImages, { metadata: { namespace: where, name }, spec: { url } }, { dryRun: true }));
+  const tryHost = (name: string, where = NAMESPACE): Promise<string> =>
+    saidTo(client.create(dataImages, { metadata: { namespace: where, name }, spec: { url: URL } }, { dryRun: true }));
   const change = (name: string, body: object): Promise<string> =>
-    saidTo(client.patch(dataImages, { namespace, name }, { type: 'merge', body }, {}));
+    saidTo(client.patch(dataImages, { namespace: NAMESPACE, name }, { type: 'merge', body }, {}));
 
   const able = [...bmcDrivers].filter(([, { nonBootableISOImage }]) => nonBootableISOImage).map(([name]) => name);
   const unable = [...bmcDrivers.keys()].filter((name) => !able.includes(name));
@@ -216,7 +221,7 @@ describe('the host of a DataImage', () => {
     for (const name of bmcDrivers.keys()) await makeHost(name, `${name}://192.0.2.7/redfish/v1/Systems/1`);
     for (const [name, address] of others) await makeHost(name, address);
     await makeHost('without-a-bmc', null);
-    await makeHost('of-another-namespace', 'ipmi://192.0.2.7', elsewhere);
+    await makeHost('of-another-namespace', 'ipmi://192.0.2.7', ELSEWHERE);
     // What the API server has heard of last, it has heard of everything before.
     await makeHost('last', 'ipmi://192.0.2.7');
     await until(async () => {
@@ -240,7 +245,7 @@ describe('the host of a DataImage', () => {
   ])('cannot be %s, with the driver %s', async (name, driver) => {
     const refusal = await tryHost(name);
     expect(refusal).toContain(
-      `DataImage ${namespace}/${name}: the BareMetalHost of this name has the driver "${driver}" in spec.bmc.address, which cannot attach an ISO; expected one of ${able.join(', ')}, each also with +http or +https. If its BMC speaks Redfish, write the address of the host`,
+      `DataImage ${NAMESPACE}/${name}: the BareMetalHost of this name has the driver "${driver}" in spec.bmc.address, which cannot attach an ISO; expected one of ${able.join(', ')}, each also with +http or +https. If its BMC speaks Redfish, write the address of the host`,
     );
     expect(refusal).not.toContain('hunter2');
   });
@@ -252,12 +257,12 @@ describe('the host of a DataImage', () => {
   it('that cannot stops no DataImage that was there before it from being changed and deleted', async () => {
     const name = 'late';
     const finalizers = ['dataimage.metal3.io'];
-    await client.create(dataImages, { metadata: { namespace, name, finalizers }, spec: { url } });
+    await client.create(dataImages, { metadata: { namespace: NAMESPACE, name, finalizers }, spec: { url: URL } });
     await makeHost(name, 'ipmi://192.0.2.7');
     await until(async () => expect(await tryHost(name)).toContain('has the driver "ipmi"'));
     expect(await change(name, { spec: { url: 'http://iso.example/b.iso', immediate: true } })).toBe('it passed');
-    await client.delete(dataImages, { namespace, name }, {});
+    await client.delete(dataImages, { namespace: NAMESPACE, name }, {});
     expect(await change(name, { metadata: { finalizers: null } })).toBe('it passed');
-    expect(await client.find(dataImages, { namespace, name })).toBeUndefined();
+    expect(await client.find(dataImages, { namespace: NAMESPACE, name })).toBeUndefined();
   });
 });

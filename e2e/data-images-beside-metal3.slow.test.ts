@@ -4,13 +4,13 @@ import { isIronicMissing } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectClaims } from './data-images/claims.ts';
 import { installMetal3Crd } from './data-images/metal3-crd.ts';
-import { metal, type Scene, startScene } from './data-images/scene.ts';
+import { METAL, type DataImageScene, startScene } from './data-images/scene.ts';
 import { standInOperator } from './data-images/stand-in-operator.ts';
 
 const missing = await isIronicMissing();
 
 describe.skipIf(missing)('beside an operator that powers the hosts', { timeout: 240_000 }, () => {
-  let scene: Scene;
+  let scene: DataImageScene;
   beforeAll(async () => {
     scene = await startScene(['beside']);
   });
@@ -49,7 +49,7 @@ describe.skipIf(missing)('beside an operator that powers the hosts', { timeout: 
 });
 
 describe.skipIf(missing)('with the CRD of DataImages that Metal3 brings', { timeout: 240_000 }, () => {
-  let scene: Scene;
+  let scene: DataImageScene;
   beforeAll(async () => {
     scene = await startScene(['metal3-crd']);
     await installMetal3Crd(scene);
@@ -57,7 +57,7 @@ describe.skipIf(missing)('with the CRD of DataImages that Metal3 brings', { time
   });
   afterAll(() => scene?.stop());
 
-  const looks = () => scene.proxy.seen.filter(({ path }) => path.includes(`${metal}~metal3-crd`)).length;
+  const looks = () => scene.proxy.seen.filter(({ path }) => path.includes(`${METAL}~metal3-crd`)).length;
   const versionOf = async (name: string) => (await scene.image(name))?.metadata.resourceVersion;
 
   it('an ISO is attached, and a status that cannot be kept whole is not written at every look', async () => {

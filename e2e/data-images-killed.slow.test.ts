@@ -4,7 +4,7 @@ import { isIronicMissing } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectClaims } from './data-images/claims.ts';
 import { runKilledControllers } from './data-images/killed-controllers.ts';
-import { type Scene, startScene } from './data-images/scene.ts';
+import { type DataImageScene, startScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
 
@@ -12,7 +12,7 @@ describe.skipIf(missing)(
   'controllers that are killed before and after every call to Ironic',
   { timeout: 400_000 },
   () => {
-    let scene: Scene;
+    let scene: DataImageScene;
     beforeAll(async () => {
       scene = await startScene(['killed']);
     });

@@ -2,7 +2,7 @@
 // by our client of Ironic alone, for an Ironic takes seconds to start. Each host is another test's, and all run at once. The
 // rest of the matrix: data-images.slow.test.ts.
 import { createHash } from 'node:crypto';
-import { driveMemoryAnnotation } from '@slipway/api';
+import { DRIVE_MEMORY_ANNOTATION } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { createIronic } from '@slipway/controllers';
 import type { RealIronic } from '@slipway/controllers/testing/real-ironic';
@@ -17,7 +17,7 @@ import {
   powerStateLags,
 } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { type Scene, startScene } from './data-images/scene.ts';
+import { type DataImageScene, startScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
 const hosts = ['journey', 'wrong-url', 'iso-down', 'password', 'deleted', 'locked'];
@@ -26,7 +26,7 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 const accessOf = ({ running }: RealIronic) => ({ url: running.url, ca: running.ca, auth: running });
 
 describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs', { timeout: 110_000 }, () => {
-  let scene: Scene;
+  let scene: DataImageScene;
   beforeAll(async () => {
     scene = await startScene([...hosts, ...nodes]);
     await scene.run();
@@ -57,7 +57,7 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
         ownerReferences: [{ kind: 'BareMetalHost', name }],
       });
       expect(await scene.doneTo(name)).toEqual(['insert', 'On']);
-      await expect(scene.annotateImage(name, { [driveMemoryAnnotation]: null })).rejects.toThrow(
+      await expect(scene.annotateImage(name, { [DRIVE_MEMORY_ANNOTATION]: null })).rejects.toThrow(
         'is written by the controllers alone',
       );
 

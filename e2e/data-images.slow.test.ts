@@ -5,12 +5,12 @@ import { until } from '@slipway/testing/wait';
 import { attachIsIgnored, driveShows, isCut, isIronicMissing, powerStateLags } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Claims, collectClaims } from './data-images/claims.ts';
-import { metal, type Scene, startScene } from './data-images/scene.ts';
+import { METAL, type DataImageScene, startScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
 
 describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
-  let scene: Scene;
+  let scene: DataImageScene;
   let claims: Claims;
   beforeAll(async () => {
     scene = await startScene([
@@ -266,7 +266,7 @@ describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
         message: expect.stringContaining('spec.immediate'),
       });
       const immediate = { type: 'merge', body: { spec: { immediate: true } } } as const;
-      await scene.client.patch(dataImages, { namespace: metal, name: 'never-off' }, immediate, {});
+      await scene.client.patch(dataImages, { namespace: METAL, name: 'never-off' }, immediate, {});
       await scene.attachedWhen('never-off', { status: 'True' });
       await scene.annotate('never-off', { 'reboot.metal3.io': null });
       await scene.hostWhen('never-off', { operationalStatus: 'OK', errorMessage: '', poweredOn: true });
@@ -336,7 +336,7 @@ describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
 });
 
 /** Whatever is in the drive, this is said to be in it, once an attach was asked for. */
-function anotherOnceAttached(image: string): Parameters<Scene['lie']>[1] {
+function anotherOnceAttached(image: string): Parameters<DataImageScene['lie']>[1] {
   const lie = driveShows(image);
   let isAsked = false;
   return (asked) => {
@@ -346,8 +346,8 @@ function anotherOnceAttached(image: string): Parameters<Scene['lie']>[1] {
 }
 
 /** The power state lags behind for a few answers, once the host has been told to switch on. */
-function lagOncePoweredOn(): Parameters<Scene['lie']>[1] {
-  let lags: Parameters<Scene['lie']>[1] | undefined;
+function lagOncePoweredOn(): Parameters<DataImageScene['lie']>[1] {
+  let lags: Parameters<DataImageScene['lie']>[1] | undefined;
   return (asked) => {
     if (asked.method === 'PUT' && asked.path.endsWith('/states/power')) lags ??= powerStateLags('power off', 5);
     return lags?.(asked);

@@ -12,10 +12,10 @@ import { type IsoServer, isoOf, startIsoServer } from '@slipway/tools/ironic';
 import { run } from '@slipway/tools/run';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
-const namespace = 'openshift-machine-api';
+const NAMESPACE = 'openshift-machine-api';
 const access = join(import.meta.dirname, '../docs/examples/data-image-access.yaml');
-const finalizer = 'dataimage.metal3.io';
-const reboot = 'reboot.metal3.io';
+const FINALIZER = 'dataimage.metal3.io';
+const REBOOT = 'reboot.metal3.io';
 
 let cluster: TestCluster;
 let controlPlane: ControlPlane;
@@ -33,11 +33,19 @@ const running = (...args: string[]) => {
 };
 
 const patch = <T extends KubeObject>(resource: Resource<T>, name: string, body: object): Promise<Stored<T>> =>
-  admin.patch(resource, { namespace, name }, { type: 'merge', body }, {});
+  admin.patch(resource, { namespace: NAMESPACE, name }, { type: 'merge', body }, {});
 const patchStatus = (resource: Resource, name: string, status: object) =>
-  admin.patch(resource, { namespace, name }, { type: 'merge', body: { status } }, {}, { subresource: 'status' });
-const findImage = (name: string): Promise<Stored<DataImage> | undefined> => admin.find(dataImages, { namespace, name });
-const findHost = (name: string): Promise<Stored<BareMetalHost>> => admin.get(bareMetalHosts, { namespace, name });
+  admin.patch(
+    resource,
+    { namespace: NAMESPACE, name },
+    { type: 'merge', body: { status } },
+    {},
+    { subresource: 'status' },
+  );
+const findImage = (name: string): Promise<Stored<DataImage> | undefined> =>
+  admin.find(dataImages, { namespace: NAMESPACE, name });
+const findHost = (name: string): Promise<Stored<BareMetalHost>> =>
+  admin.get(bareMetalHosts, { namespace: NAMESPACE, name });
 const annotationsOf = async (name: string) => (await findHost(name)).metadata.annotations ?? {};
 
 const setPower = (name: string, poweredOn: boolean) => patchStatus(bareMetalHosts, name, { poweredOn });
@@ -46,7 +54,7 @@ const setPower = (name: string, poweredOn: boolean) => patchStatus(bareMetalHost
 async function makeHost(more: { online?: boolean } = {}): Promise<string> {
   const name = `host-${++made}`;
   const spec = { online: more.online ?? true, externallyProvisioned: true };
-  await admin.create(bareMetalHosts, { metadata: { namespace, name }, spec });
+  await admin.create(bareMetalHosts, { metadata: { namespace: NAMESPACE, name }, spec });
   await patchStatus(bareMetalHosts, name, {
     operationalStatus: 'OK',
     poweredOn: more.online ?? true,
@@ -60,7 +68,7 @@ async function makeHost(more: { online?: boolean } = {}): Promise<string> {
 
 /** What the controller says of a DataImage, with the finalizer that it puts on first. */
 async function say(name: string, reason: string, message: string, attached: string | null = null): Promise<void> {
-  const { metadata } = await patch(dataImages, name, { metadata: { finalizers: [finalizer] } });
+  const { metadata } = await patch(dataImages, name, { metadata: { finalizers: [FINALIZER] } });
   const condition = {
     type: 'Attached',
     status: reason === 'Attached' ? 'True' : 'False',
@@ -73,7 +81,7 @@ async function say(name: string, reason: string, message: string, attached: stri
   await patchStatus(dataImages, name, { attachedImage, conditions: [condition] });
 }
 
-const onlyReboots = /rebooters change nothing but/;
+const ONLY_REBOOTS = /rebooters change nothing but/;
 
 /** Policies are in force a moment after they are there. */
 const untilRefused = (act: () => Promise<unknown>, why: RegExp): Promise<void> =>
@@ -83,7 +91,7 @@ beforeAll(async () => {
   [cluster, isos] = await Promise.all([startTestCluster(), startIsoServer()]);
   ({ controlPlane, admin } = cluster);
   iso = isos.put('site-config.iso', isoOf('configuration'));
-  await admin.create(namespaces, { metadata: { name: namespace } });
+  await admin.create(namespaces, { metadata: { name: NAMESPACE } });
 }, 120_000);
 
 afterAll(async () => {
@@ -95,10 +103,10 @@ describe('slipway dataimage attach', () => {
     const host = await makeHost();
     const { code, out, err } = await dataimage('attach', host, iso);
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toContain(`DataImage ${namespace}/${host} asks for ${iso}`);
+    expect(out).toContain(`DataImage ${NAMESPACE}/${host} asks for ${iso}`);
     expect(out).toContain('Nobody reboots it for that: the same command with --reboot does.');
     expect((await findImage(host))?.spec).toEqual({ url: iso });
-    expect(await annotationsOf(host)).not.toHaveProperty(reboot);
+    expect(await annotationsOf(host)).not.toHaveProperty(REBOOT);
   });
 
   it('warns of what is no ISO before anything is written, and asks for it all the same', async () => {
@@ -133,9 +141,9 @@ describe('slipway dataimage attach', () => {
     const host = await makeHost();
     const attaching = running('attach', host, iso, '--reboot', '--wait', '-o', 'json');
     await attaching.saw(/not looked at: no controller has said anything/);
-    expect(await annotationsOf(host)).toHaveProperty([reboot], '');
+    expect(await annotationsOf(host)).toHaveProperty([REBOOT], '');
     await setPower(host, false);
-    await patch(bareMetalHosts, host, { metadata: { annotations: { [reboot]: null } } });
+    await patch(bareMetalHosts, host, { metadata: { annotations: { [REBOOT]: null } } });
     await say(host, 'Attaching', `${iso} is being attached`);
     await attaching.saw(/attaching: .* is being attached/);
     await say(host, 'AttachFailed', 'no such file. Failed 1 times');
@@ -149,14 +157,14 @@ describe('slipway dataimage attach', () => {
 
     const again = await dataimage('attach', host, iso, '--reboot', '--wait');
     expect(again.out).toContain('It is in the drive.');
-    expect(await annotationsOf(host)).not.toHaveProperty(reboot);
+    expect(await annotationsOf(host)).not.toHaveProperty(REBOOT);
   });
 
   it('needs no reboot of a host that is off', async () => {
     const host = await makeHost({ online: false });
     const { out } = await dataimage('attach', host, iso, '--reboot');
     expect(out).toContain('now, for the host is off; it stays off, as spec.online says.');
-    expect(await annotationsOf(host)).not.toHaveProperty(reboot);
+    expect(await annotationsOf(host)).not.toHaveProperty(REBOOT);
   });
 
   it('asks for no reboot of a host that must not be switched off', async () => {
@@ -165,7 +173,7 @@ describe('slipway dataimage attach', () => {
     const { code, err } = await dataimage('attach', host, iso, '--reboot');
     expect(code).toBe(1);
     expect(err).toMatch(/spec\.disablePowerOff of BareMetalHost .* is true.*--immediate/);
-    expect(await annotationsOf(host)).not.toHaveProperty(reboot);
+    expect(await annotationsOf(host)).not.toHaveProperty(REBOOT);
   });
 
   it('what is waited for in vain stays asked for', async () => {
@@ -195,7 +203,7 @@ describe('slipway dataimage attach', () => {
       'a host of another namespace',
       ['host-1', 'http://10.0.0.5/a.iso', '--namespace', 'default'],
       'SLW_CLI_NO_HOST',
-      `say --namespace ${namespace}`,
+      `say --namespace ${NAMESPACE}`,
     ],
   ])('refuses %s', async (_, args, code, said) => {
     const { thrown, err, out } = await dataimage('attach', ...args);
@@ -212,7 +220,7 @@ describe('slipway dataimage detach', () => {
     expect(code).toBe(0);
     expect(out).toContain('nothing of it was in the drive');
     expect(await findImage(host)).toBeUndefined();
-    expect(await annotationsOf(host)).not.toHaveProperty(reboot);
+    expect(await annotationsOf(host)).not.toHaveProperty(REBOOT);
     expect((await dataimage('detach', host)).out).toContain('nothing is to be detached');
   });
 
@@ -221,7 +229,7 @@ describe('slipway dataimage detach', () => {
     await dataimage('attach', host, iso);
     await say(host, 'Attached', 'it is in', iso);
     const { out } = await dataimage('detach', host);
-    expect(out).toContain(`kubectl annotate -n ${namespace} bmh ${host} reboot.metal3.io= does.`);
+    expect(out).toContain(`kubectl annotate -n ${NAMESPACE} bmh ${host} reboot.metal3.io= does.`);
     expect((await dataimage('attach', host, iso)).thrown).toBe('SLW_CLI_DATA_IMAGE');
 
     const detaching = running('detach', host, '--reboot', '--wait');
@@ -229,8 +237,8 @@ describe('slipway dataimage detach', () => {
     await detaching.saw(/not looked at/);
     await say(host, 'DetachWaitsForReboot', 'it is still in', iso);
     await detaching.saw(/waits for a reboot: it is still in/);
-    expect(await annotationsOf(host)).toHaveProperty([reboot], '');
-    await patch(bareMetalHosts, host, { metadata: { annotations: { [reboot]: null } } });
+    expect(await annotationsOf(host)).toHaveProperty([REBOOT], '');
+    await patch(bareMetalHosts, host, { metadata: { annotations: { [REBOOT]: null } } });
     await patch(dataImages, host, { metadata: { finalizers: null } });
     expect(await waitForExit(detaching)).toMatchObject({ code: 0, out: expect.stringContaining('is gone') });
   });
@@ -246,7 +254,7 @@ describe('slipway dataimage status', () => {
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`${attached} +attached +on +${iso} +${iso}`));
     expect(out).toMatch(new RegExp(`${waiting} +waits for a reboot +on +- +${iso}`));
-    expect(out).toContain(`${namespace}/${waiting}: Nobody reboots it for that`);
+    expect(out).toContain(`${NAMESPACE}/${waiting}: Nobody reboots it for that`);
 
     const one = await dataimage('status', waiting, '-o', 'json');
     expect(JSON.parse(one.out)).toMatchObject({
@@ -266,7 +274,7 @@ describe('the examples of who may attach what', () => {
   const as = (group: string, ...args: string[]) => runInProcess('dataimage', ...args, '--kubeconfig', who[group] ?? '');
   let client: Client;
   const rebooter = (name: string, body: object, options: WriteOptions = {}) =>
-    client.patch(bareMetalHosts, { namespace, name }, { type: 'merge', body }, {}, options);
+    client.patch(bareMetalHosts, { namespace: NAMESPACE, name }, { type: 'merge', body }, {}, options);
 
   beforeAll(async () => {
     const { kubectl } = await resolveBinaries(['kubectl']);
@@ -276,9 +284,9 @@ describe('the examples of who may attach what', () => {
     }
     client = await connect(who['rebooters'] ?? '');
     const host = await makeHost();
-    await untilRefused(() => rebooter(host, { spec: { online: false } }, { dryRun: true }), onlyReboots);
+    await untilRefused(() => rebooter(host, { spec: { online: false } }, { dryRun: true }), ONLY_REBOOTS);
     const attachers = await connect(who['attachers'] ?? '');
-    const image = { metadata: { namespace, name: host }, spec: { url: iso } };
+    const image = { metadata: { namespace: NAMESPACE, name: host }, spec: { url: iso } };
     await untilRefused(() => attachers.create(dataImages, image, { dryRun: true }), /ISOs come from/);
     await attachers.transport.close();
   }, 60_000);
@@ -304,9 +312,9 @@ describe('the examples of who may attach what', () => {
 
   it('rebooters reboot, and that is all they do to a host', async () => {
     const host = await makeHost();
-    await rebooter(host, { metadata: { annotations: { [reboot]: '', [`${reboot}/upgrade`]: '' } } });
-    await rebooter(host, { metadata: { annotations: { [`${reboot}/upgrade`]: null } } });
-    expect(await annotationsOf(host)).toEqual({ [reboot]: '' });
+    await rebooter(host, { metadata: { annotations: { [REBOOT]: '', [`${REBOOT}/upgrade`]: '' } } });
+    await rebooter(host, { metadata: { annotations: { [`${REBOOT}/upgrade`]: null } } });
+    expect(await annotationsOf(host)).toEqual({ [REBOOT]: '' });
     await patch(bareMetalHosts, host, { metadata: { annotations: { kept: 'yes' } } });
     for (const body of [
       { spec: { bmc: { address: 'redfish://evil.example', credentialsName: 'bmc' } } },
@@ -317,7 +325,7 @@ describe('the examples of who may attach what', () => {
       { metadata: { annotations: { kept: null } } },
       { metadata: { finalizers: ['example.com/x'] } },
     ]) {
-      await expect(rebooter(host, body)).rejects.toThrow(onlyReboots);
+      await expect(rebooter(host, body)).rejects.toThrow(ONLY_REBOOTS);
     }
   });
 });

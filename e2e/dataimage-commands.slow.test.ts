@@ -3,51 +3,51 @@
 import { runSlipway } from '@slipway/testing/slipway-process';
 import { isIronicMissing } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { metal, type Scene, startScene } from './data-images/scene.ts';
+import { METAL, type DataImageScene, startScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
-const host = 'commanded';
+const HOST = 'commanded';
 
 describe.skipIf(missing)('slipway dataimage with a real Ironic', { timeout: 240_000 }, () => {
-  let scene: Scene;
+  let scene: DataImageScene;
   const dataimage = (...args: string[]) =>
-    runSlipway('dataimage', ...args, '--namespace', metal, '--kubeconfig', scene.kubeconfig);
+    runSlipway('dataimage', ...args, '--namespace', METAL, '--kubeconfig', scene.kubeconfig);
 
   beforeAll(async () => {
-    scene = await startScene([host]);
+    scene = await startScene([HOST]);
     await scene.run();
-    await scene.addHost(host);
-    await scene.hostWhen(host, { poweredOn: true, provisioning: { state: 'externally provisioned' } });
+    await scene.addHost(HOST);
+    await scene.hostWhen(HOST, { poweredOn: true, provisioning: { state: 'externally provisioned' } });
   });
   afterAll(() => scene?.stop());
 
   it('attach --reboot --wait ends when the ISO is in the drive and the host on again, after one reboot', async () => {
     const iso = scene.iso('commanded');
-    const before = await scene.doneTo(host);
-    const ended = await dataimage('attach', host, iso.url, '--reboot', '--wait', '--timeout', '120');
-    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining(`is in the drive of ${metal}/${host}.`) });
-    expect(await scene.held(host)).toBe(iso.sha256);
-    expect(await scene.power(host)).toBe('On');
-    expect((await scene.doneTo(host)).slice(before.length)).toEqual(['off', 'insert', 'On']);
+    const before = await scene.doneTo(HOST);
+    const ended = await dataimage('attach', HOST, iso.url, '--reboot', '--wait', '--timeout', '120');
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining(`is in the drive of ${METAL}/${HOST}.`) });
+    expect(await scene.held(HOST)).toBe(iso.sha256);
+    expect(await scene.power(HOST)).toBe('On');
+    expect((await scene.doneTo(HOST)).slice(before.length)).toEqual(['off', 'insert', 'On']);
 
-    expect(await dataimage('attach', host, iso.url, '--reboot', '--wait')).toMatchObject({
+    expect(await dataimage('attach', HOST, iso.url, '--reboot', '--wait')).toMatchObject({
       code: 0,
       out: expect.stringContaining('It is in the drive.'),
     });
-    expect((await scene.host(host))?.metadata.annotations).not.toHaveProperty(['reboot.metal3.io']);
+    expect((await scene.host(HOST))?.metadata.annotations).not.toHaveProperty(['reboot.metal3.io']);
   });
 
   it('status says so', async () => {
-    const { out } = await dataimage('status', host);
+    const { out } = await dataimage('status', HOST);
     expect(out).toMatch(/commanded +attached +on +http/);
   });
 
   it('detach --reboot --wait ends when the drive is empty and the host on again', async () => {
-    const before = await scene.doneTo(host);
-    const ended = await dataimage('detach', host, '--reboot', '--wait', '--timeout', '120');
+    const before = await scene.doneTo(HOST);
+    const ended = await dataimage('detach', HOST, '--reboot', '--wait', '--timeout', '120');
     expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('is gone') });
-    expect(await scene.held(host)).toBeNull();
-    expect(await scene.power(host)).toBe('On');
-    expect((await scene.doneTo(host)).slice(before.length)).toEqual(['off', 'eject', 'On']);
+    expect(await scene.held(HOST)).toBeNull();
+    expect(await scene.power(HOST)).toBe('On');
+    expect((await scene.doneTo(HOST)).slice(before.length)).toEqual(['off', 'eject', 'On']);
   });
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import { defaultNamespace, machineConfigPools, machineConfigs, secrets } from '@slipway/api';
+import { DEFAULT_NAMESPACE, machineConfigPools, machineConfigs, secrets } from '@slipway/api';
 import { serverSecrets } from '@slipway/fleet';
 import { customPool, dataUrl } from '@slipway/testing/builders';
 import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
@@ -178,7 +178,7 @@ describe.skipIf(clients.length === 0)('what changes while stubs are on their way
     const worker = Buffer.from(JSON.stringify(expired)).toString('base64');
     await fleet.client.patch(
       secrets,
-      { namespace: defaultNamespace, name: serverSecrets.tokens },
+      { namespace: DEFAULT_NAMESPACE, name: serverSecrets.tokens },
       { type: 'merge', body: { data: { worker } } },
       {},
     );

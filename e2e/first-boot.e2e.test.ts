@@ -15,7 +15,7 @@ let directory: string;
 let authority: Authority;
 let server: FakeServer;
 let unavailable = 0;
-const token = 'a-token';
+const TOKEN = 'a-token';
 
 beforeAll(async () => {
   directory = await makeBootDirectory();
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 function statusFor(url: string, authorization: string | undefined): number {
   if (url.startsWith('/config/unknown')) return 404;
-  if (authorization !== `Bearer ${token}`) return 401;
+  if (authorization !== `Bearer ${TOKEN}`) return 401;
   unavailable -= 1;
   return unavailable >= 0 ? 503 : 200;
 }
@@ -56,7 +56,7 @@ for (const { name, client, missing } of inject('ignitionClients')) {
       options: Partial<BootOptions> = {},
     ): Promise<Boot> => {
       if (client === undefined) throw new Error(missing);
-      const pointer = stubOf({ server: server.url, pool: 'worker', caBundle: authority.cert, token, ...stub });
+      const pointer = stubOf({ server: server.url, pool: 'worker', caBundle: authority.cert, token: TOKEN, ...stub });
       return firstBoot({ client, pointer, directory: join(directory, name), ...options });
     };
 

@@ -8,14 +8,14 @@ import type { FreezeResult, Pair } from './leadership/pair.ts';
 
 const objectsOf = (pair: string): string[] => [`${pair}-a`, `${pair}-b`];
 
-interface Outcome {
+interface LeadershipResult {
   runs: FreezeResult[];
   /** A write of an earlier term on an object that a later term had changed already. */
   stale: string[];
 }
 
 /** Pairs of candidates, each for a lease and objects of its own; in each pair the leader is frozen again and again. */
-async function freezeLeaders(options: { pairs: number; runs: number; unfenced: boolean }): Promise<Outcome> {
+async function freezeLeaders(options: { pairs: number; runs: number; unfenced: boolean }): Promise<LeadershipResult> {
   const kubeconfig = inject('kubeconfig');
   const namespace = `leadership-${randomUUID().slice(0, 8)}`;
   const names = Array.from({ length: options.pairs }, (_, at) => `pair-${at}`);

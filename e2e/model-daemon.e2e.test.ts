@@ -1,7 +1,7 @@
 // The model of the daemon that simulated rollouts run on, beside the real daemon on a simulated machine: the same happens to
 // both, and their Nodes have to say the same, in the same order.
 import { machineConfigurations, type Node, nodeAnnotations, nodes } from '@slipway/api';
-import { type Change, type MachineSite, runMachine } from '@slipway/controllers/testing/simulation';
+import { type Change, type MachineEnvironment, runMachine } from '@slipway/controllers/testing/simulation';
 import { createInformer, type Informer, type Stored } from '@slipway/kube';
 import { type MachineConfigSpec, specWithFiles } from '@slipway/testing/builders';
 import { until } from '@slipway/testing/wait';
@@ -143,7 +143,7 @@ async function ofDaemon(name: string, target: string, each: Case): Promise<Follo
 async function ofModel(name: string, target: string, each: Case): Promise<Followed> {
   await cluster.operator.create(nodes, { metadata: { name, annotations: { [desiredConfig]: born } } });
   await until(() => expect(watched.store.get(name)).toBeDefined());
-  const site: MachineSite = {
+  const site: MachineEnvironment = {
     after: (ms, happen) => void setTimeout(() => ended.signal.aborted || happen(), ms).unref(),
     read: async () => watched.store.get(name)?.metadata.annotations ?? {},
     say: (annotations) => annotate(name, annotations),

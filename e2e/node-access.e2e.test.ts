@@ -1,6 +1,6 @@
 import {
   daemonAnnotations,
-  defaultNamespace,
+  DEFAULT_NAMESPACE,
   machineConfigNodes,
   machineConfigPools,
   machineConfigs,
@@ -40,7 +40,7 @@ beforeAll(async () => {
     metadata: { name: 'worker' },
     spec: { nodeSelector: { matchLabels: { 'node-role.kubernetes.io/worker': '' } } },
   });
-  await admin.create(secrets, { metadata: { name: 'pull-secret', namespace: defaultNamespace } });
+  await admin.create(secrets, { metadata: { name: 'pull-secret', namespace: DEFAULT_NAMESPACE } });
   await annotate(operator, 'a', { [nodeAnnotations.desiredConfig]: rendered });
   // A policy is in force some moments after it is there.
   await until(() => expectRefused(setLabel(machines.daemonOf('a'), 'a'), 'node-guards'));

@@ -9,7 +9,7 @@ import { makeBootDirectory } from './first-boot/boot.ts';
 // The adapters that the daemon drives a machine with, on a machine: systemd, accounts, reboot.
 const { parts } = inject('nodes');
 
-interface Answer {
+interface HostCallResult {
   answer?: unknown;
   code?: string;
   message?: string;
@@ -19,10 +19,10 @@ describe.skipIf(parts === undefined)('the real host', () => {
   let node: SystemdNode;
   let directory: string;
 
-  const call = async (name: string, argument = ''): Promise<Answer> => {
+  const call = async (name: string, argument = ''): Promise<HostCallResult> => {
     const { code, out, err } = await node.exec(['/opt/node', '/opt/host.mjs', name, argument]);
     if (code !== 0) throw new Error(`${name} ${argument}: ${err}`);
-    return JSON.parse(out) as Answer;
+    return JSON.parse(out) as HostCallResult;
   };
   const unit = async (name: string, text: string): Promise<void> => {
     const path = join(node.root, 'etc/systemd/system', name);

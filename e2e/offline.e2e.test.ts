@@ -14,7 +14,7 @@ import { resolveBinaries } from '@slipway/tools/controlplane';
 import { run } from '@slipway/tools/run';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { findPool, type Fleet, namespace, renderedWith, startFleet } from './render/fleet.ts';
+import { findPool, type Fleet, NAMESPACE, renderedWith, startFleet } from './render/fleet.ts';
 
 const manifest = (kind: string, object: object) => ({
   apiVersion: 'machineconfiguration.openshift.io/v1',
@@ -132,7 +132,7 @@ describe('on the cluster that comes to be', () => {
     const asBreakGlass = ['--as', 'admin', '--as-group', 'system:masters', '--as-group', 'slipway:break-glass'];
     await kubectl('apply', '-f', join(dir, 'fleet.json'));
     await kubectl('apply', '-f', join(dir, 'boot/manifests'), ...asBreakGlass);
-    const before = await fleet.admin.get(secrets, { namespace, name: 'machine-config-server-ca' });
+    const before = await fleet.admin.get(secrets, { namespace: NAMESPACE, name: 'machine-config-server-ca' });
     await fleet.controller();
     for (const pool of ['worker', 'infra', 'master']) {
       await until(async () => {
@@ -143,7 +143,7 @@ describe('on the cluster that comes to be', () => {
         expect(found?.spec.configuration?.name).toBe(await nameFor(pool));
       });
     }
-    const after = await fleet.admin.get(secrets, { namespace, name: 'machine-config-server-ca' });
+    const after = await fleet.admin.get(secrets, { namespace: NAMESPACE, name: 'machine-config-server-ca' });
     expect(after.data).toEqual(before.data);
   });
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   daemonUser,
-  defaultNamespace,
+  DEFAULT_NAMESPACE,
   knownStreams,
   machineConfigPools,
   osImageStreams,
@@ -38,10 +38,10 @@ const records = [osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAn
 const available = ['rhel-9', 'rhel10-coreos', 'centos-9', 'stream-coreos', 'fedora-coreos', 'hardened'];
 const spellings = knownStreams.flatMap(({ name, aliases }) => aliases.concat(name));
 
-const exists = 'pool-os-stream-exists';
-const forward = 'pool-os-stream-forward';
-const record = 'pool-os-stream-record';
-const guards = 'os-image-stream-guards';
+const EXISTS = 'pool-os-stream-exists';
+const FORWARD = 'pool-os-stream-forward';
+const RECORD = 'pool-os-stream-record';
+const GUARDS = 'os-image-stream-guards';
 const dryRun = { dryRun: true };
 
 let cluster: GuardedCluster;
@@ -54,8 +54,8 @@ beforeAll(async () => {
   ({ admin, controllers } = cluster);
   await controllers.create(osImageStreams, { metadata: streamsName, spec: { defaultStream: 'rhel-9' } });
   const pool = await poolThat({ tracked: 'rhel-10' });
-  await until(() => expectRefused(ask(admin, pool, 'rhel-9', dryRun), forward));
-  await until(() => expectRefused(annotate(admin, pool, { [osStreamAnnotation]: 'x' }, dryRun), record));
+  await until(() => expectRefused(ask(admin, pool, 'rhel-9', dryRun), FORWARD));
+  await until(() => expectRefused(annotate(admin, pool, { [osStreamAnnotation]: 'x' }, dryRun), RECORD));
 }, 120_000);
 
 afterAll(async () => cluster?.stop());
@@ -68,7 +68,7 @@ it('before the streams of the payload are known, a pool may ask for any', async 
 describe('once they are known', () => {
   beforeAll(async () => {
     await cluster.setStreams(available);
-    await until(() => expectRefused(tryNew(admin, 'new', 'rhel-11'), exists));
+    await until(() => expectRefused(tryNew(admin, 'new', 'rhel-11'), EXISTS));
   });
 
   describe('a pool', () => {
@@ -80,9 +80,9 @@ describe('once they are known', () => {
     it.each(['rhel-11', 'rhel-8', 'rhel9', 'hardened-9', 'minimal'])('may not ask for %s', async (stream) => {
       const words = (pool: string) =>
         `pool ${pool} asks in spec.osImageStream for the stream ${stream}, which this cluster does not have: set one of rhel-9, rhel10-coreos, centos-9, stream-coreos, fedora-coreos, hardened, or leave the field out and the pool stays on the stream it is on`;
-      await expectRefused(tryNew(admin, 'new', stream), exists, words('new'));
+      await expectRefused(tryNew(admin, 'new', stream), EXISTS, words('new'));
       const pool = await poolThat({ asks: 'rhel-9' });
-      await expectRefused(ask(admin, pool, stream), exists, words(pool));
+      await expectRefused(ask(admin, pool, stream), EXISTS, words(pool));
       await expectRefused(
         admin.apply(
           machineConfigPools,
@@ -90,7 +90,7 @@ describe('once they are known', () => {
           {},
           { fieldManager: 'somebody', force: true },
         ),
-        exists,
+        EXISTS,
       );
     });
 
@@ -98,9 +98,9 @@ describe('once they are known', () => {
       const pool = await poolThat({ asks: 'rhel-8', tracked: 'rhel-8', runs: 'rhel-8' });
       await patchPool(admin, pool, { spec: { paused: true }, metadata: { labels: { seen: 'yes' } } });
       await patchStatus(admin, pool, { status: { machineCount: 1 } });
-      await expectRefused(ask(admin, pool, 'rhel-7'), exists);
+      await expectRefused(ask(admin, pool, 'rhel-7'), EXISTS);
       await ask(admin, pool, null);
-      await expectRefused(ask(admin, pool, 'rhel-8'), exists);
+      await expectRefused(ask(admin, pool, 'rhel-8'), EXISTS);
       await expect(ask(admin, pool, 'rhel-9')).resolves.toMatchObject({ spec: { osImageStream: { name: 'rhel-9' } } });
     });
   });
@@ -114,7 +114,7 @@ describe('once they are known', () => {
         const passed = await ask(admin, pool, to, dryRun).then(
           () => true,
           (error: unknown) => {
-            if (!String(error).includes(forward)) throw error;
+            if (!String(error).includes(FORWARD)) throw error;
             return false;
           },
         );
@@ -134,16 +134,16 @@ describe('once they are known', () => {
       const from = facts.tracked ?? 'rhel-10';
       await expectRefused(
         ask(admin, pool, 'rhel-9'),
-        forward,
+        FORWARD,
         `pool ${pool} is on the OS image stream ${from} and cannot go to rhel-9: machines cannot go back to an older major version of their OS. Either leave spec.osImageStream at ${from} or out, or make a new pool with spec.osImageStream.name rhel-9 for new machines, and move the work there`,
       );
-      await expectRefused(ask(admin, pool, 'rhel9-coreos'), forward);
+      await expectRefused(ask(admin, pool, 'rhel9-coreos'), FORWARD);
     });
 
     it('do not go back by a detour over no stream at all', async () => {
       const pool = await poolThat({ asks: 'rhel-10', tracked: 'rhel-10' });
       await ask(admin, pool, null);
-      await expectRefused(ask(admin, pool, 'rhel-9'), forward);
+      await expectRefused(ask(admin, pool, 'rhel-9'), FORWARD);
       await expect(ask(admin, pool, 'rhel-10')).resolves.toBeDefined();
     });
 
@@ -151,7 +151,7 @@ describe('once they are known', () => {
       const pool = await poolThat({ asks: 'rhel-9', tracked: 'rhel-9' });
       await expectRefused(
         ask(admin, pool, 'centos-10'),
-        forward,
+        FORWARD,
         `pool ${pool} is on the OS image stream rhel-9 and cannot go to centos-10: machines cannot change from the family rhel to centos. Either leave spec.osImageStream at rhel-9 or out, or make a new pool with spec.osImageStream.name centos-10 for new machines, and move the work there`,
       );
     });
@@ -178,17 +178,17 @@ describe('once they are known', () => {
       const pool = await poolThat({});
       const onUpdate =
         '. A file for kubectl replace needs it as it stands; a file for kubectl apply goes without, and if it had it once, kubectl apply set-last-applied -f FILE makes that forgotten';
-      await expectRefused(annotate(admin, pool, { [name]: 'rhel-9' }), record, words(pool, onUpdate));
+      await expectRefused(annotate(admin, pool, { [name]: 'rhel-9' }), RECORD, words(pool, onUpdate));
       await expectRefused(
         tryNew(admin, 'new', undefined, { [name]: 'x' }),
-        record,
+        RECORD,
         words('new', ', so out of a new pool'),
       );
       await annotate(controllers, pool, { [name]: 'rhel-10' });
-      await expectRefused(annotate(admin, pool, { [name]: 'rhel-9' }), record);
-      await expectRefused(annotate(admin, pool, { [name]: '' }), record);
-      await expectRefused(annotate(admin, pool, { [name]: null }), record);
-      await expectRefused(patchPool(admin, pool, { metadata: { annotations: null } }), record);
+      await expectRefused(annotate(admin, pool, { [name]: 'rhel-9' }), RECORD);
+      await expectRefused(annotate(admin, pool, { [name]: '' }), RECORD);
+      await expectRefused(annotate(admin, pool, { [name]: null }), RECORD);
+      await expectRefused(patchPool(admin, pool, { metadata: { annotations: null } }), RECORD);
       // A request for the status leaves annotations as they are.
       await patchStatus(admin, pool, { metadata: { annotations: { [name]: 'rhel-9' } }, status: { machineCount: 1 } });
       const found = await admin.get(machineConfigPools, { name: pool });
@@ -236,10 +236,10 @@ describe('once they are known', () => {
         const withIt = await fileOf(manifestOf(name, true, values('x')));
         await kubectl('apply', '-f', withIt);
         await annotate(controllers, name, values('y'));
-        await expect(kubectl('apply', '-f', withIt)).rejects.toThrow(record);
+        await expect(kubectl('apply', '-f', withIt)).rejects.toThrow(RECORD);
         const without = await fileOf(manifestOf(name, false));
-        await expect(kubectl('apply', '-f', without)).rejects.toThrow(record);
-        await expect(kubectl('replace', '-f', without)).rejects.toThrow(record);
+        await expect(kubectl('apply', '-f', without)).rejects.toThrow(RECORD);
+        await expect(kubectl('replace', '-f', without)).rejects.toThrow(RECORD);
         await kubectl('apply', 'set-last-applied', '-f', without);
         expect(await kubectl('apply', '-f', without)).toContain('configured');
         const found = await admin.get(machineConfigPools, { name });
@@ -255,8 +255,8 @@ describe('once they are known', () => {
     it.each([osImageStreams, alpha])(
       'cannot be deleted through $version, alone or with all others',
       async (resource) => {
-        await expectRefused(admin.delete(resource, streamsName, {}), guards, words);
-        await expectRefused(deleteAll(admin, resource), guards, words);
+        await expectRefused(admin.delete(resource, streamsName, {}), GUARDS, words);
+        await expectRefused(deleteAll(admin, resource), GUARDS, words);
         await expect(admin.get(resource, streamsName)).resolves.toBeDefined();
       },
     );
@@ -273,14 +273,14 @@ describe('once they are known', () => {
 
   /** Everything that people may not do, without doing it. */
   const forbidden: [string, (client: Client, pool: string) => Promise<unknown>][] = [
-    [exists, (client, pool) => ask(client, pool, 'rhel-11', dryRun)],
-    [forward, (client, pool) => ask(client, pool, 'rhel-9', dryRun)],
-    [record, (client, pool) => annotate(client, pool, { [osStreamAnnotation]: 'x' }, dryRun)],
-    [guards, (client) => deleteAll(client, osImageStreams, dryRun)],
+    [EXISTS, (client, pool) => ask(client, pool, 'rhel-11', dryRun)],
+    [FORWARD, (client, pool) => ask(client, pool, 'rhel-9', dryRun)],
+    [RECORD, (client, pool) => annotate(client, pool, { [osStreamAnnotation]: 'x' }, dryRun)],
+    [GUARDS, (client) => deleteAll(client, osImageStreams, dryRun)],
   ];
 
   it.each([
-    ['our controllers', operator.user, `system:serviceaccounts:${defaultNamespace}`],
+    ['our controllers', operator.user, `system:serviceaccounts:${DEFAULT_NAMESPACE}`],
     ['garbage collection', 'system:serviceaccount:kube-system:generic-garbage-collector', 'system:serviceaccounts'],
     ['the end of a namespace', 'system:serviceaccount:kube-system:namespace-controller', 'system:serviceaccounts'],
     ['people in an emergency', 'somebody', 'slipway:break-glass'],
@@ -291,7 +291,11 @@ describe('once they are known', () => {
   });
 
   it.each([
-    ['a daemon, whatever its permissions', daemonUser(defaultNamespace), `system:serviceaccounts:${defaultNamespace}`],
+    [
+      'a daemon, whatever its permissions',
+      daemonUser(DEFAULT_NAMESPACE),
+      `system:serviceaccounts:${DEFAULT_NAMESPACE}`,
+    ],
     ['a ServiceAccount of another namespace', 'system:serviceaccount:mine:controller', 'system:serviceaccounts:mine'],
     ['who has a name like the break-glass group', 'slipway:break-glass', 'people'],
   ])('%s is stopped', async (_, user, group) => {
@@ -310,8 +314,8 @@ describe('once they are known', () => {
     // Their names are more than a message holds.
     const words =
       'spec.osImageStream.name must be one of the OS image streams that this cluster has: kubectl get osimagestream cluster -o yaml lists them';
-    await until(() => expectRefused(tryNew(admin, 'new', `${'n'.repeat(63)}.x`), exists, words));
-    await expectRefused(ask(admin, pool, 'rhel-9'), forward);
+    await until(() => expectRefused(tryNew(admin, 'new', `${'n'.repeat(63)}.x`), EXISTS, words));
+    await expectRefused(ask(admin, pool, 'rhel-9'), FORWARD);
     await expect(tryNew(admin, 'new', long.at(-1))).resolves.toBeDefined();
     await cluster.setStreams(available);
     await until(() => tryNew(admin, 'new', 'hardened'));

@@ -7,14 +7,14 @@ import {
   clusterOperators,
   clusterVersions,
   configMaps,
-  defaultNamespace,
+  DEFAULT_NAMESPACE,
   machineConfigPools,
   machineConfigs,
   namespaces,
   nodeAnnotations,
   osImageStreams,
   osStreamAnnotation,
-  roleLabel,
+  ROLE_LABEL,
   secrets,
 } from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
@@ -71,7 +71,7 @@ async function withoutStreams(cluster: Fleet): Promise<void> {
   }
 }
 
-const osImages = { namespace: defaultNamespace, name: 'machine-config-osimageurl' };
+const osImages = { namespace: DEFAULT_NAMESPACE, name: 'machine-config-osimageurl' };
 
 /** The pair that a release names for clusters without streams: that of its first. */
 function osImagesData({ os, imageReferences }: Payload): Record<string, string> {
@@ -88,7 +88,7 @@ async function addPool(client: Client, name: string, roles: readonly string[]): 
   await client.create(machineConfigPools, {
     metadata: { name },
     spec: {
-      machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: [...roles] }] },
+      machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: [...roles] }] },
       nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } },
     },
   });

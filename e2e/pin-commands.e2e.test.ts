@@ -9,7 +9,7 @@ import {
   nodes,
   pinAssignmentAnnotation,
   pinnedImageSets,
-  roleLabel,
+  ROLE_LABEL,
 } from '@slipway/api';
 import { decodeAssignment, encodeAssignment, formatPinProgress, type PinProgress } from '@slipway/fleet';
 import { runInProcess } from '@slipway/slipway/testing/in-process';
@@ -71,7 +71,7 @@ async function addNode(name: string, ...roles: string[]): Promise<void> {
   });
 }
 
-interface Word extends Partial<PinProgress> {
+interface NodePinStatus extends Partial<PinProgress> {
   readonly isPulling?: boolean;
   readonly failure?: string;
   /** Sets of which it holds the present generation. */
@@ -79,7 +79,10 @@ interface Word extends Partial<PinProgress> {
 }
 
 /** What the daemon of a node writes; it was told of every set that there is. */
-async function say(name: string, { isPulling = false, failure, holds = [], ...progress }: Word): Promise<void> {
+async function say(
+  name: string,
+  { isPulling = false, failure, holds = [], ...progress }: NodePinStatus,
+): Promise<void> {
   const sets = (await setsNow()).map(({ metadata }) => ({
     name: metadata.name,
     uid: metadata.uid,
@@ -196,7 +199,7 @@ describe('slipway pin release', () => {
         {
           name: 'release-4.22.0-worker',
           change: 'make',
-          labels: { [roleLabel]: 'worker' },
+          labels: { [ROLE_LABEL]: 'worker' },
           images: all.toSorted(byText),
         },
       ],
@@ -233,7 +236,7 @@ describe('slipway pin release', () => {
     expect(out).toContain('slipway pin status worker --watch shows them.');
     const [set, ...others] = await setsNow();
     expect(others).toEqual([]);
-    expect(set).toMatchObject({ metadata: { name: 'release-4.22.0-worker', labels: { [roleLabel]: 'worker' } } });
+    expect(set).toMatchObject({ metadata: { name: 'release-4.22.0-worker', labels: { [ROLE_LABEL]: 'worker' } } });
     expect(set?.spec.pinnedImages).toHaveLength(6);
     const again = await release('--pool', 'worker', '--yes');
     expect(again).toMatchObject({ code: 0, out: expect.stringContaining('nothing was written') });
@@ -243,7 +246,7 @@ describe('slipway pin release', () => {
   it('is for the machines of a custom pool alone when it is asked for that', async () => {
     const { out } = await release('--pool', 'infra', '--name', 'next', '--yes', '-o', 'json');
     expect(JSON.parse(out)).toMatchObject({ pools: ['infra'], nodes: [{ node: 'infra-1' }], written: true });
-    expect(await setsNow()).toMatchObject([{ metadata: { name: 'next', labels: { [roleLabel]: 'infra' } } }]);
+    expect(await setsNow()).toMatchObject([{ metadata: { name: 'next', labels: { [ROLE_LABEL]: 'infra' } } }]);
   });
 
   it('needs nothing of a disk that holds it all', async () => {
@@ -346,7 +349,7 @@ describe('slipway pin images', () => {
 
 describe('slipway pin status', () => {
   const amount = (done: number, total: number) => ({ done, total });
-  const progress = (done: number): Word => ({
+  const progress = (done: number): NodePinStatus => ({
     sets: [{ name: 'shop', images: amount(done, 4), bytes: amount(done * 1e9, 4e9) }],
     bytes: amount(done * 1e9, 4e9),
   });
@@ -356,7 +359,7 @@ describe('slipway pin status', () => {
       name: `registry.example.com/shop/app@sha256:${String(index).padStart(64, '0')}`,
     }));
     await fleet.admin.create(pinnedImageSets, {
-      metadata: { name: 'shop', labels: { [roleLabel]: 'worker' } },
+      metadata: { name: 'shop', labels: { [ROLE_LABEL]: 'worker' } },
       spec: { pinnedImages },
     });
     await nameSets('shop');

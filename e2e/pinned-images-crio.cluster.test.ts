@@ -16,7 +16,7 @@ const MEGABYTE = 2 ** 20;
 const STORE = 16 * MEGABYTE;
 /** An image that somebody removes is missed after a minute, and what failed is tried again after five at most. */
 const [MINUTE, LATER] = [60_000, 400_000];
-const MOST_TRIES = 6;
+const MAX_TRIES = 6;
 const SOON = 2500;
 /** The cases of a machine follow one another; the machines do not wait for each other. */
 const inOrder = { concurrent: false };
@@ -41,7 +41,7 @@ const blobsAsked = (name: string) =>
   fleet.registry.requests().filter(({ method, uri }) => method === 'GET' && uri.includes(`/team/${name}/blobs/`));
 /** Until this holds, time passes again and again: as much as the longest pause between two tries. */
 async function later(machine: CrioMachine, holds: (withinMs: number) => Promise<unknown>): Promise<void> {
-  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     await machine.passes(LATER);
     const isSo = await holds(SOON).then(
       () => true,

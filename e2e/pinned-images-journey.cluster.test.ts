@@ -27,7 +27,7 @@ function promptName(): string {
   }
 }
 
-interface Shown {
+interface PinStatusOutput {
   pools: { name: string; machines: Record<string, number>; sets: { name: string; nodes: object }[] }[];
 }
 
@@ -44,7 +44,8 @@ describe.skipIf(parts === undefined || crio === undefined || ignition === undefi
       expect({ code, err }).toMatchObject({ code: 0 });
       return out;
     };
-    const shown = async () => (JSON.parse(await slipway('pin', 'status', 'worker', '-o', 'json')) as Shown).pools[0];
+    const shown = async () =>
+      (JSON.parse(await slipway('pin', 'status', 'worker', '-o', 'json')) as PinStatusOutput).pools[0];
     /** As CRI-O on the machine says. */
     const listed = async (): Promise<{ image: string; pinned: boolean }[]> => {
       const { images: found } = JSON.parse(await worker.node.sh(`${CRICTL} images -o json`)) as {

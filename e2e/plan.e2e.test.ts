@@ -11,7 +11,7 @@ import {
   nodes,
   type Pod,
   pods,
-  roleLabel,
+  ROLE_LABEL,
 } from '@slipway/api';
 import { createInformer } from '@slipway/kube';
 import { createSimulatedHost } from '@slipway/simulator';
@@ -44,11 +44,11 @@ const administrator = { user: 'planning-administrator', groups: ['system:masters
 const budget = { namespace: 'shop', name: 'web' };
 
 const app = (text: string): MachineConfig => ({
-  metadata: { name: '50-app', labels: { [roleLabel]: 'worker' } },
+  metadata: { name: '50-app', labels: { [ROLE_LABEL]: 'worker' } },
   spec: specWithFiles({ [APP]: text }),
 });
 const pullSecret: MachineConfig = {
-  metadata: { name: '60-pull', labels: { [roleLabel]: 'worker' } },
+  metadata: { name: '60-pull', labels: { [ROLE_LABEL]: 'worker' } },
   spec: specWithFiles({ [PULL_SECRET]: '{"auths":{}}' }),
 };
 
@@ -245,7 +245,7 @@ describe('slipway plan', () => {
 
   it('takes remote content from what the cluster has stored, and fetches only what is new', async () => {
     const remote = (path: string): MachineConfig => ({
-      metadata: { name: '50-remote', labels: { [roleLabel]: 'master' } },
+      metadata: { name: '50-remote', labels: { [ROLE_LABEL]: 'master' } },
       spec: {
         config: {
           ignition: { version: '3.5.0' },

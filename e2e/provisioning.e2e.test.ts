@@ -8,10 +8,10 @@ import { decodeDataUrl, parse, validate } from '@slipway/ignition';
 import { createTransport, loadKubeconfig, type Transport } from '@slipway/kube';
 import { until } from '@slipway/testing/wait';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Cluster, type Scene, startCluster } from './provisioning/cluster.ts';
+import { type Cluster, type ProvisioningScene, startCluster } from './provisioning/cluster.ts';
 
 let cluster: Cluster;
-let scene: Scene;
+let scene: ProvisioningScene;
 beforeAll(async () => {
   cluster = await startCluster();
 }, 120_000);

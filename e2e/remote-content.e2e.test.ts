@@ -3,7 +3,7 @@ import { loadSnapshot } from '@slipway/fleet/remote-content';
 import { gzip } from '@slipway/ignition';
 import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
-import { namespace } from './remote-content/cluster.ts';
+import { NAMESPACE } from './remote-content/cluster.ts';
 import { file, merging, setStage, withFiles } from './remote-content/stage.ts';
 
 const stage = setStage();
@@ -36,7 +36,9 @@ describe('remote content', () => {
       expect(metadata.annotations?.[remoteContentAnnotation]).toMatch(new RegExp(`^${metadata.uid}/1/-/[0-9a-f]{64}$`));
     });
     const [index] = await stage.cluster.secretNames('index');
-    expect(await stage.cluster.client.get(secrets, { namespace, name: index ?? '' })).not.toHaveProperty('data');
+    expect(await stage.cluster.client.get(secrets, { namespace: NAMESPACE, name: index ?? '' })).not.toHaveProperty(
+      'data',
+    );
   });
 
   it('is never fetched again by a restart, by the edit of another MachineConfig, or while its server is gone', async () => {
@@ -145,7 +147,8 @@ describe('remote content', () => {
 });
 
 describe('a stored snapshot that somebody damaged', () => {
-  const deleteSecret = (name: string): Promise<void> => stage.cluster.client.delete(secrets, { namespace, name }, {});
+  const deleteSecret = (name: string): Promise<void> =>
+    stage.cluster.client.delete(secrets, { namespace: NAMESPACE, name }, {});
   const chunk = async (): Promise<string> => (await stage.cluster.secretNames('chunk'))[0] ?? '';
 
   async function untilRemembered(name: string): Promise<void> {
@@ -226,12 +229,12 @@ describe('a stored snapshot that somebody damaged', () => {
     await untilRemembered('50-forged');
     await first.stop();
     const name = await chunk();
-    const { metadata } = await stage.cluster.client.get(secrets, { namespace, name });
+    const { metadata } = await stage.cluster.client.get(secrets, { namespace: NAMESPACE, name });
     await deleteSecret(name);
     const { labels = {}, annotations = {} } = metadata;
     const data = { chunk: Buffer.from(await gzip(Buffer.from('{"forged":true}'))).toString('base64') };
-    await stage.cluster.client.create(secrets, { metadata: { name, namespace, labels, annotations }, data });
-    expect(await loadSnapshot(stage.cluster.client, namespace, state)).toMatchObject({
+    await stage.cluster.client.create(secrets, { metadata: { name, namespace: NAMESPACE, labels, annotations }, data });
+    expect(await loadSnapshot(stage.cluster.client, NAMESPACE, state)).toMatchObject({
       ok: false,
       lost: true,
       message: expect.stringContaining('damaged'),

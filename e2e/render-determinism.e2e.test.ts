@@ -9,10 +9,10 @@ import { until } from '@slipway/testing/wait';
 import { expect, it } from 'vitest';
 import { findPool, type Fleet, startFleet } from './render/fleet.ts';
 
-const count = 200;
+const COUNT = 200;
 
 /** Each with 20 files, some of them others' too, and something of everything else that is merged. */
-const given: MachineConfig[] = Array.from({ length: count }, (_, number) =>
+const given: MachineConfig[] = Array.from({ length: COUNT }, (_, number) =>
   machineConfig(`50-${number}`, 'worker', {
     config: {
       ignition: { version: ['3.2.0', '3.4.0', '3.5.0'][number % 3] },
@@ -43,13 +43,13 @@ async function renderOn(fleet: Fleet, list: readonly MachineConfig[]): Promise<{
   }
   return until(async () => {
     const configuration = (await findPool(fleet.admin, 'worker'))?.spec.configuration;
-    expect(configuration?.source).toHaveLength(count + 1);
+    expect(configuration?.source).toHaveLength(COUNT + 1);
     const name = configuration?.name ?? '';
     return { name, bytes: JSON.stringify((await fleet.admin.get(machineConfigs, { name })).spec) };
   }, 'rollout');
 }
 
-it(`the same ${count} MachineConfigs in any order, on two control planes and offline, give the same name and bytes`, async () => {
+it(`the same ${COUNT} MachineConfigs in any order, on two control planes and offline, give the same name and bytes`, async () => {
   const fleets: Fleet[] = [];
   const directory = await mkdtemp(join(tmpdir(), 'slipway-render-'));
   try {

@@ -22,7 +22,7 @@ import type { ControllerDef, KubeObject, Resource, Store } from '@slipway/kube';
 import { configWithFile, customPool, machineConfig } from '@slipway/testing/builders';
 import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { conditionOf, filesOf, findPool, type Fleet, namespace, renderedWith, startFleet } from './render/fleet.ts';
+import { conditionOf, filesOf, findPool, type Fleet, NAMESPACE, renderedWith, startFleet } from './render/fleet.ts';
 
 let fleet: Fleet;
 
@@ -250,7 +250,7 @@ describe('old rendered configs', () => {
     const name = (await admin.get(nodes, { name: 'n1' })).metadata.annotations?.[nodeAnnotations.currentConfig] ?? '';
     expect(name).not.toBe((await findPool(admin, 'infra'))?.spec.configuration?.name);
     const before = await admin.get(machineConfigs, { name });
-    await until(() => admin.get(secrets, { namespace, name: `copy-of-${name}-0` }));
+    await until(() => admin.get(secrets, { namespace: NAMESPACE, name: `copy-of-${name}-0` }));
     await breakGlass.delete(machineConfigs, { name }, {});
     await until(async () => {
       const found = await admin.get(machineConfigs, { name });

@@ -1,4 +1,4 @@
-import { machineConfigPools, machineConfigs, roleLabel } from '@slipway/api';
+import { machineConfigPools, machineConfigs, ROLE_LABEL } from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
 import { ignitionConfig, specWithFile } from '@slipway/testing/builders';
 import { drawSample } from '@slipway/testing/sample';
@@ -9,7 +9,7 @@ import { countOut, desiredOf, type RolloutScene, startRolloutScene } from './rol
 
 // What users of such fleets know, each under its name. The machines are simulated; the rest is real.
 const WORKERS = 4;
-const worker = 'node-role.kubernetes.io/worker';
+const WORKER = 'node-role.kubernetes.io/worker';
 
 let scene: RolloutScene;
 let target = '';
@@ -34,7 +34,7 @@ afterAll(() => scene?.stop(), 60_000);
 
 it('kernel arguments', async () => {
   const boots = await Promise.all(workers().map(bootOf));
-  const out = countOut(scene, worker);
+  const out = countOut(scene, WORKER);
   await settled(
     await scene.apply('50-arguments', 'worker', { config: ignitionConfig(), kernelArguments: ['quiet', 'a=b c'] }),
   );
@@ -66,13 +66,13 @@ it('a custom pool created and deleted', async () => {
   const [name = ''] = workers();
   const role = 'node-role.kubernetes.io/gpu';
   await scene.client.create(machineConfigs, {
-    metadata: { name: '60-gpu', labels: { [roleLabel]: 'gpu' } },
+    metadata: { name: '60-gpu', labels: { [ROLE_LABEL]: 'gpu' } },
     spec: specWithFile('/etc/gpu', 'yes'),
   });
   await scene.client.create(machineConfigPools, {
     metadata: { name: 'gpu' },
     spec: {
-      machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', 'gpu'] }] },
+      machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', 'gpu'] }] },
       nodeSelector: { matchLabels: { [role]: '' } },
     },
   });
@@ -136,13 +136,13 @@ it('a node moved between pools', async () => {
   const [, , name = ''] = workers();
   const role = 'node-role.kubernetes.io/store';
   await scene.client.create(machineConfigs, {
-    metadata: { name: '60-store', labels: { [roleLabel]: 'store' } },
+    metadata: { name: '60-store', labels: { [ROLE_LABEL]: 'store' } },
     spec: specWithFile('/etc/store', 'yes'),
   });
   await scene.client.create(machineConfigPools, {
     metadata: { name: 'store' },
     spec: {
-      machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', 'store'] }] },
+      machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', 'store'] }] },
       nodeSelector: { matchLabels: { [role]: '' } },
     },
   });
@@ -169,7 +169,7 @@ it('a node that joins during a rollout', async () => {
 });
 
 it('maxUnavailable changed in flight', async () => {
-  const out = countOut(scene, worker);
+  const out = countOut(scene, WORKER);
   const begun = await scene.apply('50-flight', 'worker', specWithFile('/etc/flight', 'one'));
   await until(async () => {
     const given = await Promise.all(workers().map(async (name) => desiredOf(await scene.node(name))));
@@ -181,7 +181,7 @@ it('maxUnavailable changed in flight', async () => {
   expect(out.most()).toBe(2);
   await scene.patchPool('worker', { spec: { maxUnavailable: 1 } });
   out.stop();
-  const after = countOut(scene, worker);
+  const after = countOut(scene, WORKER);
   await settled(await scene.apply('50-flight', 'worker', specWithFile('/etc/flight', 'two')));
   expect(after.most()).toBe(1);
   after.stop();

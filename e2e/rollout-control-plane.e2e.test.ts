@@ -7,7 +7,7 @@ import { countOut, desiredOf, type RolloutScene, startRolloutScene } from './rol
 
 let scene: RolloutScene;
 let target = '';
-const master = 'node-role.kubernetes.io/master';
+const MASTER = 'node-role.kubernetes.io/master';
 
 async function settled(config: string, machines: number): Promise<void> {
   target = config;
@@ -36,7 +36,7 @@ it('two masters never together, whatever maxUnavailable says', async () => {
     spec: { maxUnavailable: 3 },
     metadata: { annotations: { 'slipway.dev/rollout-waves': '100%' } },
   });
-  const out = countOut(scene, master);
+  const out = countOut(scene, MASTER);
   await settled(await scene.apply('50-first', 'master', specWithFile('/etc/first', 'one')), 3);
   expect(out.most()).toBe(1);
   out.stop();

@@ -20,8 +20,8 @@ import { until } from '@slipway/testing/wait';
 import { type ControlPlane, pickFreePort } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const namespace = 'openshift-machine-config-operator';
-const day = 24 * 3_600_000;
+const NAMESPACE = 'openshift-machine-config-operator';
+const DAY = 24 * 3_600_000;
 const rendered = (digit: string) => `rendered-worker-${digit.repeat(32)}`;
 const tokenText = (letter: string) => letter.repeat(43);
 
@@ -37,8 +37,8 @@ beforeAll(async () => {
   ({ controlPlane, operator: client } = cluster);
   // Rendered configs are written by our controllers alone, and in this test by itself.
   const kubeconfig = await controlPlane.kubeconfigFor(operator);
-  if ((await client.find(namespaces, { name: namespace })) === undefined) {
-    await client.create(namespaces, { metadata: { name: namespace } });
+  if ((await client.find(namespaces, { name: NAMESPACE })) === undefined) {
+    await client.create(namespaces, { metadata: { name: NAMESPACE } });
   }
   port = await pickFreePort();
   probes = await pickFreePort([port]);
@@ -52,7 +52,10 @@ afterAll(async () => {
 
 async function putSecret(name: string, data: Record<string, string>): Promise<void> {
   const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
-  const object = { metadata: { name, namespace }, data: Object.fromEntries(encoded) as Record<string, string> };
+  const object = {
+    metadata: { name, namespace: NAMESPACE },
+    data: Object.fromEntries(encoded) as Record<string, string>,
+  };
   await client.apply(secrets, object, {}, { fieldManager: 'test', force: true });
 }
 
@@ -60,14 +63,14 @@ async function putCertificate(host: string): Promise<void> {
   const now = new Date();
   await putSecret(
     serverSecrets.serving,
-    servingData(await issueServing(await makeAuthority(now, day), [host], now, day)),
+    servingData(await issueServing(await makeAuthority(now, DAY), [host], now, DAY)),
   );
 }
 
 const putTokens = (...letters: string[]): Promise<void> =>
   putSecret(serverSecrets.tokens, {
     worker: JSON.stringify(
-      letters.map((letter) => ({ token: tokenText(letter), created: new Date(), expires: new Date(Date.now() + day) })),
+      letters.map((letter) => ({ token: tokenText(letter), created: new Date(), expires: new Date(Date.now() + DAY) })),
     ),
   });
 

@@ -19,7 +19,7 @@ const matches = (text: string, pattern: RegExp): string[] => [...text.matchAll(p
 
 const files = filesBelow('');
 const pages = files.filter((path) => path.endsWith('.md'));
-const codePattern = /\b(SLW_[A-Z][A-Z0-9_]*)/g;
+const CODE_PATTERN = /\b(SLW_[A-Z][A-Z0-9_]*)/g;
 
 /** Prose only: what stands in code is an example. */
 const withoutCode = (text: string): string => text.replaceAll(/^ *```[^]*?^ *```/gm, '').replaceAll(/`[^`\n]*`/g, '');
@@ -48,7 +48,7 @@ function leadsNowhere(page: string, target: string): boolean {
 }
 
 const catalogues = files.filter((path) => path.endsWith('/errors.ts'));
-const codes = [...new Set(catalogues.flatMap((path) => matches(read(path), codePattern)))].toSorted();
+const codes = [...new Set(catalogues.flatMap((path) => matches(read(path), CODE_PATTERN)))].toSorted();
 
 /** A whole code, or the part that a family of codes begins with. */
 const isKnown = (mentioned: string): boolean =>
@@ -61,7 +61,7 @@ describe('documentation', () => {
   });
 
   it('mentions no error code that is gone', () => {
-    const mentioned = pages.flatMap((page) => matches(read(page), codePattern).map((code) => ({ page, code })));
+    const mentioned = pages.flatMap((page) => matches(read(page), CODE_PATTERN).map((code) => ({ page, code })));
     expect(mentioned.filter(({ code }) => !isKnown(code))).toEqual([]);
   });
 

@@ -5,13 +5,13 @@ export interface BenchFile {
   readonly bytes: Uint8Array;
 }
 
-const SMALLEST = 1024;
-const LARGEST = 4096;
+const MIN_FILE_BYTES = 1024;
+const MAX_FILE_BYTES = 4096;
 
 /** Files of 1 to 4 kB in the directories that configs usually fill. `generation` makes other contents of the same sizes. */
 export function benchFiles(count: number, generation: number): BenchFile[] {
   return Array.from({ length: count }, (_, index) => {
-    const size = SMALLEST + Math.floor(((index * 7919) % count) * ((LARGEST - SMALLEST) / count));
+    const size = MIN_FILE_BYTES + Math.floor(((index * 7919) % count) * ((MAX_FILE_BYTES - MIN_FILE_BYTES) / count));
     const line = `# setting ${index} of generation ${generation}\nserver = 10.0.${index % 256}.1\n`;
     const bytes = Buffer.from(line.repeat(Math.ceil(size / line.length))).subarray(0, size);
     return { path: `/etc/bench/${index % 10}.d/${index}.conf`, bytes };

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { defaultNamespace, machineConfigs, nodeAnnotations, nodes } from '@slipway/api';
+import { DEFAULT_NAMESPACE, machineConfigs, nodeAnnotations, nodes } from '@slipway/api';
 import { createDisk, writeCurrentConfig } from '@slipway/daemon';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import { makeSimulatedMachine } from '@slipway/simulator';
@@ -47,7 +47,7 @@ export async function measureDaemon(): Promise<DaemonUsage> {
 
 async function measureOn(controlPlane: ControlPlane, directory: string): Promise<DaemonUsage> {
   await run(process.execPath, [main, 'install', '--kubeconfig', controlPlane.kubeconfig]);
-  const groups = [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'];
+  const groups = [`system:serviceaccounts:${DEFAULT_NAMESPACE}`, 'system:masters'];
   const operator = await controlPlane.kubeconfigFor({ user: 'operator', groups, name: 'operator' });
   const client = createClient(createTransport(await loadKubeconfig([operator])));
   const configs = [0, 1].map((generation) => configOf(`rendered-bench-${generation}`, benchFiles(FILES, generation)));

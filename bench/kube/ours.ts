@@ -2,10 +2,10 @@ import { createInformer, createTransport, dropManagedFields, loadKubeconfig } fr
 import { measure } from './contender.ts';
 import { nodes } from './nodes.ts';
 
-const kubeconfig = process.argv[2] ?? '';
+const KUBECONFIG = process.argv[2] ?? '';
 
 await measure(async (onChange) => {
-  const transport = createTransport(await loadKubeconfig([kubeconfig]));
+  const transport = createTransport(await loadKubeconfig([KUBECONFIG]));
   const informer = createInformer(transport, {
     resource: nodes,
     expect: 'many',

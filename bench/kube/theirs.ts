@@ -1,11 +1,11 @@
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
 import { measure } from './contender.ts';
 
-const kubeconfig = process.argv[2] ?? '';
+const KUBECONFIG = process.argv[2] ?? '';
 
 await measure(async (onChange) => {
   const config = new KubeConfig();
-  config.loadFromFile(kubeconfig);
+  config.loadFromFile(KUBECONFIG);
   const api = config.makeApiClient(CoreV1Api);
   const informer = makeInformer(config, '/api/v1/nodes', () => api.listNode());
   informer.on('error', (error: unknown) => console.error('theirs:', error));

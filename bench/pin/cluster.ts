@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  defaultNamespace,
+  DEFAULT_NAMESPACE,
   type MachineConfigNode,
   machineConfigNodes,
   machineConfigs,
@@ -43,7 +43,7 @@ export interface BenchCluster {
 export async function startCluster(): Promise<BenchCluster> {
   const controlPlane = await startControlPlane();
   await run(process.execPath, [main, 'install', '--kubeconfig', controlPlane.kubeconfig]);
-  const groups = [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'];
+  const groups = [`system:serviceaccounts:${DEFAULT_NAMESPACE}`, 'system:masters'];
   const operator = await controlPlane.kubeconfigFor({ user: 'operator', groups, name: 'operator' });
   const client = createClient(createTransport(await loadKubeconfig([operator])));
   const node = promptName();

@@ -15,8 +15,8 @@ const ONLY = process.env['ONLY'] ?? '';
 /** As workers have it. */
 const AT_ONCE = 5;
 /** Time of ours against that of the parallel pulls. */
-const MOST_TIMES = 1.1;
-const MOST_MEGABYTES = 110;
+const MAX_TIME_RATIO = 1.1;
+const MAX_MEGABYTES = 110;
 
 if (process.getuid?.() !== 0) {
   console.error('bench:pin runs a real CRI-O on a node with a real systemd, which only root may: run it as root');
@@ -112,8 +112,8 @@ function tell({ name, count, bytes }: Workload, { ours, parallel, serial }: Time
     compare('pin', `time against parallel pulls, ${name}`, 'ms', 'less', { ours, theirs: parallel }),
     compare('pin', `time against serial pulls, ${name}`, 'ms', 'less', { ours, theirs: serial }),
   );
-  if (ours > parallel * MOST_TIMES)
+  if (ours > parallel * MAX_TIME_RATIO)
     missed.push(`${name}: ${(ours / parallel).toFixed(2)} times the time of parallel pulls`);
-  if (megabytes > MOST_MEGABYTES)
-    missed.push(`${name}: the daemon had ${megabytes.toFixed(0)} MB, the goal is ${MOST_MEGABYTES}`);
+  if (megabytes > MAX_MEGABYTES)
+    missed.push(`${name}: the daemon had ${megabytes.toFixed(0)} MB, the goal is ${MAX_MEGABYTES}`);
 }

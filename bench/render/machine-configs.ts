@@ -1,16 +1,16 @@
-import { roleLabel, type MachineConfig, type MachineConfigPool } from '@slipway/api';
+import { ROLE_LABEL, type MachineConfig, type MachineConfigPool } from '@slipway/api';
 
 const FILES = 20;
 
 export const pool: MachineConfigPool = {
   metadata: { name: 'worker' },
-  spec: { machineConfigSelector: { matchLabels: { [roleLabel]: 'worker' } } },
+  spec: { machineConfigSelector: { matchLabels: { [ROLE_LABEL]: 'worker' } } },
 };
 
 /** As teams write them: a few lines of settings a file, some of them over the same file of the one before. */
 export function machineConfigs(count: number): MachineConfig[] {
   return Array.from({ length: count }, (_, index) => ({
-    metadata: { name: `${String(index).padStart(4, '0')}-worker`, labels: { [roleLabel]: 'worker' } },
+    metadata: { name: `${String(index).padStart(4, '0')}-worker`, labels: { [ROLE_LABEL]: 'worker' } },
     spec: { config: { ignition: { version: '3.5.0' }, storage: { files: filesOf(index) } } },
   }));
 }

@@ -1,6 +1,6 @@
 // Machines that are nothing but what they say on their Nodes: the model of the daemon in place of the daemon, so that thousands of
 // them leave the processor to what is measured. e2e/model-daemon.e2e.test.ts holds the model to the real one.
-import { machineConfigs, type Node, nodes, roleLabel } from '@slipway/api';
+import { machineConfigs, type Node, nodes, ROLE_LABEL } from '@slipway/api';
 import { type Annotations, runMachine, type SimulatedMachine } from '@slipway/controllers/testing/simulation';
 import { type Client, createInformer, type Informer } from '@slipway/kube';
 
@@ -85,5 +85,5 @@ function machineOf(client: Client, informer: Informer<Node>, name: string, born:
 export async function changeWorkers(client: Client, name: string): Promise<void> {
   const files = [{ path: `/etc/motd.d/${name}`, overwrite: true, contents: { source: 'data:,bench' } }];
   const config = { ignition: { version: '3.5.0' }, storage: { files } };
-  await client.create(machineConfigs, { metadata: { name, labels: { [roleLabel]: 'worker' } }, spec: { config } });
+  await client.create(machineConfigs, { metadata: { name, labels: { [ROLE_LABEL]: 'worker' } }, spec: { config } });
 }

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { defaultNamespace, machineConfigPools } from '@slipway/api';
+import { DEFAULT_NAMESPACE, machineConfigPools } from '@slipway/api';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
 import { tryRun } from '@slipway/tools/run';
@@ -34,7 +34,7 @@ const LEAST = {
   'uncordon and lastAppliedDrain, when the machine is back': 1,
 };
 const least = Object.values(LEAST).reduce((sum, count) => sum + count, 0);
-const USER = `system:serviceaccount:${defaultNamespace}:machine-config-controller`;
+const USER = `system:serviceaccount:${DEFAULT_NAMESPACE}:machine-config-controller`;
 
 interface Rollout {
   readonly nodes: number;
@@ -60,7 +60,7 @@ async function measure(count: number): Promise<void> {
   let controllers: ControllerProcess | undefined;
   try {
     await slipway('install', '--kubeconfig', controlPlane.kubeconfig);
-    const groups = [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'];
+    const groups = [`system:serviceaccounts:${DEFAULT_NAMESPACE}`, 'system:masters'];
     controllers = await startControllers(await controlPlane.kubeconfigFor({ user: USER, groups, name: 'operator' }));
     const client = createClient(createTransport(await loadKubeconfig([controlPlane.kubeconfig])));
     const begun = performance.now();

@@ -8,7 +8,7 @@ import { bundleOf, issueServing, makeAuthority, servingData } from '@slipway/bas
 import { startNginx } from '@slipway/tools/nginx';
 import { compare, median } from '../comparison.ts';
 import { buildLoadGenerator, type LoadReport } from './load-generator.ts';
-import { pool, startOurServer, token, writeBootstrap } from './our-server.ts';
+import { POOL, startOurServer, token, writeBootstrap } from './our-server.ts';
 import { cpuMs, peakMegabytes } from './usage.ts';
 
 // Machines that boot: a fresh TLS connection for each request, no key is used twice. nginx serves the same bytes from a
@@ -22,8 +22,8 @@ const loads = [
 ];
 const warmUp = { clients: 16, requests: 1000 };
 const goals = { throughput: 0.6, megabytes: 250 };
-const accept = 'application/vnd.coreos.ignition+json;version=3.5.0, */*;q=0.1';
-const path = `/config/${pool}`;
+const ACCEPT = 'application/vnd.coreos.ignition+json;version=3.5.0, */*;q=0.1';
+const path = `/config/${POOL}`;
 
 interface Side {
   name: 'ours' | 'nginx';
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
     console.log(`an answer of ${answer.length} bytes, a fresh TLS connection for each, median of ${rounds} rounds`);
     const measure = async ({ port, pids }: Side, load: { clients: number; requests: number }): Promise<Measured> => {
       const before = await cpuMs(pids);
-      const report = await ask({ port, path, token, accept, expect, ...load });
+      const report = await ask({ port, path, token, accept: ACCEPT, expect, ...load });
       const used = (await cpuMs(pids)) - before;
       return { ...report, perSecond: load.requests / report.seconds, cpuMsPerRequest: used / load.requests };
     };
@@ -121,7 +121,7 @@ function miss(what: string): void {
 }
 
 async function fetchAnswer(port: number, ca: string): Promise<Buffer> {
-  const headers = { accept, authorization: `Bearer ${token}` };
+  const headers = { accept: ACCEPT, authorization: `Bearer ${token}` };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get({ host: '127.0.0.1', port, path, headers, ca }, resolve).on('error', reject);
   });

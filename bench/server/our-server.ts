@@ -6,22 +6,22 @@ import { startService } from '@slipway/tools/run';
 
 const command = resolve(import.meta.dirname, '../../slipway');
 
-export const pool = 'worker';
+export const POOL = 'worker';
 export const token = 'b'.repeat(43);
-const rendered = `rendered-${pool}-${'0'.repeat(32)}`;
+const rendered = `rendered-${POOL}-${'0'.repeat(32)}`;
 
 /** Each file 3 kB that cannot be packed, as keys and images are: the answer has them twice. */
-const files = 128;
-const fileBytes = 3000;
+const FILES = 128;
+const FILE_BYTES = 3000;
 
 /** A directory as `slipway bootstrap` leaves it, with a config whose answer has about a megabyte. */
 export async function writeBootstrap(directory: string, certificate: { cert: string; key: string }): Promise<void> {
   const api = { apiVersion: 'machineconfiguration.openshift.io/v1' };
   const contents: Record<string, string> = {
-    [bootstrapPaths.pool(pool)]: JSON.stringify({
+    [bootstrapPaths.pool(POOL)]: JSON.stringify({
       ...api,
       kind: 'MachineConfigPool',
-      metadata: { name: pool },
+      metadata: { name: POOL },
       spec: { configuration: { name: rendered } },
     }),
     [bootstrapPaths.machineConfig(rendered)]: JSON.stringify({
@@ -33,7 +33,7 @@ export async function writeBootstrap(directory: string, certificate: { cert: str
     [bootstrapPaths.certificate]: certificate.cert,
     [bootstrapPaths.key]: certificate.key,
     [bootstrapPaths.tokens]: JSON.stringify({
-      [pool]: [{ token, created: '2026-01-01T00:00:00Z', expires: '2999-01-01T00:00:00Z' }],
+      [POOL]: [{ token, created: '2026-01-01T00:00:00Z', expires: '2999-01-01T00:00:00Z' }],
     }),
     [bootstrapPaths.kubeconfig]: 'apiVersion: v1\nkind: Config\n',
     [bootstrapPaths.caBundle]: certificate.cert,
@@ -51,11 +51,11 @@ function makeFiles(): object[] {
     state = (state * 48_271) % 2_147_483_647;
     return state & 0xff;
   };
-  return Array.from({ length: files }, (_, index) => ({
+  return Array.from({ length: FILES }, (_, index) => ({
     path: `/etc/app/${index}`,
     mode: 0o644,
     overwrite: true,
-    contents: { source: `data:;base64,${Buffer.from(Array.from({ length: fileBytes }, byte)).toString('base64')}` },
+    contents: { source: `data:;base64,${Buffer.from(Array.from({ length: FILE_BYTES }, byte)).toString('base64')}` },
   }));
 }
 

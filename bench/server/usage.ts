@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-const ticksPerSecond = 100;
+const TICKS_PER_SECOND = 100;
 
 /** CPU milliseconds that these processes have used so far, in user and system mode. */
 export async function cpuMs(pids: readonly number[]): Promise<number> {
@@ -12,7 +12,7 @@ async function cpuMsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   // The second field is the name in brackets and may hold anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
 }
 
 /** The most memory that these processes ever had resident, in megabytes. */

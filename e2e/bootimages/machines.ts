@@ -1,14 +1,14 @@
 // Boot images of a release that counts its builds, and machines that boot them, as an installer makes both.
 import type { MachineSet } from '@slipway/api';
 
-export const namespace = 'openshift-machine-api';
-export const clusterApi = 'openshift-cluster-api';
-export const server = 'https://192.0.2.1:22623';
+export const NAMESPACE = 'openshift-machine-api';
+export const CLUSTER_API = 'openshift-cluster-api';
+export const SERVER = 'https://192.0.2.1:22623';
 
 export const versionOf = (build: number): string => `9.8.2026040${build}-0`;
 export const imageOf = (build: number): string =>
   `projects/rhcos-cloud/global/images/rhcos-${versionOf(build).replaceAll('.', '-')}-gcp-x86-64`;
-export const mine = 'projects/mine/global/images/golden';
+export const MINE = 'projects/mine/global/images/golden';
 
 export const stream = (build: number): string =>
   JSON.stringify({
@@ -23,7 +23,7 @@ export const stream = (build: number): string =>
   });
 
 export const gcpMachines = (name: string, image: string, more: object = {}): MachineSet => ({
-  metadata: { namespace, name },
+  metadata: { namespace: NAMESPACE, name },
   spec: {
     replicas: 0,
     selector: { matchLabels: { set: name } },
@@ -48,14 +48,14 @@ export const gcpMachines = (name: string, image: string, more: object = {}): Mac
 export const installersStub = JSON.stringify({
   ignition: {
     version: '3.2.0',
-    config: { merge: [{ source: `${server}/config/worker` }] },
+    config: { merge: [{ source: `${SERVER}/config/worker` }] },
     security: { tls: { certificateAuthorities: [{ source: 'data:text/plain;charset=utf-8;base64,b2xk' }] } },
   },
 });
 
 /** Of Cluster API. */
 export const fromTemplate = (name: string, template: string) => ({
-  metadata: { namespace: clusterApi, name },
+  metadata: { namespace: CLUSTER_API, name },
   spec: {
     clusterName: 'demo',
     replicas: 0,

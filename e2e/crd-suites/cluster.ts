@@ -3,20 +3,20 @@ import { createTransport, isKubeError, loadKubeconfig } from '@slipway/kube';
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** An answer of the API server, be it a refusal. */
-export type Answer<T = Record<string, unknown>> =
+export type ApiResponse<T = Record<string, unknown>> =
   | { ok: true; body: T }
   | { ok: false; status: number; message: string };
 
 /** The API server, as a suite talks to it: a refusal is an answer like any other. A patch is a JSON patch. */
 export interface Cluster {
-  request<T = Record<string, unknown>>(method: Method, path: string, body?: object): Promise<Answer<T>>;
+  request<T = Record<string, unknown>>(method: Method, path: string, body?: object): Promise<ApiResponse<T>>;
   close(): Promise<void>;
 }
 
 export async function clusterOf(kubeconfig: string): Promise<Cluster> {
   const transport = createTransport(await loadKubeconfig([kubeconfig]));
   return {
-    async request<T>(method: Method, path: string, body?: object): Promise<Answer<T>> {
+    async request<T>(method: Method, path: string, body?: object): Promise<ApiResponse<T>> {
       const [pathname = '', query = ''] = path.split('?');
       try {
         const answer = await transport.json({

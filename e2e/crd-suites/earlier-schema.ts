@@ -4,12 +4,12 @@ import { collectionPath, crdPath, findCrd, type InstalledCrd } from './installed
 import type { SuiteObject } from './suite.ts';
 
 // A field that takes one value only: the server names that value once it works with the changed schema.
-const marker = 'suiteMarker';
+const MARKER = 'suiteMarker';
 
 const markerOps = (crd: InstalledCrd, value: string): object[] =>
   crd.spec.versions.map((_, index) => ({
     op: 'add',
-    path: `/spec/versions/${index}/schema/openAPIV3Schema/properties/${marker}`,
+    path: `/spec/versions/${index}/schema/openAPIV3Schema/properties/${MARKER}`,
     value: { type: 'string', enum: [value] },
   }));
 
@@ -20,7 +20,7 @@ async function patchCrd(cluster: Cluster, name: string, patches: object[]): Prom
 
 async function inForce(cluster: Cluster, crd: InstalledCrd, probe: SuiteObject, value: string): Promise<void> {
   const path = `${collectionPath(crd, probe.apiVersion)}?dryRun=All`;
-  const body = { ...probe, metadata: { name: 'schema-probe' }, [marker]: 'none' };
+  const body = { ...probe, metadata: { name: 'schema-probe' }, [MARKER]: 'none' };
   await untilFound(`the change of CRD ${crd.metadata.name}`, async () => {
     const answer = await cluster.request('POST', path, body);
     return !answer.ok && answer.message.includes(value) ? true : undefined;

@@ -2,11 +2,11 @@ import { crdNameOf, crdOf, kinds, type CustomResourceDefinition } from '@slipway
 import { untilFound } from '@slipway/testing/wait';
 import type { Cluster } from './cluster.ts';
 
-const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 export type InstalledCrd = CustomResourceDefinition & { metadata: { resourceVersion: string } };
 
-export const crdPath = (name: string): string => `${crds}/${name}`;
+export const crdPath = (name: string): string => `${CRDS}/${name}`;
 
 export function collectionPath({ spec }: CustomResourceDefinition, apiVersion: string): string {
   const scope = spec.scope === 'Namespaced' ? '/namespaces/default' : '';
@@ -25,7 +25,7 @@ export async function ensureCrd(cluster: Cluster, name: string): Promise<Install
   if ((await findCrd(cluster, name)) === undefined) {
     const kind = kinds.find((candidate) => crdNameOf(candidate) === name);
     if (kind === undefined) throw new Error(`CRD ${name} is not installed, and is none of ours`);
-    const created = await cluster.request('POST', crds, crdOf(kind));
+    const created = await cluster.request('POST', CRDS, crdOf(kind));
     if (!created.ok) throw new Error(`CRD ${name} was refused: ${created.message}`);
   }
   const crd = await untilFound(`reading CRD ${name}`, () => findCrd(cluster, name));

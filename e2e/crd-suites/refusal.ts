@@ -1,4 +1,4 @@
-import type { Answer } from './cluster.ts';
+import type { ApiResponse } from './cluster.ts';
 
 /** What of an expected error must be in ours: all of it in suites of our own, else the place that it begins with. */
 export type Wording = 'exact' | 'place';
@@ -10,7 +10,11 @@ const decisivePart = (expectedError: string, wording: Wording): string =>
  * Why an answer is not the refusal that was expected, or nothing if it is. It must be a refusal by the schema or by a
  * policy: a missing kind or permission refuses too, and proves nothing.
  */
-export function wrongRefusal(answer: Answer<unknown>, expectedError: string, wording: Wording): string | undefined {
+export function wrongRefusal(
+  answer: ApiResponse<unknown>,
+  expectedError: string,
+  wording: Wording,
+): string | undefined {
   if (answer.ok) return `should be refused with: ${expectedError}`;
   const byPolicy = answer.status === 403 && answer.message.includes('ValidatingAdmissionPolicy');
   if (answer.status !== 422 && !byPolicy) return `failed with ${answer.status}, not by validation: ${answer.message}`;

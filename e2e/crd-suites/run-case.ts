@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { untilFound } from '@slipway/testing/wait';
-import type { Answer, Cluster } from './cluster.ts';
+import type { ApiResponse, Cluster } from './cluster.ts';
 import { objectDifferences } from './difference.ts';
 import { underEarlierSchema } from './earlier-schema.ts';
 import { collectionPath, type InstalledCrd } from './installed-crd.ts';
 import { wrongRefusal, type Wording } from './refusal.ts';
 import type { CreateCase, SuiteObject, UpdateCase } from './suite.ts';
 
-export interface Outcome {
+export interface CaseVerdict {
   /** What the server said where it refused, in our wording. */
   refusal?: string;
   /** Why the case does not hold. Left out, it does. */
@@ -35,16 +35,16 @@ class Subject {
     return `${collectionPath(this.#crd, apiVersion)}/${this.#identity.name}`;
   }
 
-  read(apiVersion: string): Promise<Answer<StoredObject>> {
+  read(apiVersion: string): Promise<ApiResponse<StoredObject>> {
     return this.#cluster.request('GET', this.#path(apiVersion));
   }
 
-  create(object: SuiteObject): Promise<Answer<StoredObject>> {
+  create(object: SuiteObject): Promise<ApiResponse<StoredObject>> {
     const body = { ...object, metadata: { ...object.metadata, ...this.#identity } };
     return this.#cluster.request('POST', collectionPath(this.#crd, object.apiVersion), body);
   }
 
-  async replace(object: SuiteObject, subresource: '' | '/status' = ''): Promise<Answer<StoredObject>> {
+  async replace(object: SuiteObject, subresource: '' | '/status' = ''): Promise<ApiResponse<StoredObject>> {
     const current = await this.read(object.apiVersion);
     if (!current.ok) return current;
     const { resourceVersion } = current.body.metadata;
@@ -63,23 +63,23 @@ class Subject {
   }
 }
 
-const asAccepted = (answer: Answer<unknown>, what: string): Outcome =>
+const asAccepted = (answer: ApiResponse<unknown>, what: string): CaseVerdict =>
   answer.ok ? {} : { wrong: `${what} should be accepted, but: ${answer.status} ${answer.message}` };
 
-function asRefused(answer: Answer<unknown>, expectedError: string, what: string, wording: Wording): Outcome {
+function asRefused(answer: ApiResponse<unknown>, expectedError: string, what: string, wording: Wording): CaseVerdict {
   const wrong = wrongRefusal(answer, expectedError, wording);
   if (wrong !== undefined) return { wrong: `${what} ${wrong}` };
   return answer.ok ? {} : { refusal: answer.message };
 }
 
-async function compare(subject: Subject, expected: SuiteObject): Promise<Outcome> {
+async function compare(subject: Subject, expected: SuiteObject): Promise<CaseVerdict> {
   const stored = await subject.read(expected.apiVersion);
   if (!stored.ok) return asAccepted(stored, 'reading it back');
   const found = objectDifferences(expected, stored.body);
   return found.length === 0 ? {} : { wrong: found.join('; ') };
 }
 
-async function runCreate(subject: Subject, testCase: CreateCase, wording: Wording): Promise<Outcome> {
+async function runCreate(subject: Subject, testCase: CreateCase, wording: Wording): Promise<CaseVerdict> {
   const { initial, expected, expectedError } = testCase;
   const created = await subject.create(initial);
   if (expectedError !== undefined) return asRefused(created, expectedError, 'the object', wording);
@@ -87,13 +87,13 @@ async function runCreate(subject: Subject, testCase: CreateCase, wording: Wordin
 }
 
 /** Stores the initial object, its status included. */
-async function store(subject: Subject, initial: SuiteObject): Promise<Outcome> {
+async function store(subject: Subject, initial: SuiteObject): Promise<CaseVerdict> {
   const created = await subject.create(initial);
   if (!created.ok || initial.status === undefined) return asAccepted(created, 'the initial object');
   return asAccepted(await subject.replace(initial, '/status'), 'the status of the initial object');
 }
 
-async function update(subject: Subject, testCase: UpdateCase, wording: Wording): Promise<Outcome> {
+async function update(subject: Subject, testCase: UpdateCase, wording: Wording): Promise<CaseVerdict> {
   const { updated, expected, expectedError, expectedStatusError } = testCase;
   const written = await subject.replace(updated);
   if (expectedError !== undefined) return asRefused(written, expectedError, 'the update', wording);
@@ -115,7 +115,7 @@ export async function runCase(
   crd: InstalledCrd,
   testCase: CreateCase | UpdateCase,
   wording: Wording,
-): Promise<Outcome> {
+): Promise<CaseVerdict> {
   const { initial } = testCase;
   const subject = new Subject(cluster, crd, initial);
   try {

@@ -2,10 +2,10 @@ import type { Cluster } from './cluster.ts';
 import { ensureCrd, type InstalledCrd } from './installed-crd.ts';
 import { knownExceptions, type KnownException } from './known-exceptions.ts';
 import type { Wording } from './refusal.ts';
-import { runCase, type Outcome } from './run-case.ts';
+import { runCase, type CaseVerdict } from './run-case.ts';
 import { expectationOf, loadSuites, type Suite } from './suite.ts';
 
-export interface CaseResult extends Outcome {
+export interface CaseResult extends CaseVerdict {
   name: string;
   expects: 'accept' | 'reject';
   /** Why the case cannot hold. */
@@ -20,7 +20,7 @@ export interface SuiteResult {
 
 /** A case on the list must fail, and one that is not must hold. */
 function judge(
-  { wrong, refusal }: Outcome,
+  { wrong, refusal }: CaseVerdict,
   exception: KnownException | undefined,
 ): Omit<CaseResult, 'name' | 'expects'> {
   if (exception === undefined)

@@ -3,7 +3,7 @@ import { startControlPlane } from '@slipway/tools/controlplane';
 import { clusterOf } from './cluster.ts';
 import { runSuites, suiteLines, summary } from './run-suites.ts';
 
-const usage = `Runs CRD test suites against a real kube-apiserver.
+const USAGE = `Runs CRD test suites against a real kube-apiserver.
 
   node e2e/crd-suites/run.ts DIRECTORY [--kubeconfig FILE] [--exact] [--quiet]
 
@@ -47,7 +47,7 @@ async function runOnOwnControlPlane(suites: string): Promise<number> {
 }
 
 if (directory === undefined) {
-  console.error(usage);
+  console.error(USAGE);
   process.exitCode = 2;
 } else {
   process.exitCode = await (values.kubeconfig === undefined

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expectationOf, readSuite } from './suite.ts';
 
-const suite = `
+const SUITE = `
 name: Things
 crdName: things.example.com
 tests:
@@ -28,7 +28,7 @@ tests:
 
 describe('a suite file', () => {
   it('gives its cases in order, with what is left out filled in', () => {
-    const read = readSuite('things.yaml', suite);
+    const read = readSuite('things.yaml', SUITE);
     expect(read.crdName).toBe('things.example.com');
     expect(read.cases.map(({ step, name }) => `${step}: ${name}`)).toStrictEqual([
       'onCreate: a thing',
@@ -45,32 +45,32 @@ describe('a suite file', () => {
   });
 
   it.each([
-    ['no CRD', suite.replace('crdName: things.example.com', ''), 'things.yaml: crdName is required'],
+    ['no CRD', SUITE.replace('crdName: things.example.com', ''), 'things.yaml: crdName is required'],
     ['no cases', 'crdName: things.example.com', 'things.yaml: tests: must be an object'],
     [
       'a case without a name',
-      suite.replace('- name: a thing', '- title: a thing'),
+      SUITE.replace('- name: a thing', '- title: a thing'),
       'things.yaml: onCreate: name is required',
     ],
-    ['an object without a kind', suite.replace('kind: Thing', ''), 'things.yaml: a thing: initial: kind is required'],
+    ['an object without a kind', SUITE.replace('kind: Thing', ''), 'things.yaml: a thing: initial: kind is required'],
     [
       'an object that is a list',
-      suite.replace('apiVersion: example.com/v1\n        kind: Thing\n        spec: {}', '[]'),
+      SUITE.replace('apiVersion: example.com/v1\n        kind: Thing\n        spec: {}', '[]'),
       'things.yaml: a thing: initial: must be an object',
     ],
     [
       'an update that updates nothing',
-      suite.replace('updated: |', 'changed: |'),
+      SUITE.replace('updated: |', 'changed: |'),
       'things.yaml: a worse thing: updated is required',
     ],
     [
       'an error that is no text',
-      suite.replace('"status.size: too small"', '7'),
+      SUITE.replace('"status.size: too small"', '7'),
       'things.yaml: a worse thing: expectedStatusError must be a string',
     ],
     [
       'cases that are no list',
-      suite.replace('onCreate:', 'onCreate: {}\n  later:'),
+      SUITE.replace('onCreate:', 'onCreate: {}\n  later:'),
       'things.yaml: tests: onCreate must be a list',
     ],
   ])('with a mistake is refused and says which: %s', (_, text, message) => {

@@ -73,7 +73,7 @@ async function render(client: Client, spec: MachineConfigSpec): Promise<string> 
   return name;
 }
 
-interface Place {
+interface NodeEnvironment {
   readonly controlPlane: ControlPlane;
   readonly client: Client;
   readonly directory: string;
@@ -81,7 +81,7 @@ interface Place {
 }
 
 async function makeNode(
-  { controlPlane, client, directory, program }: Place,
+  { controlPlane, client, directory, program }: NodeEnvironment,
   name: string,
   config: string,
 ): Promise<SimulatedNode> {

@@ -1,7 +1,7 @@
 // Everything that DataImages have said of themselves, and whether it was so when they said it.
 import { dataImages } from '@slipway/api';
 import { createInformer } from '@slipway/kube';
-import { insertedBefore, type Scene } from './scene.ts';
+import { insertedBefore, type DataImageScene } from './scene.ts';
 
 export interface Claims {
   /** Of those who said that an ISO was attached while there was none in the drive. */
@@ -12,7 +12,7 @@ export interface Claims {
   stop(): void;
 }
 
-export async function collectClaims(scene: Scene): Promise<Claims> {
+export async function collectClaims(scene: DataImageScene): Promise<Claims> {
   const claims: { readonly name: string; readonly at: number; readonly said: string }[] = [];
   const images: { readonly name: string; readonly url: string }[] = [];
   const ended = new AbortController();

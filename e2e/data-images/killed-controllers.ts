@@ -1,7 +1,7 @@
 // Controllers that are killed before and after every call to Ironic that changes something, once for each place.
 import type { Ironic } from '@slipway/fleet/hosts';
 import type { RunningControllers } from '@slipway/testing/run-controllers';
-import type { Scene } from './scene.ts';
+import type { DataImageScene } from './scene.ts';
 
 export interface KilledControllers {
   /** Places are new ones again. */
@@ -13,7 +13,7 @@ export interface KilledControllers {
 
 const changing = ['register', 'update', 'provision', 'power', 'setMaintenance', 'remove', 'attach', 'detach'] as const;
 
-export async function runKilledControllers(scene: Scene): Promise<KilledControllers> {
+export async function runKilledControllers(scene: DataImageScene): Promise<KilledControllers> {
   const kills: string[] = [];
   const seen = new Set<string>();
   let chapter = 0;

@@ -4,9 +4,9 @@ import { until } from '@slipway/testing/wait';
 import { expect } from 'vitest';
 import { clusterOf } from '../crd-suites/cluster.ts';
 import { crdPath } from '../crd-suites/installed-crd.ts';
-import { metal, type Scene } from './scene.ts';
+import { METAL, type DataImageScene } from './scene.ts';
 
-export async function installMetal3Crd({ kubeconfig, client }: Scene): Promise<void> {
+export async function installMetal3Crd({ kubeconfig, client }: DataImageScene): Promise<void> {
   const cluster = await clusterOf(kubeconfig);
   const properties = '/spec/versions/0/schema/openAPIV3Schema/properties';
   const fields = ['/status/properties/conditions', '/spec/properties/immediate'];
@@ -14,7 +14,7 @@ export async function installMetal3Crd({ kubeconfig, client }: Scene): Promise<v
   const answer = await cluster.request('PATCH', crdPath('dataimages.metal3.io'), patch);
   await cluster.close();
   expect(answer).toMatchObject({ ok: true });
-  const probe = { metadata: { namespace: metal, name: 'probe' }, spec: { url: 'http://iso.example', immediate: true } };
+  const probe = { metadata: { namespace: METAL, name: 'probe' }, spec: { url: 'http://iso.example', immediate: true } };
   await until(async () => {
     const created = await client.create(dataImages, probe);
     await client.delete(dataImages, created.metadata, {});

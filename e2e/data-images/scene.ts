@@ -20,7 +20,7 @@ import {
 } from '@slipway/tools/ironic';
 import { expect } from 'vitest';
 
-export const metal = 'metal';
+export const METAL = 'metal';
 
 /** Real times are minutes: nobody has those here, and the emulator answers at once. */
 const times: NonNullable<DataImagesOptions['times']> = {
@@ -33,20 +33,20 @@ const times: NonNullable<DataImagesOptions['times']> = {
   ironicMs: 300,
 };
 
-export interface RunWish {
+export interface SceneRunOptions {
   /** Puts something between the controllers and their client of Ironic. */
   readonly through?: (ironic: Ironic) => Ironic;
   readonly besideOperator?: boolean;
 }
 
-export interface HostWish {
+export interface SceneHostOptions {
   readonly online?: boolean;
   readonly password?: string;
   readonly finalizers?: string[];
   readonly annotations?: Record<string, string>;
 }
 
-export interface Scene {
+export interface DataImageScene {
   readonly client: Client;
   /** Of the administrator. */
   readonly kubeconfig: string;
@@ -58,10 +58,10 @@ export interface Scene {
   readonly proxy: FaultProxy;
   /** Straight to Ironic, as somebody else. */
   readonly direct: Ironic;
-  run(wish?: RunWish): Promise<RunningControllers>;
+  run(wish?: SceneRunOptions): Promise<RunningControllers>;
   /** A lie or a fault for one host. Call what is returned to end it. */
   lie(name: string, rule: FaultRule): Promise<() => void>;
-  addHost(name: string, wish?: HostWish): Promise<void>;
+  addHost(name: string, wish?: SceneHostOptions): Promise<void>;
   setPassword(name: string, password: string): Promise<void>;
   changeHost(name: string, body: object): Promise<void>;
   annotate(name: string, annotations: Record<string, string | null>): Promise<void>;
@@ -87,19 +87,19 @@ export interface Scene {
   stop(): Promise<void>;
 }
 
-export async function startScene(systems: readonly string[]): Promise<Scene> {
+export async function startScene(systems: readonly string[]): Promise<DataImageScene> {
   const [cluster, real] = await Promise.all([startTestCluster(), startRealIronic(systems)]);
   const { admin: client } = cluster;
   const { running: ironic, bmc, isos, proxy, ironic: direct } = real;
   const running: RunningControllers[] = [];
-  await client.create(namespaces, { metadata: { name: metal } });
+  await client.create(namespaces, { metadata: { name: METAL } });
 
-  const named = (name: string) => ({ namespace: metal, name });
+  const named = (name: string) => ({ namespace: METAL, name });
   const patchHost = async (name: string, body: object) => {
     await client.patch(bareMetalHosts, named(name), { type: 'merge', body }, {});
   };
 
-  const scene: Scene = {
+  const scene: DataImageScene = {
     client,
     kubeconfig: cluster.controlPlane.kubeconfig,
     real,
@@ -108,7 +108,7 @@ export async function startScene(systems: readonly string[]): Promise<Scene> {
     isos,
     proxy,
     direct,
-    async run({ through = (each: Ironic) => each, besideOperator = false }: RunWish = {}) {
+    async run({ through = (each: Ironic) => each, besideOperator = false }: SceneRunOptions = {}) {
       const connection = {
         url: proxy.url,
         auth: ironic,
@@ -122,9 +122,9 @@ export async function startScene(systems: readonly string[]): Promise<Scene> {
       return started;
     },
     async lie(name, rule) {
-      const uuid = (await direct.node(`${metal}~${name}`))?.uuid ?? 'none';
+      const uuid = (await direct.node(`${METAL}~${name}`))?.uuid ?? 'none';
       return proxy.add((asked) =>
-        asked.path.includes(uuid) || asked.path.includes(encodeURIComponent(`${metal}~${name}`))
+        asked.path.includes(uuid) || asked.path.includes(encodeURIComponent(`${METAL}~${name}`))
           ? rule(asked)
           : undefined,
       );

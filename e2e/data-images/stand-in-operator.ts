@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { bareMetalHosts } from '@slipway/api';
 import { isIronicError } from '@slipway/controllers';
 import { isKubeError } from '@slipway/kube';
-import { metal, type Scene } from './scene.ts';
+import { METAL, type DataImageScene } from './scene.ts';
 
 const POLL_MS = 200;
 
@@ -12,9 +12,9 @@ export interface StandInOperator {
   stop(): Promise<void>;
 }
 
-export function standInOperator(scene: Scene, name: string): StandInOperator {
+export function standInOperator(scene: DataImageScene, name: string): StandInOperator {
   const over = new AbortController();
-  const node = `${metal}~${name}`;
+  const node = `${METAL}~${name}`;
 
   async function register(): Promise<void> {
     const { url, credentials, systems } = scene.bmc;
@@ -40,7 +40,7 @@ export function standInOperator(scene: Scene, name: string): StandInOperator {
   }
 
   async function steady(uuid: string, isOn: boolean): Promise<void> {
-    const { metadata } = await scene.client.get(bareMetalHosts, { namespace: metal, name });
+    const { metadata } = await scene.client.get(bareMetalHosts, { namespace: METAL, name });
     const status = {
       operationalStatus: 'OK',
       poweredOn: isOn,

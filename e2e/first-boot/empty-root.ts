@@ -15,12 +15,12 @@ const files: Record<string, { text: string; mode?: number }> = {
   'etc/selinux/config': { text: 'SELINUX=disabled\nSELINUXTYPE=none\n' },
 };
 
-const core = 1000;
+const CORE = 1000;
 
 export async function makeEmptyRoot(root: string): Promise<void> {
   for (const path of ['home', 'etc/selinux']) await mkdir(join(root, path), { recursive: true });
   for (const path of ['root', 'home/core']) await mkdir(join(root, path), { mode: 0o700 });
-  await chown(join(root, 'home/core'), core, core);
+  await chown(join(root, 'home/core'), CORE, CORE);
   for (const [path, { text, mode = 0o644 }] of Object.entries(files)) {
     await writeFile(join(root, path), text, { mode });
   }

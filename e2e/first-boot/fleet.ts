@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { defaultNamespace, machineConfigPools, machineConfigs, namespaces, secrets } from '@slipway/api';
+import { DEFAULT_NAMESPACE, machineConfigPools, machineConfigs, namespaces, secrets } from '@slipway/api';
 import type { MachineConfig } from '@slipway/api';
 import { diskOf, firstBootConfig, serverSecrets, type DiskPlan } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
@@ -10,7 +10,7 @@ import { until } from '@slipway/testing/wait';
 import { type ControlPlane, pickFreePort } from '@slipway/tools/controlplane';
 import { makeBootDirectory } from './boot.ts';
 
-const machineNamespace = 'openshift-machine-api';
+const MACHINE_NAMESPACE = 'openshift-machine-api';
 
 /** A whole fleet but for its machines: a control plane of its own, our controllers and our server, each a process. */
 export interface Fleet {
@@ -50,7 +50,7 @@ export async function startFleet(...flags: string[]): Promise<Fleet> {
   const { controlPlane, operator: client } = cluster;
   const directory = await makeBootDirectory();
   const kubeconfig = await controlPlane.kubeconfigFor(operator);
-  await client.create(namespaces, { metadata: { name: machineNamespace } });
+  await client.create(namespaces, { metadata: { name: MACHINE_NAMESPACE } });
 
   const port = await pickFreePort();
   const serverUrl = `https://127.0.0.1:${port}`;
@@ -97,7 +97,7 @@ export async function startFleet(...flags: string[]): Promise<Fleet> {
 
 async function readStub(client: Client, pool: string): Promise<Stub> {
   return until(async () => {
-    const stub = await client.find(secrets, { namespace: machineNamespace, name: `${pool}-user-data-managed` });
+    const stub = await client.find(secrets, { namespace: MACHINE_NAMESPACE, name: `${pool}-user-data-managed` });
     return JSON.parse(textOf(stub?.data, 'userData')) as Stub;
   });
 }
@@ -115,7 +115,7 @@ async function waitForRendered(client: Client, pool: string, sources: readonly s
 
 async function planOf(client: Client, pool: string): Promise<DiskPlan> {
   const rendered = await waitForRendered(client, pool, []);
-  const joining = await client.find(secrets, { namespace: defaultNamespace, name: serverSecrets.kubeconfig });
+  const joining = await client.find(secrets, { namespace: DEFAULT_NAMESPACE, name: serverSecrets.kubeconfig });
   const node = { kubeconfig: textOf(joining?.data, 'kubeconfig'), caBundle: textOf(joining?.data, 'ca.crt') };
   return diskOf(await firstBootConfig(rendered, node));
 }

@@ -1,6 +1,6 @@
 // What a machine might try on node a with what it has: each is refused, and the row says by whom.
 import {
-  defaultNamespace,
+  DEFAULT_NAMESPACE,
   type MachineConfigNode,
   machineConfigNodes,
   machineConfigPools,
@@ -117,9 +117,9 @@ const reading: Attempt[] = [
   byPermissions('watch MachineConfigs', (client) =>
     watch(client, '/apis/machineconfiguration.openshift.io/v1/machineconfigs'),
   ),
-  byPermissions('list Secrets', (client) => client.list(secrets, { namespace: defaultNamespace }).next()),
+  byPermissions('list Secrets', (client) => client.list(secrets, { namespace: DEFAULT_NAMESPACE }).next()),
   byPermissions('watch Secrets', (client) => watch(client, '/api/v1/secrets')),
-  byPermissions('get a Secret', (client) => client.get(secrets, { namespace: defaultNamespace, name: 'pull-secret' })),
+  byPermissions('get a Secret', (client) => client.get(secrets, { namespace: DEFAULT_NAMESPACE, name: 'pull-secret' })),
 ];
 
 const ourKinds: Attempt[] = [
@@ -168,11 +168,11 @@ export const ofDaemon: Attempt[] = [
   byPermissions('make a Node', (client) => client.create(nodes, node('c'))),
   byPermissions('delete its Node', (client) => client.delete(nodes, { name: 'a' }, {})),
   byPermissions('evict a pod', (client) =>
-    client.evict({ namespace: defaultNamespace, name: 'machine-config-daemon-a' }, {}),
+    client.evict({ namespace: DEFAULT_NAMESPACE, name: 'machine-config-daemon-a' }, {}),
   ),
-  byPermissions('list pods', (client) => client.list(pods, { namespace: defaultNamespace }).next()),
+  byPermissions('list pods', (client) => client.list(pods, { namespace: DEFAULT_NAMESPACE }).next()),
   byPermissions('write an event about what is in a namespace', (client) =>
-    client.create(events, eventIn(defaultNamespace)),
+    client.create(events, eventIn(DEFAULT_NAMESPACE)),
   ),
   ...reading,
   ...ourKinds,

@@ -1,4 +1,4 @@
-import { defaultNamespace, machineConfigNodes, nodes } from '@slipway/api';
+import { DEFAULT_NAMESPACE, machineConfigNodes, nodes } from '@slipway/api';
 import { machineConfigNodesController } from '@slipway/controllers';
 import type { Client, KubeObject, Resource, Stored } from '@slipway/kube';
 import { node } from '@slipway/testing/builders';
@@ -6,7 +6,7 @@ import { breakGlass, startTestCluster } from '@slipway/testing/control-plane';
 import { runControllers } from '@slipway/testing/run-controllers';
 import { until } from '@slipway/testing/wait';
 
-const daemonAccount = 'machine-config-daemon';
+const DAEMON_ACCOUNT = 'machine-config-daemon';
 /** What our own type of pods leaves out is in them too. */
 const daemonPods: Resource<KubeObject & { spec: object }> = {
   group: '',
@@ -64,8 +64,8 @@ export async function startMachines(names: readonly string[]): Promise<Machines>
       joining: await kubelet('c'),
       unboundDaemon: await clientWithToken(await requestToken(admin, undefined)),
       mightyDaemon: await clientFor({
-        user: `system:serviceaccount:${defaultNamespace}:${daemonAccount}`,
-        groups: [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'],
+        user: `system:serviceaccount:${DEFAULT_NAMESPACE}:${DAEMON_ACCOUNT}`,
+        groups: [`system:serviceaccounts:${DEFAULT_NAMESPACE}`, 'system:masters'],
         name: 'mighty-daemon',
       }),
       stop,
@@ -85,10 +85,10 @@ function known(clients: ReadonlyMap<string, Client>, name: string): Client {
 /** As a DaemonSet makes it; nothing runs it, but the API server knows where it is. */
 async function tokenOfPodOn(admin: Client, nodeName: string): Promise<string> {
   const pod = await admin.create(daemonPods, {
-    metadata: { name: `${daemonAccount}-${nodeName}`, namespace: defaultNamespace },
+    metadata: { name: `${DAEMON_ACCOUNT}-${nodeName}`, namespace: DEFAULT_NAMESPACE },
     spec: {
       nodeName,
-      serviceAccountName: daemonAccount,
+      serviceAccountName: DAEMON_ACCOUNT,
       containers: [{ name: 'daemon', image: 'registry.example.com/slipway' }],
     },
   });
@@ -99,7 +99,7 @@ async function requestToken(admin: Client, pod: Stored<KubeObject> | undefined):
   const boundObjectRef = pod && { apiVersion: 'v1', kind: 'Pod', name: pod.metadata.name, uid: pod.metadata.uid };
   const answer = (await admin.transport.json({
     method: 'POST',
-    path: `/api/v1/namespaces/${defaultNamespace}/serviceaccounts/${daemonAccount}/token`,
+    path: `/api/v1/namespaces/${DEFAULT_NAMESPACE}/serviceaccounts/${DAEMON_ACCOUNT}/token`,
     body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { boundObjectRef } },
     what: 'ask for a token',
     retry: 'never',

@@ -10,7 +10,7 @@ import { firstBoot } from '../first-boot/boot.ts';
 import type { Fleet } from '../first-boot/fleet.ts';
 import type { NodesUnderTest } from './nodes.ts';
 
-export interface BirthOptions {
+export interface ProvisionOptions {
   name: string;
   fleet: Fleet;
   parts: NonNullable<NodesUnderTest['parts']>;
@@ -27,7 +27,7 @@ exec /opt/slipway/node ${daemonFlags.join(' ')} /opt/slipway/daemon.mjs "$@"
  * A machine of the pool worker before its first boot: its OS image has the slipway program, and the real Ignition has
  * written what our server gave it. A Node object and the kubelet's credentials are there, since no kubelet makes them.
  */
-export async function bear({ name, fleet, parts, ignition, crio }: BirthOptions): Promise<SystemdNode> {
+export async function bear({ name, fleet, parts, ignition, crio }: ProvisionOptions): Promise<SystemdNode> {
   const program = await bundleDaemon();
   const files = { '/opt/slipway/node': process.execPath, '/opt/slipway/daemon.mjs': program.path };
   const machine = { name, ...parts, files };

@@ -8,7 +8,7 @@ import type { SystemdNode } from '@slipway/tools/nspawn';
 import type { Fleet } from '../first-boot/fleet.ts';
 
 type Annotation = keyof typeof nodeAnnotations;
-type Said = Partial<Record<Annotation, string>>;
+type NodeAnnotations = Partial<Record<Annotation, string>>;
 
 const DAEMON = 'machine-config-daemon.service';
 
@@ -16,13 +16,13 @@ const DAEMON = 'machine-config-daemon.service';
 export interface Worker {
   node: SystemdNode;
   /** What its Node object says. */
-  says(): Promise<Said>;
+  says(): Promise<NodeAnnotations>;
   /** Resolves with what it says once that is so. */
-  until(check: (said: Said) => boolean, what: string, bound?: WaitBound): Promise<Said>;
+  until(check: (said: NodeAnnotations) => boolean, what: string, bound?: WaitBound): Promise<NodeAnnotations>;
   /** As the rollout controller does: this is the config to have. */
   aim(config: string): Promise<void>;
   /** Has reached this config, with nothing to complain of. */
-  done(config: string): Promise<Said>;
+  done(config: string): Promise<NodeAnnotations>;
   /** Text of a file of the node; undefined where there is none. */
   file(path: string): Promise<string | undefined>;
   /** Resolves the moment that the check of the node's disk holds, as near to it as one gets. */
@@ -45,7 +45,7 @@ export function workerOf({ client }: Fleet, node: SystemdNode): Worker {
   const annotate = async (annotations: Record<string, string>): Promise<void> => {
     await client.patch(nodes, name, { type: 'merge', body: { metadata: { annotations } } }, {});
   };
-  const says = async (): Promise<Said> => {
+  const says = async (): Promise<NodeAnnotations> => {
     const { annotations = {} } = (await client.get(nodes, name)).metadata;
     return Object.fromEntries(
       Object.entries(nodeAnnotations).flatMap(([short, long]) => {

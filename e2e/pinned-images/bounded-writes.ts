@@ -1,5 +1,5 @@
 // Many machines pull many images: what that costs the API server, and whether the pool tells the truth about it all the while.
-import { machineConfigNodes, machineConfigPools, pinnedImageSets, roleLabel } from '@slipway/api';
+import { machineConfigNodes, machineConfigPools, pinnedImageSets, ROLE_LABEL } from '@slipway/api';
 import { parsePinProgress } from '@slipway/fleet';
 import { until } from '@slipway/testing/wait';
 import { expect } from 'vitest';
@@ -25,7 +25,7 @@ const UNKNOWN = imageOf(7);
  */
 const mostByDaemon = (seconds: number, problems: number): number =>
   2 + Math.min(10, Math.floor(seconds / 10)) + Math.floor(seconds / 120) + 2 * problems;
-const MOST_BY_CONTROLLERS = 1;
+const MAX_CONTROLLER_WRITES = 1;
 /** Each of the two that write to a pool, its summary and its status, does so once a second, and at once when a condition turns. */
 const mostOfPool = (seconds: number, turns: number): number => 2 * (Math.ceil(seconds) + 1 + turns);
 
@@ -103,7 +103,7 @@ async function pullAndChange(fleet: PinFleet, history: PinHistory): Promise<void
   for (const name of broken) await fleet.behave(name, { refused: { [UNKNOWN]: 'manifest unknown' } });
 
   const first = await measured(fleet, async () => {
-    const metadata = { name: SET, labels: { [roleLabel]: 'worker' } };
+    const metadata = { name: SET, labels: { [ROLE_LABEL]: 'worker' } };
     await client.create(pinnedImageSets, { metadata, ...pinned(images) });
     const status = await untilPool(fleet, machineCount - BROKEN, BROKEN);
     const said = status?.conditions?.find(({ type }) => type === 'PinnedImageSetsDegraded');
@@ -127,7 +127,7 @@ async function pullAndChange(fleet: PinFleet, history: PinHistory): Promise<void
     const well = names.filter((name) => !broken.includes(name));
     expect(mostOf(writes.byDaemons, well)).toBeLessThanOrEqual(mostByDaemon(seconds, 0));
     expect(mostOf(writes.byDaemons, broken)).toBeLessThanOrEqual(mostByDaemon(seconds, 1));
-    expect(mostOf(writes.byControllers, names)).toBeLessThanOrEqual(MOST_BY_CONTROLLERS);
+    expect(mostOf(writes.byControllers, names)).toBeLessThanOrEqual(MAX_CONTROLLER_WRITES);
     expect(writes.ofPools.get('worker')).toBeLessThanOrEqual(mostOfPool(seconds, 4));
   }
   // Every one of what the pool said adds up, and was so at some moment.

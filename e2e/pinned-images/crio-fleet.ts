@@ -5,7 +5,7 @@ import {
   machineConfigNodes,
   machineConfigPools,
   pinnedImageSets,
-  roleLabel,
+  ROLE_LABEL,
 } from '@slipway/api';
 import { machineConfigNodesController, pinnedImagesControllers, rolloutController } from '@slipway/controllers';
 import { type Client, createInformer, createMetrics } from '@slipway/kube';
@@ -26,7 +26,7 @@ import {
 } from '@slipway/tools/registry';
 import { type CrioMachine, makeCrioMachine } from './crio-machine.ts';
 
-export interface MachineWish {
+export interface CrioMachineOptions {
   /** Pools that its node is in. */
   readonly pools: readonly string[];
   readonly storeBytes?: number;
@@ -40,7 +40,7 @@ export interface CrioFleet {
   push(name: string, image?: ImageSpec): Promise<string>;
   addPool(name: string): Promise<void>;
   /** Without a daemon. */
-  addMachine(name: string, wish: MachineWish): Promise<CrioMachine>;
+  addMachine(name: string, wish: CrioMachineOptions): Promise<CrioMachine>;
   makeSet(name: string, pool: string, images: readonly string[]): Promise<void>;
   changeSet(name: string, images: readonly string[]): Promise<void>;
   removeSet(name: string): Promise<void>;
@@ -95,7 +95,7 @@ export async function startCrioFleet(parts: CrioParts): Promise<CrioFleet> {
       return machine;
     },
     async makeSet(name, pool, images) {
-      const metadata = { name, labels: { [roleLabel]: pool } };
+      const metadata = { name, labels: { [ROLE_LABEL]: pool } };
       await client.create(pinnedImageSets, { metadata, spec: imagesOf(images) });
     },
     async changeSet(name, images) {

@@ -34,9 +34,9 @@ export interface CrioMachine {
   /** So much time passes for its daemon, at once. */
   passes(ms: number): Promise<void>;
   /** What its daemon has told the cluster. */
-  said(): Said;
+  said(): ReportedPinStatus;
   /** Resolves once it has said this. */
-  says(expected: object, bound?: WaitBound): Promise<Said>;
+  says(expected: object, bound?: WaitBound): Promise<ReportedPinStatus>;
   /** Resolves once it holds the present generation of exactly these sets, and has nothing else to say. */
   holds(sets: Readonly<Record<string, number>>, bound?: WaitBound): Promise<void>;
   /** Every time that it said it was Degraded. */
@@ -51,7 +51,7 @@ export interface CrioMachine {
   stop(): Promise<void>;
 }
 
-export interface Said {
+export interface ReportedPinStatus {
   readonly progressing: string;
   readonly progress: string;
   readonly degraded: string;
@@ -78,8 +78,8 @@ export function makeCrioMachine({ name, crio, door, kubeconfig, client, records 
     const { degraded, problem } = saidIn(change.object);
     if (degraded === 'True' && complaints.at(-1) !== problem) complaints.push(problem);
   });
-  const said = (): Said => saidIn(records.store.get(name));
-  const says = (expected: object, bound: WaitBound = 'rollout'): Promise<Said> =>
+  const said = (): ReportedPinStatus => saidIn(records.store.get(name));
+  const says = (expected: object, bound: WaitBound = 'rollout'): Promise<ReportedPinStatus> =>
     until(() => {
       const now = said();
       expect(now).toMatchObject(expected);
@@ -173,7 +173,7 @@ interface Listed {
   images: { repoDigests: string[]; pinned: boolean }[];
 }
 
-function saidIn(record: Stored<MachineConfigNode> | undefined): Said {
+function saidIn(record: Stored<MachineConfigNode> | undefined): ReportedPinStatus {
   const { conditions = [], pinnedImageSets = [] } = record?.status ?? {};
   const condition = (type: string) =>
     conditions.find((each) => each.type === `PinnedImageSets${type}`) ?? { status: '', message: '' };

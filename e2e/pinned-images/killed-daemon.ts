@@ -20,7 +20,7 @@ export interface KilledDaemon {
 
 const SET = 'changing';
 const DROP_IN = '/etc/crio/crio.conf.d/50-pinned-images';
-const MOST_STEPS = 40;
+const MAX_STEPS = 40;
 
 interface Child {
   readonly process: ChildProcess;
@@ -78,7 +78,7 @@ export async function killAtEveryStep(fleet: CrioFleet, machine: CrioMachine, po
     let at = 1;
     while (await kill(at, changeTo([...images.slice(0, 1), await fleet.push(`new-${at}`)]))) {
       at += 1;
-      if (at > MOST_STEPS) throw new Error(`not through after ${MOST_STEPS} steps`);
+      if (at > MAX_STEPS) throw new Error(`not through after ${MAX_STEPS} steps`);
     }
     // That pins became fewer cannot be seen by what is missing in them.
     await kill(`put ${DROP_IN}`, changeTo(images.slice(0, 1)));

@@ -13,7 +13,7 @@ export interface Cluster {
   controlPlane: ControlPlane;
   client: Client;
   /** Fresh namespaces, pool and controllers for one test. */
-  scene(): Promise<Scene>;
+  scene(): Promise<ProvisioningScene>;
   stop(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export async function startCluster(): Promise<Cluster> {
   };
 }
 
-export interface Scene {
+export interface ProvisioningScene {
   pool: string;
   ours: string;
   machineApi: string;
@@ -43,7 +43,10 @@ export interface Scene {
   end(): Promise<void>;
 }
 
-async function createScene(client: Client, connection: { server: string; ca: string | undefined }): Promise<Scene> {
+async function createScene(
+  client: Client,
+  connection: { server: string; ca: string | undefined },
+): Promise<ProvisioningScene> {
   const id = randomBytes(4).toString('hex');
   const pool = `pool-${id}`;
   const [ours, machineApi, clusterApi] = [`ours-${id}`, `machine-api-${id}`, `cluster-api-${id}`];

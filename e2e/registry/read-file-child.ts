@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRegistry } from '@slipway/registry';
-import type { ReadFileAnswer, ReadFileTask } from './read-file-process.ts';
+import type { ReadFileResult, ReadFileTask } from './read-file-process.ts';
 
 const { options, credentials, reference, path, maxBytes } = JSON.parse(readFileSync(0, 'utf8')) as ReadFileTask;
 
@@ -20,4 +20,4 @@ const peak = memory('VmHWM');
 await registry.close();
 
 const sha256 = file === null ? null : createHash('sha256').update(file).digest('hex');
-console.log(JSON.stringify({ before, peak, sha256 } satisfies ReadFileAnswer));
+console.log(JSON.stringify({ before, peak, sha256 } satisfies ReadFileResult));

@@ -12,7 +12,7 @@ export interface ReadFileTask {
   maxBytes: number;
 }
 
-export interface ReadFileAnswer {
+export interface ReadFileResult {
   /** Bytes of memory before, and at the most. */
   before: number;
   peak: number;
@@ -24,12 +24,12 @@ export interface ReadFileAnswer {
 const flags = ['--max-semi-space-size=4'];
 
 /** Reads a file out of an image as a process that does nothing else. */
-export async function readFileInProcess(task: ReadFileTask): Promise<ReadFileAnswer> {
+export async function readFileInProcess(task: ReadFileTask): Promise<ReadFileResult> {
   const child = spawn(process.execPath, [...flags, join(import.meta.dirname, 'read-file-child.ts')], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.end(JSON.stringify(task));
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   if (code !== 0) throw new Error(`the process that reads ${task.path} ended with ${String(code)}: ${err}`);
-  return JSON.parse(out) as ReadFileAnswer;
+  return JSON.parse(out) as ReadFileResult;
 }

@@ -5,7 +5,7 @@ import {
   renderController,
   rolloutController,
 } from '@slipway/controllers';
-import { loadSnapshot, remoteContentLabel, type SnapshotState, snapshotStateOf } from '@slipway/fleet/remote-content';
+import { loadSnapshot, REMOTE_CONTENT_LABEL, type SnapshotState, snapshotStateOf } from '@slipway/fleet/remote-content';
 import type { Client, Stored, WriteGuard } from '@slipway/kube';
 import { machineConfig, machineConfigPool } from '@slipway/testing/builders';
 import { startTestCluster } from '@slipway/testing/control-plane';
@@ -15,7 +15,7 @@ import { until } from '@slipway/testing/wait';
 import type { ControlPlane } from '@slipway/tools/controlplane';
 import { expect } from 'vitest';
 
-export const namespace = 'remote-content';
+export const NAMESPACE = 'remote-content';
 
 export interface Options extends Partial<RemoteContentOptions> {
   /** Asked before each of the controller's writes. */
@@ -25,9 +25,9 @@ export interface Options extends Partial<RemoteContentOptions> {
 }
 
 /** Of every MachineConfig here; no built-in one has it, so that a pool needs nothing else. */
-const role = 'remote';
+const ROLE = 'remote';
 
-export const pool = machineConfigPool(role);
+export const pool = machineConfigPool(ROLE);
 
 /** A control plane of its own: MachineConfigs are the cluster's, and a controller tends all of them. */
 export interface Cluster {
@@ -53,13 +53,13 @@ export interface Cluster {
 
 export async function startCluster(): Promise<Cluster> {
   const { controlPlane, operator: client, stop } = await startTestCluster();
-  await client.create(namespaces, { metadata: { name: namespace } });
+  await client.create(namespaces, { metadata: { name: NAMESPACE } });
   const cluster: Cluster = {
     controlPlane,
     client,
     run: (options) => run(client, options),
     async create(name, config, annotations = {}) {
-      await client.create(machineConfigs, machineConfig(name, role, { config: { ...config } }, annotations));
+      await client.create(machineConfigs, machineConfig(name, ROLE, { config: { ...config } }, annotations));
     },
     async edit(name, config) {
       const body = [{ op: 'replace', path: '/spec/config', value: config }];
@@ -72,7 +72,7 @@ export async function startCluster(): Promise<Cluster> {
     get: (name) => client.get(machineConfigs, { name }),
     async index(name) {
       const { metadata } = await cluster.get(name);
-      return client.find(secrets, { namespace, name: `remote-content-${metadata.uid}` });
+      return client.find(secrets, { namespace: NAMESPACE, name: `remote-content-${metadata.uid}` });
     },
     state: async (name) => snapshotStateOf(await cluster.get(name), await cluster.index(name)),
     untilState: <S extends SnapshotState['state']>(name: string, wanted: S) =>
@@ -83,13 +83,13 @@ export async function startCluster(): Promise<Cluster> {
       }),
     async load(name) {
       const state = await cluster.untilState(name, 'ready');
-      const loaded = await loadSnapshot(client, namespace, state);
+      const loaded = await loadSnapshot(client, NAMESPACE, state);
       if (!loaded.ok) throw new Error(loaded.message);
       return contentsIn(loaded.config);
     },
     async secretNames(kind) {
-      const labelSelector = `${remoteContentLabel}=${kind}`;
-      const found = await Array.fromAsync(client.list(secrets, { namespace, labelSelector }));
+      const labelSelector = `${REMOTE_CONTENT_LABEL}=${kind}`;
+      const found = await Array.fromAsync(client.list(secrets, { namespace: NAMESPACE, labelSelector }));
       return found.map(({ metadata }) => metadata.name);
     },
     events: async (name) => listEvents(client, { name, uid: (await cluster.get(name)).metadata.uid }),
@@ -118,8 +118,8 @@ function contentsIn(config: unknown): Record<string, string | undefined> {
 
 function run(client: Client, { guard, render = false, ...options }: Options = {}): RunningControllers {
   const controllers = [
-    remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] }, ...options }),
-    ...(render ? [renderController({ namespace, controllerVersion: '0.0.0' }), rolloutController()] : []),
+    remoteContentController({ namespace: NAMESPACE, hosts: { allowAddresses: ['127.0.0.0/8'] }, ...options }),
+    ...(render ? [renderController({ namespace: NAMESPACE, controllerVersion: '0.0.0' }), rolloutController()] : []),
   ];
   return runControllers(client, controllers, { guard });
 }

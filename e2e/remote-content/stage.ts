@@ -1,5 +1,5 @@
 // What every test of remote content has: a cluster, a web server, and controllers that can be stopped and started again.
-import { type Answer, type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
+import { type RequestHandler, type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
 import type { RunningControllers } from '@slipway/testing/run-controllers';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type Cluster, type Options, startCluster, untilClean } from './cluster.ts';
@@ -59,7 +59,7 @@ export function setStage(): Stage {
   return stage;
 }
 
-const version = '3.4.0';
+const VERSION = '3.4.0';
 
 /** A file whose contents are at `source`. */
 export const file = (path: string, source: string, more: object = {}): object => ({
@@ -67,18 +67,18 @@ export const file = (path: string, source: string, more: object = {}): object =>
   contents: { source, ...more },
 });
 
-export const withFiles = (...files: object[]) => ({ ignition: { version }, storage: { files } });
+export const withFiles = (...files: object[]) => ({ ignition: { version: VERSION }, storage: { files } });
 
 /** A config that takes in others. */
 export const merging = (...sources: string[]) => ({
-  ignition: { version, config: { merge: sources.map((source) => ({ source })) } },
+  ignition: { version: VERSION, config: { merge: sources.map((source) => ({ source })) } },
 });
 
 const mebibyte = new Uint8Array(1024 * 1024);
 
 /** A body that never ends; `sent` is called for every mebibyte of it. */
 export const endless =
-  (sent: () => void): Answer =>
+  (sent: () => void): RequestHandler =>
   (_, response) => {
     response.writeHead(200, { 'content-length': String(10_000_000_000) });
     const more = (): void => {
@@ -92,6 +92,6 @@ export const endless =
   };
 
 export const redirectTo =
-  (location: string): Answer =>
+  (location: string): RequestHandler =>
   (_, response) =>
     response.writeHead(302, { location }).end();

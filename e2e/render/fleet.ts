@@ -19,7 +19,7 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-export const namespace = 'openshift-machine-config-operator';
+export const NAMESPACE = 'openshift-machine-config-operator';
 
 export async function startFleet(): Promise<Fleet> {
   const cluster = await startTestCluster();

@@ -12,8 +12,8 @@ import { runControllers } from '@slipway/testing/run-controllers';
 
 const [kubeconfig = '', numberText = '', when = ''] = process.argv.slice(2);
 const fatal = Number(numberText);
-const namespace = 'openshift-machine-config-operator';
-const controllerVersion = '0.0.0-killed';
+const NAMESPACE = 'openshift-machine-config-operator';
+const CONTROLLER_VERSION = '0.0.0-killed';
 
 let writes = 0;
 
@@ -43,9 +43,9 @@ function killing(transport: Transport): Transport {
 const log = createLog({ name: 'killed', level: 'warn', pretty: false, write: (line) => process.stderr.write(line) });
 const client = createClient(killing(createTransport(await loadKubeconfig([kubeconfig]))));
 const controllers = [
-  ...builtInControllers({ controllerVersion }),
-  remoteContentController({ namespace, hosts: { allowAddresses: ['127.0.0.0/8'] } }),
-  renderController({ namespace, controllerVersion }),
+  ...builtInControllers({ controllerVersion: CONTROLLER_VERSION }),
+  remoteContentController({ namespace: NAMESPACE, hosts: { allowAddresses: ['127.0.0.0/8'] } }),
+  renderController({ namespace: NAMESPACE, controllerVersion: CONTROLLER_VERSION }),
   renderedConfigsController({ keep: 3 }),
   rolloutController(),
 ];

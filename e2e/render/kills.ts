@@ -5,13 +5,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type MachineConfig, machineConfigPools, machineConfigs, poolLabel, secrets } from '@slipway/api';
-import { remoteContentLabel } from '@slipway/fleet/remote-content';
+import { REMOTE_CONTENT_LABEL } from '@slipway/fleet/remote-content';
 import { customPool, machineConfig } from '@slipway/testing/builders';
 import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
 import { until } from '@slipway/testing/wait';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { conditionOf, filesOf, findPool, type Fleet, namespace, renderedWith, startFleet } from './fleet.ts';
+import { conditionOf, filesOf, findPool, type Fleet, NAMESPACE, renderedWith, startFleet } from './fleet.ts';
 
 /** Right before a write leaves, or right after it has landed; writes are counted from 1. */
 export interface Moment {
@@ -159,8 +159,8 @@ async function expectNothingOrphaned(): Promise<void> {
   expect(renderedFor.sort()).toEqual(pools.toSorted());
   // All have the same content: one chunk, and an index for each MachineConfig that has it.
   const count = async (kind: 'chunk' | 'index'): Promise<number> => {
-    const labelSelector = `${remoteContentLabel}=${kind}`;
-    return (await Array.fromAsync(fleet.admin.list(secrets, { namespace, labelSelector }))).length;
+    const labelSelector = `${REMOTE_CONTENT_LABEL}=${kind}`;
+    return (await Array.fromAsync(fleet.admin.list(secrets, { namespace: NAMESPACE, labelSelector }))).length;
   };
   expect(await count('chunk')).toBe(1);
   expect(await count('index')).toBe(pools.length - 2);

@@ -11,7 +11,7 @@ import {
 import { drainController, rolloutController } from '@slipway/controllers';
 import {
   type Change,
-  type MachineSite,
+  type MachineEnvironment,
   runMachine,
   type SimulatedMachine,
 } from '@slipway/controllers/testing/simulation';
@@ -73,7 +73,7 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
     return { isEmpty: false, needsDrain: draw < 0.7, reboots: draw > 0.4, end: fails ? 'fails' : 'works' };
   }
 
-  function siteOf({ metadata: { name, uid } }: Stored<Node>): MachineSite {
+  function siteOf({ metadata: { name, uid } }: Stored<Node>): MachineEnvironment {
     const write = (body: object, subresource?: 'status'): Promise<void> => {
       const writing = ifThere(client.patch(nodes, { name }, { type: 'merge', body }, { uid }, { subresource }));
       underWay.add(writing);

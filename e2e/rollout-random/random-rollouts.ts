@@ -75,7 +75,7 @@ async function rollOut(fleet: LiveFleet, pool: string, random: Random): Promise<
   }
 }
 
-interface Scene {
+interface DisturbanceContext {
   readonly fleet: LiveFleet;
   readonly pool: string;
   readonly node: string;
@@ -84,7 +84,7 @@ interface Scene {
   readonly count: number;
 }
 
-type Disturb = (scene: Scene) => Promise<unknown>;
+type Disturb = (scene: DisturbanceContext) => Promise<unknown>;
 
 const disturbances: readonly Disturb[] = [
   ({ fleet, pool }) => fleet.render(pool),

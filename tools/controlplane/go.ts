@@ -46,7 +46,7 @@ export function buildFlags(goMod: string): string[] {
   return ['-trimpath', `-ldflags=-s -w ${stamped.join(' ')}`];
 }
 
-const waysOut =
+const REMEDIATIONS =
   'install Go 1.26 or newer; or set KUBEBUILDER_ASSETS to a directory with kube-apiserver and etcd, as `setup-envtest use -p path` prints it; or put kube-apiserver and etcd on PATH';
 
 /** Checks what `go env GOVERSION` answered; undefined means that there is no go. */
@@ -54,7 +54,7 @@ export function judgeGo(answer: string | undefined): ToolsError | undefined {
   if (answer === undefined) {
     return new ToolsError(
       'SLW_TOOLS_NO_GO',
-      `the control plane has to be built and there is no Go on PATH: ${waysOut}`,
+      `the control plane has to be built and there is no Go on PATH: ${REMEDIATIONS}`,
     );
   }
   const version = parseVersion(answer.replace(/^go/, ' '));
@@ -62,7 +62,7 @@ export function judgeGo(answer: string | undefined): ToolsError | undefined {
   const found = answer === '' ? 'of an unknown version' : answer.replace(/^go/, '');
   return new ToolsError(
     'SLW_TOOLS_OLD_GO',
-    `the control plane has to be built and the Go on PATH is ${found}, needed is 1.26 or newer: ${waysOut}`,
+    `the control plane has to be built and the Go on PATH is ${found}, needed is 1.26 or newer: ${REMEDIATIONS}`,
   );
 }
 

@@ -5,15 +5,15 @@ import { ToolsError } from './errors.ts';
 
 // Below the range from which kernels hand out ports to outgoing connections, so that nobody gets ours by chance
 // between the look and the start.
-const LOWEST = 20_000;
-const HIGHEST = 32_000;
+const MIN_PORT = 20_000;
+const MAX_PORT = 32_000;
 
 export async function pickFreePort(except: readonly number[] = []): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
+    const port = MIN_PORT + Math.floor(Math.random() * (MAX_PORT - MIN_PORT));
     if (!except.includes(port) && (await listenError(port)) === undefined) return port;
   }
-  throw new ToolsError('SLW_TOOLS_PORT_TAKEN', `no free port between ${LOWEST} and ${HIGHEST} on 127.0.0.1`);
+  throw new ToolsError('SLW_TOOLS_PORT_TAKEN', `no free port between ${MIN_PORT} and ${MAX_PORT} on 127.0.0.1`);
 }
 
 export async function requireFreePort(port: number): Promise<void> {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Progress } from '../controlplane/progress.ts';
 import { unpackDebian } from './debian.ts';
-import { contents, standInApt } from './testing/stand-in-apt.ts';
+import { CONTENTS, standInApt } from './testing/stand-in-apt.ts';
 
 describe('programs from Debian packages', () => {
   let directory: string;
@@ -25,7 +25,7 @@ describe('programs from Debian packages', () => {
 
   it('are unpacked once, and then come from the cache without asking apt', async () => {
     const first = await unpack();
-    expect(await readFile(join(first.directory, 'usr/bin/it'), 'utf8')).toBe(contents);
+    expect(await readFile(join(first.directory, 'usr/bin/it'), 'utf8')).toBe(CONTENTS);
     expect(first.versions).toEqual({ it: '2:2.38.1-1' });
     expect(first.libraryPath).toContain(join(first.directory, 'usr/lib/any-linux-gnu'));
     expect(await unpack({ LISTS: '' })).toEqual(first);
@@ -57,7 +57,7 @@ describe('programs from Debian packages', () => {
     await appendFile(`${first.directory}.json`, '}');
     await unpack();
     expect(await asked()).toEqual(['offer', 'download', 'offer', 'download', 'offer', 'download']);
-    expect(await readFile(join(first.directory, 'usr/bin/it'), 'utf8')).toBe(contents);
+    expect(await readFile(join(first.directory, 'usr/bin/it'), 'utf8')).toBe(CONTENTS);
     expect(await readdir(dirname(first.directory))).not.toContainEqual(expect.stringContaining('unfinished'));
   });
 

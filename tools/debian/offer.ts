@@ -9,12 +9,12 @@ export interface Offer {
   sha256: string;
 }
 
-const offerPattern = /^'[^']+' (?<file>[a-z0-9][a-z0-9.+-]*_[^\s/]+\.deb) \d+ SHA256:(?<sha256>[0-9a-f]{64})$/gm;
+const OFFER_PATTERN = /^'[^']+' (?<file>[a-z0-9][a-z0-9.+-]*_[^\s/]+\.deb) \d+ SHA256:(?<sha256>[0-9a-f]{64})$/gm;
 
 /** Reads what `apt-get download --print-uris` says, in the order in which the packages were asked for. */
 export function readOffers(output: string, wanted: readonly string[]): Offer[] {
   const offers = new Map<string, Offer>();
-  for (const { groups } of output.matchAll(offerPattern)) {
+  for (const { groups } of output.matchAll(OFFER_PATTERN)) {
     const { file = '', sha256 = '' } = groups ?? {};
     const [name = '', version = ''] = file.split('_');
     // An epoch's colon cannot stand in a file name.
@@ -31,8 +31,8 @@ export function readOffers(output: string, wanted: readonly string[]): Offer[] {
 }
 
 // The C library and its loader must be the machine's own pair.
-const ofTheMachine = /^(libc6|libgcc-s1|libc-bin)$/;
-const isLibrary = (name: string) => /^(lib|zlib)(?!.*-dev$)/.test(name) && !ofTheMachine.test(name);
+const OF_THE_MACHINE = /^(libc6|libgcc-s1|libc-bin)$/;
+const isLibrary = (name: string) => /^(lib|zlib)(?!.*-dev$)/.test(name) && !OF_THE_MACHINE.test(name);
 
 /** The shared libraries that these packages need, directly or through one another, in `apt-cache depends --recurse`. */
 export function findLibraries(graph: string, packages: readonly string[]): string[] {

@@ -35,16 +35,16 @@ export function findDuplicates(root: string, paths: readonly string[], jscpd: st
 }
 
 interface Report {
-  readonly duplicates: readonly { lines: number; firstFile: Place; secondFile: Place }[];
+  readonly duplicates: readonly { lines: number; firstFile: CodeLocation; secondFile: CodeLocation }[];
 }
 
-interface Place {
+interface CodeLocation {
   readonly name: string;
   readonly start: number;
 }
 
 export function parseReport({ duplicates }: Report, root: string): Duplicate[] {
-  const formatPlace = ({ name, start }: Place): string => `${relative(root, name)}:${start}`;
+  const formatPlace = ({ name, start }: CodeLocation): string => `${relative(root, name)}:${start}`;
   return duplicates.map(({ lines, firstFile, secondFile }) => ({
     lines,
     places: [formatPlace(firstFile), formatPlace(secondFile)],

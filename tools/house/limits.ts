@@ -1,4 +1,4 @@
-import type { Measure, MeasureName } from './measure.ts';
+import type { HouseMeasure, MeasureName } from './measure.ts';
 
 /**
  * What a measure is to be.
@@ -42,7 +42,7 @@ export function judge(value: number, { most, least, state }: Omit<Limit, 'before
 }
 
 /** The measures as a table: what was, what is, what is to be. */
-export function formatTable(measures: readonly Measure[]): string {
+export function formatTable(measures: readonly HouseMeasure[]): string {
   const rows = measures.map(({ name, value }) => {
     const limit = LIMITS[name];
     return [name, String(limit.before), String(value), formatTarget(limit), judge(value, limit)];
@@ -65,7 +65,7 @@ function formatTarget({ most, least }: Limit): string {
 }
 
 /** What `npm run check` prints: a line for each limit that is broken, with the places; nothing where all hold. */
-export function formatBroken(measures: readonly Measure[]): string[] {
+export function formatBroken(measures: readonly HouseMeasure[]): string[] {
   return measures.flatMap(({ name, value, places }) => {
     const limit = LIMITS[name];
     if (judge(value, limit) !== 'BROKEN') return [];

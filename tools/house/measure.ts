@@ -21,7 +21,7 @@ export type MeasureName =
   | 'raw client.patch'
   | 'raw client.create, apply and delete';
 
-export interface Measure {
+export interface HouseMeasure {
   readonly name: MeasureName;
   readonly value: number;
   /** What is counted, one line each. */
@@ -31,7 +31,7 @@ export interface Measure {
 const JSCPD = resolve(import.meta.dirname, '../../node_modules/.bin/jscpd');
 
 /** Every measure of a checkout; slowest is jscpd, with about a second. */
-export function measureHouse(root: string): Measure[] {
+export function measureHouse(root: string): HouseMeasure[] {
   const house = readHouse(root);
   const duplicates = findDuplicates(
     root,
@@ -56,7 +56,7 @@ export function measureHouse(root: string): Measure[] {
   ];
 }
 
-function measureFiles({ files }: House): Measure[] {
+function measureFiles({ files }: House): HouseMeasure[] {
   const lines = files.map(({ text }) => countLines(text));
   return [
     { name: 'product files', value: files.length, places: [] },
@@ -79,7 +79,7 @@ export function findMedian(numbers: readonly number[]): number {
  *   import each other, because a decision is made of smaller ones, but never in a circle.
  * - A file that is imported by name (`@slipway/base/text`) has importers in other packages.
  */
-function measureFolders(house: House): Measure[] {
+function measureFolders(house: House): HouseMeasure[] {
   const edges = listEdges(house);
   const folders = countByFolder(house);
   const small = listSmallFiles(house, edges);
@@ -121,7 +121,7 @@ function isBesideImporter({ path, importer }: { path: string; importer: string }
 const formatEdge = ({ from, to }: Edge): string => `${from} imports ${to}`;
 
 /** The command may wire controllers together, in one file; what it decides with lives in fleet. */
-export function measureCli({ files }: House): Measure[] {
+export function measureCli({ files }: House): HouseMeasure[] {
   const imports = files
     .filter(({ path }) => path.startsWith('packages/slipway/'))
     .flatMap((file) => file.imports.map((each) => ({ file, ...each })))
@@ -133,7 +133,7 @@ export function measureCli({ files }: House): Measure[] {
 }
 
 /** Writes that pass by the one place that knows precondition and field manager. */
-export function measureWrites({ files }: House): Measure[] {
+export function measureWrites({ files }: House): HouseMeasure[] {
   const writing = files.filter(({ path }) => /^packages\/(controllers|daemon|slipway)\//.test(path));
   return [
     countPlaces('raw client.patch', listCalls(writing, 'patch')),
@@ -149,6 +149,6 @@ function listCalls(files: readonly SourceFile[], methods: string): string[] {
   );
 }
 
-function countPlaces(name: MeasureName, places: readonly string[]): Measure {
+function countPlaces(name: MeasureName, places: readonly string[]): HouseMeasure {
   return { name, value: places.length, places };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentProgress } from '../controlplane/progress.ts';
-import { contents, standInApt } from '../debian/testing/stand-in-apt.ts';
+import { CONTENTS, standInApt } from '../debian/testing/stand-in-apt.ts';
 import { resolveBuilt } from './build.ts';
 
 // Stands for the real go, which takes minutes: needs the static library, as that does, and notes every build.
@@ -32,7 +32,7 @@ describe('the Ignition client that is built', () => {
     const [first] = await Promise.all([resolve(), resolve()]);
     expect(await resolve()).toEqual(first);
     expect(first.version).toBe('2.24.0');
-    expect(await readFile(first.path, 'utf8')).toBe(contents);
+    expect(await readFile(first.path, 'utf8')).toBe(CONTENTS);
     expect(await builds()).toEqual([expect.stringContaining('version.Raw=v2.24.0')]);
   });
 
@@ -40,7 +40,7 @@ describe('the Ignition client that is built', () => {
     const { path } = await resolve();
     await appendFile(path, 'x');
     await resolve();
-    expect(await readFile(path, 'utf8')).toBe(contents);
+    expect(await readFile(path, 'utf8')).toBe(CONTENTS);
   });
 
   it('that cannot be built says why and leaves nothing behind', async () => {

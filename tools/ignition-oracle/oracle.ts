@@ -20,7 +20,7 @@ export interface OracleRequest {
   times?: number;
 }
 
-export interface OracleAnswer {
+export interface OracleResponse {
   result: unknown;
   report: OracleEntry[];
   /** Where the Go program ended: the verdicts of decoding and of validation are told apart by it. */
@@ -66,14 +66,14 @@ export class Oracle {
     return this.#process.pid;
   }
 
-  async ask(request: OracleRequest): Promise<OracleAnswer> {
+  async ask(request: OracleRequest): Promise<OracleResponse> {
     const [answer] = await this.askAll([request]);
     if (answer === undefined) throw new OracleError('SLW_ORACLE_ENDED', 'the Ignition oracle gave no answer');
     return answer;
   }
 
   /** All answers, in the order of the requests. Writing waits while the pipe is full. */
-  async askAll(requests: readonly OracleRequest[]): Promise<OracleAnswer[]> {
+  async askAll(requests: readonly OracleRequest[]): Promise<OracleResponse[]> {
     const lines = requests.map((request, id) => `${JSON.stringify({ id, ...request })}\n`);
     const answers = Promise.all(lines.map(() => this.#nextLine()));
     // The writer may fail first: the answers then fail with the same reason, and somebody must be listening.
@@ -83,7 +83,7 @@ export class Oracle {
       if (!this.#process.stdin.write(line)) await this.#drained();
     }
     // The protocol above is ours at both ends: the shape of an answer is known.
-    return (await answers).map((line) => JSON.parse(line) as OracleAnswer);
+    return (await answers).map((line) => JSON.parse(line) as OracleResponse);
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /** A request, as the other side made it. */
-export interface AskedOfProxy {
+export interface ProxiedRequest {
   method: string;
   /** With the query. */
   path: string;
@@ -27,13 +27,13 @@ export type Fault =
   | { kind: 'wait'; until: Promise<unknown> };
 
 /** Which fault a request meets; undefined: none, by this rule. */
-export type FaultRule = (asked: AskedOfProxy) => Fault | undefined;
+export type FaultRule = (asked: ProxiedRequest) => Fault | undefined;
 
 export interface FaultProxy {
   url: string;
   port: number;
   /** Everything that was asked, in order, whatever became of it. */
-  readonly seen: readonly AskedOfProxy[];
+  readonly seen: readonly ProxiedRequest[];
   /** The newest rule is asked first. Call what is returned to end it. */
   add(rule: FaultRule): () => void;
   stop(): Promise<void>;
@@ -45,7 +45,7 @@ export interface FaultProxy {
  */
 export async function startFaultProxy({ url: target, ca = '' }: { url: string; ca?: string }): Promise<FaultProxy> {
   const rules: FaultRule[] = [];
-  const seen: AskedOfProxy[] = [];
+  const seen: ProxiedRequest[] = [];
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.socket?.destroy());
   });
@@ -58,7 +58,7 @@ export async function startFaultProxy({ url: target, ca = '' }: { url: string; c
   }
 
   /** Only until one rule speaks: some count how often they did. */
-  function faultFor(asked: AskedOfProxy): Fault {
+  function faultFor(asked: ProxiedRequest): Fault {
     for (const rule of rules) {
       const fault = rule(asked);
       if (fault !== undefined) return fault;

@@ -12,6 +12,6 @@ export { startIronic, type IronicAccess, type IronicOptions, type RunningIronic 
 export { isoOf } from './iso.ts';
 export { startIsoServer, type IsoFault, type IsoServer } from './iso-server.ts';
 export { ToolsError } from '../controlplane/errors.ts';
-export { startFaultProxy, type AskedOfProxy, type Fault, type FaultProxy, type FaultRule } from './fault-proxy.ts';
+export { startFaultProxy, type ProxiedRequest, type Fault, type FaultProxy, type FaultRule } from './fault-proxy.ts';
 export { attachIsIgnored, detachIsIgnored, driveShows, hangs, isCut, nodeIsLocked, powerStateLags } from './lies.ts';
 export { isIronicMissing } from './missing.ts';

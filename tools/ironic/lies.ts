@@ -1,8 +1,8 @@
-import type { AskedOfProxy, Fault, FaultRule } from './fault-proxy.ts';
+import type { ProxiedRequest, Fault, FaultRule } from './fault-proxy.ts';
 
 // What an Ironic in trouble, or one whose BMC is, says and does: rules for a fault proxy before it.
 
-type Call = Pick<AskedOfProxy, 'method' | 'path'>;
+type Call = Pick<ProxiedRequest, 'method' | 'path'>;
 
 const attaches = ({ method, path }: Call) => method === 'POST' && path.endsWith('/vmedia');
 const detaches = ({ method, path }: Call) => method === 'DELETE' && /\/vmedia\b/.test(path);

@@ -13,7 +13,7 @@ import type { RegistryAccess } from './registry.ts';
 
 type Body = string | AsyncIterable<Uint8Array>;
 
-interface Answer {
+interface UploadResponse {
   status: number;
   headers: IncomingMessage['headers'];
   body: string;
@@ -70,7 +70,7 @@ export class Upload {
     return `${this.#registry.url}/v2/${this.#repository}`;
   }
 
-  #location({ headers }: Answer): URL {
+  #location({ headers }: UploadResponse): URL {
     return new URL(headers.location ?? '', this.#registry.url);
   }
 
@@ -86,13 +86,13 @@ export class Upload {
     return `Bearer ${(JSON.parse(body) as { token: string }).token}`;
   }
 
-  async #must(expected: number, method: string, url: string | URL, more: Sent = {}): Promise<Answer> {
+  async #must(expected: number, method: string, url: string | URL, more: Sent = {}): Promise<UploadResponse> {
     const answer = await this.#send(method, url, more);
     if (answer.status === expected) return answer;
     throw new Error(`${method} ${String(url)}: expected status ${expected}, got ${answer.status}: ${answer.body}`);
   }
 
-  async #send(method: string, url: string | URL, { headers = {}, body = '' }: Sent = {}): Promise<Answer> {
+  async #send(method: string, url: string | URL, { headers = {}, body = '' }: Sent = {}): Promise<UploadResponse> {
     const { ca } = this.#registry;
     const authorization = this.#authorization === undefined ? {} : { authorization: this.#authorization };
     const common = { method, agent: this.#agent, headers: { ...authorization, ...headers } };

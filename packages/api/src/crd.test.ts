@@ -218,14 +218,14 @@ describe('a kind becomes a CRD', () => {
   });
 });
 
-interface Place {
+interface SchemaLocation {
   path: string;
   node: SchemaNode;
   /** It has a name that users write. */
   named: boolean;
 }
 
-function* places(node: SchemaNode, path: string, named: boolean): Generator<Place> {
+function* places(node: SchemaNode, path: string, named: boolean): Generator<SchemaLocation> {
   yield { path, node, named };
   for (const [name, property] of Object.entries(node.properties ?? {}))
     yield* places(property, `${path}.${name}`, true);
@@ -240,27 +240,29 @@ const crdVersions = kinds.flatMap((kind) =>
 
 describe.each(crdVersions)('$title', ({ version }) => {
   const all = [...places(version.schema.openAPIV3Schema, '', true)];
-  const where = (wrong: (place: Place) => boolean) => all.filter((place) => wrong(place)).map(({ path }) => path);
+  const where = (wrong: (place: SchemaLocation) => boolean) =>
+    all.filter((place) => wrong(place)).map(({ path }) => path);
 
   it('says of every field what it is, in a sentence', () => {
-    const isUnsaid = ({ path, node, named }: Place) =>
+    const isUnsaid = ({ path, node, named }: SchemaLocation) =>
       named && !objectFields.has(path) && !/^[A-Z].*[.…]$/.test(node.description ?? '');
     expect(where(isUnsaid)).toStrictEqual([]);
   });
 
   it('is structural: every node has a type, and null comes only by nullable', () => {
-    const isUntyped = ({ node }: Place) => node.type === undefined && node['x-kubernetes-int-or-string'] !== true;
+    const isUntyped = ({ node }: SchemaLocation) =>
+      node.type === undefined && node['x-kubernetes-int-or-string'] !== true;
     expect(where(isUntyped)).toStrictEqual([]);
   });
 
   it('tells list entries apart only by fields that they must have', () => {
-    const isLoose = ({ node }: Place) =>
+    const isLoose = ({ node }: SchemaLocation) =>
       node['x-kubernetes-list-map-keys']?.some((key) => node.items?.required?.includes(key) !== true) === true;
     expect(where(isLoose)).toStrictEqual([]);
   });
 
   it('has a message of our own for every rule', () => {
-    const isMute = ({ node }: Place) =>
+    const isMute = ({ node }: SchemaLocation) =>
       node['x-kubernetes-validations']?.some(({ message }) => message.length < 10) === true;
     expect(where(isMute)).toStrictEqual([]);
   });

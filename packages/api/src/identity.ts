@@ -2,12 +2,12 @@
 export type Identity = { user: string } | { group: string; except?: readonly string[] };
 
 /** The namespace our controllers and daemons run in, unless they are told otherwise. */
-export const defaultNamespace = 'openshift-machine-config-operator';
+export const DEFAULT_NAMESPACE = 'openshift-machine-config-operator';
 
 /** The ServiceAccount of the daemons: one for all of them, each with a token that says which node it runs on. */
-export const daemonAccount = 'machine-config-daemon';
+export const DAEMON_ACCOUNT = 'machine-config-daemon';
 
-export const daemonUser = (namespace: string): string => `system:serviceaccount:${namespace}:${daemonAccount}`;
+export const daemonUser = (namespace: string): string => `system:serviceaccount:${namespace}:${DAEMON_ACCOUNT}`;
 
 /** Our controllers. A daemon is none: who takes over a machine has its token. */
 export const serviceAccountsOf = (namespace: string): Identity => ({
@@ -25,7 +25,7 @@ export const garbageCollection: readonly Identity[] = [
 export const breakGlass: Identity = { group: 'slipway:break-glass' };
 
 /** Those that no policy of ours may stop, with our controllers in `namespace`. */
-export const exemptIdentities = (namespace: string = defaultNamespace): readonly Identity[] => [
+export const exemptIdentities = (namespace: string = DEFAULT_NAMESPACE): readonly Identity[] => [
   serviceAccountsOf(namespace),
   ...garbageCollection,
   breakGlass,

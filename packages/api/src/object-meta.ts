@@ -1,4 +1,4 @@
-import { singletonName } from './machineconfiguration/names.ts';
+import { SINGLETON_NAME } from './machineconfiguration/names.ts';
 import type { Rule } from './schema.ts';
 
 export interface OwnerReference {
@@ -34,7 +34,7 @@ export function nameIn(object: object): unknown {
 
 /** There is one object of the kind in a cluster. */
 export const singleton = (kind: string): Rule<object> => ({
-  rule: `self.metadata.name == '${singletonName}'`,
-  message: `there is one ${kind}: its name must be '${singletonName}'`,
-  holds: (self) => nameIn(self) === singletonName,
+  rule: `self.metadata.name == '${SINGLETON_NAME}'`,
+  message: `there is one ${kind}: its name must be '${SINGLETON_NAME}'`,
+  holds: (self) => nameIn(self) === SINGLETON_NAME,
 });

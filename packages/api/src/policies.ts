@@ -1,4 +1,4 @@
-import { daemonUser, defaultNamespace, exemptIdentities } from './identity.ts';
+import { daemonUser, DEFAULT_NAMESPACE, exemptIdentities } from './identity.ts';
 import {
   builtInConfigPolicy,
   customPoolPolicy,
@@ -16,7 +16,7 @@ import { bootImagePlatformPolicy, machineConfigurationPolicy } from './operator/
 import type { PolicyDefinition } from './policy.ts';
 
 /** Every admission policy we install, for controllers that run in `namespace`. */
-export function policies(namespace: string = defaultNamespace): PolicyDefinition[] {
+export function policies(namespace: string = DEFAULT_NAMESPACE): PolicyDefinition[] {
   const exempt = exemptIdentities(namespace);
   return [
     machineConfigurationPolicy(exempt),

@@ -103,7 +103,7 @@ const changes = {
 // kube-apiserver looks for the kind of a parameter before it looks at who is exempt, and up to 30 seconds after its start,
 // or after a new CRD, it may not find it. With `Fail` it refused everybody meanwhile, our controllers too (26 seconds, in
 // one start of three). So while it is being looked for, the kind counts as absent, as its object does.
-const failurePolicyWithParam = 'Ignore';
+const FAILURE_POLICY_WITH_PARAM = 'Ignore';
 
 const apiVersionOf = ({ group, version }: ResourceName): string => (group === '' ? version : `${group}/${version}`);
 
@@ -115,7 +115,7 @@ function policyOf(definition: PolicyDefinition): ValidatingAdmissionPolicy {
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name, annotations: { 'kubernetes.io/description': description } },
     spec: {
-      failurePolicy: param === undefined ? 'Fail' : failurePolicyWithParam,
+      failurePolicy: param === undefined ? 'Fail' : FAILURE_POLICY_WITH_PARAM,
       ...(param && { paramKind: { apiVersion: apiVersionOf(param.resource), kind: param.resource.kind } }),
       matchConstraints: {
         // A request through another version of the kind is the same request. What is not named is not covered.

@@ -1,6 +1,6 @@
 // What the API server lets our own identities do. What RBAC cannot say, that a node writes only what is about itself, the
 // admission policies say.
-import { daemonAccount, defaultNamespace } from './identity.ts';
+import { DAEMON_ACCOUNT, DEFAULT_NAMESPACE } from './identity.ts';
 
 interface Rule {
   apiGroups: string[];
@@ -8,11 +8,11 @@ interface Rule {
   verbs: string[];
 }
 
-interface Named {
+interface NamedObject {
   metadata: { name: string; namespace?: string };
 }
 
-interface Binding<K extends 'Role' | 'ClusterRole'> extends Named {
+interface Binding<K extends 'Role' | 'ClusterRole'> extends NamedObject {
   apiVersion: 'rbac.authorization.k8s.io/v1';
   roleRef: { apiGroup: 'rbac.authorization.k8s.io'; kind: K; name: string };
   subjects: (
@@ -22,43 +22,43 @@ interface Binding<K extends 'Role' | 'ClusterRole'> extends Named {
 }
 
 export type AccessObject =
-  | (Named & { apiVersion: 'v1'; kind: 'ServiceAccount' })
-  | (Named & { apiVersion: 'rbac.authorization.k8s.io/v1'; kind: 'Role' | 'ClusterRole'; rules: Rule[] })
+  | (NamedObject & { apiVersion: 'v1'; kind: 'ServiceAccount' })
+  | (NamedObject & { apiVersion: 'rbac.authorization.k8s.io/v1'; kind: 'Role' | 'ClusterRole'; rules: Rule[] })
   | (Binding<'Role'> & { kind: 'RoleBinding' })
   | (Binding<'ClusterRole'> & { kind: 'ClusterRoleBinding' });
 
-const rbac = 'rbac.authorization.k8s.io';
-const rbacVersion = `${rbac}/v1` as const;
-const machineConfiguration = 'machineconfiguration.openshift.io';
+const RBAC = 'rbac.authorization.k8s.io';
+const rbacVersion = `${RBAC}/v1` as const;
+const MACHINE_CONFIGURATION = 'machineconfiguration.openshift.io';
 
 /** What a node needs of our kinds. Configs hold secrets: one gets the config it was told the name of, and lists none. */
 const ownKinds: Rule[] = [
-  { apiGroups: [machineConfiguration], resources: ['machineconfigs'], verbs: ['get'] },
-  { apiGroups: [machineConfiguration], resources: ['machineconfignodes'], verbs: ['get', 'list', 'watch'] },
-  { apiGroups: [machineConfiguration], resources: ['machineconfignodes/status'], verbs: ['patch'] },
+  { apiGroups: [MACHINE_CONFIGURATION], resources: ['machineconfigs'], verbs: ['get'] },
+  { apiGroups: [MACHINE_CONFIGURATION], resources: ['machineconfignodes'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [MACHINE_CONFIGURATION], resources: ['machineconfignodes/status'], verbs: ['patch'] },
   // By the names that its MachineConfigNode says: thousands of machines that watched them would all be told of every edit.
-  { apiGroups: [machineConfiguration], resources: ['pinnedimagesets'], verbs: ['get'] },
+  { apiGroups: [MACHINE_CONFIGURATION], resources: ['pinnedimagesets'], verbs: ['get'] },
   { apiGroups: ['operator.openshift.io'], resources: ['machineconfigurations'], verbs: ['get', 'list', 'watch'] },
 ];
 
 /** The daemons in pods, and those that use the certificate of their kubelet. */
-export function daemonAccess(namespace: string = defaultNamespace): AccessObject[] {
-  const account = { kind: 'ServiceAccount' as const, name: daemonAccount, namespace };
-  const events = `${daemonAccount}-events`;
-  const kubelets = `${daemonAccount}-kubelet`;
+export function daemonAccess(namespace: string = DEFAULT_NAMESPACE): AccessObject[] {
+  const account = { kind: 'ServiceAccount' as const, name: DAEMON_ACCOUNT, namespace };
+  const events = `${DAEMON_ACCOUNT}-events`;
+  const kubelets = `${DAEMON_ACCOUNT}-kubelet`;
   return [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: daemonAccount, namespace } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: DAEMON_ACCOUNT, namespace } },
     {
       apiVersion: rbacVersion,
       kind: 'ClusterRole',
-      metadata: { name: daemonAccount },
+      metadata: { name: DAEMON_ACCOUNT },
       rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] }, ...ownKinds],
     },
     {
       apiVersion: rbacVersion,
       kind: 'ClusterRoleBinding',
-      metadata: { name: daemonAccount },
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: daemonAccount },
+      metadata: { name: DAEMON_ACCOUNT },
+      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: DAEMON_ACCOUNT },
       subjects: [account],
     },
     // Events about a Node, which is in no namespace, are in this one.
@@ -72,7 +72,7 @@ export function daemonAccess(namespace: string = defaultNamespace): AccessObject
       apiVersion: rbacVersion,
       kind: 'RoleBinding',
       metadata: { name: events, namespace: 'default' },
-      roleRef: { apiGroup: rbac, kind: 'Role', name: events },
+      roleRef: { apiGroup: RBAC, kind: 'Role', name: events },
       subjects: [account],
     },
     // Nodes and events a kubelet may write already.
@@ -86,8 +86,8 @@ export function daemonAccess(namespace: string = defaultNamespace): AccessObject
       apiVersion: rbacVersion,
       kind: 'ClusterRoleBinding',
       metadata: { name: kubelets },
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: kubelets },
-      subjects: [{ apiGroup: rbac, kind: 'Group', name: 'system:nodes' }],
+      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: kubelets },
+      subjects: [{ apiGroup: RBAC, kind: 'Group', name: 'system:nodes' }],
     },
   ];
 }

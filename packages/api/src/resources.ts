@@ -2,7 +2,7 @@
 import type { Resource } from './kind.ts';
 import type { MachineConfigNode } from './machineconfiguration/machine-config-node.ts';
 import type { MachineConfig } from './machineconfiguration/machine-config.ts';
-import { machineConfigurationGroup } from './machineconfiguration/names.ts';
+import { MACHINE_CONFIGURATION_GROUP } from './machineconfiguration/names.ts';
 import type { PinnedImageSet } from './machineconfiguration/pinned-image-set.ts';
 import type { MachineConfiguration } from './operator/machine-configuration.ts';
 
@@ -10,7 +10,7 @@ export { customResourceDefinitions, events, nodes } from './core/kinds.ts';
 export type { Event, InstalledCrd, Node } from './core/kinds.ts';
 
 export const machineConfigs: Resource<MachineConfig> = {
-  group: machineConfigurationGroup,
+  group: MACHINE_CONFIGURATION_GROUP,
   version: 'v1',
   kind: 'MachineConfig',
   plural: 'machineconfigs',
@@ -18,7 +18,7 @@ export const machineConfigs: Resource<MachineConfig> = {
 };
 
 export const machineConfigNodes: Resource<MachineConfigNode> = {
-  group: machineConfigurationGroup,
+  group: MACHINE_CONFIGURATION_GROUP,
   version: 'v1',
   kind: 'MachineConfigNode',
   plural: 'machineconfignodes',
@@ -34,7 +34,7 @@ export const machineConfigurations: Resource<MachineConfiguration> = {
 };
 
 export const pinnedImageSets: Resource<PinnedImageSet> = {
-  group: machineConfigurationGroup,
+  group: MACHINE_CONFIGURATION_GROUP,
   version: 'v1',
   kind: 'PinnedImageSet',
   plural: 'pinnedimagesets',

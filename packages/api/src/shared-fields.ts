@@ -14,12 +14,12 @@ import {
 } from './schema.ts';
 
 // One or more lower-case DNS labels and a slash may come before the name proper.
-export const qualifiedNamePattern =
+export const QUALIFIED_NAME_PATTERN =
   '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$';
 
 /** A finding about an object. */
 const condition = object(undefined, {
-  type: text('What the condition is about, such as Degraded.', { maxLength: 316, pattern: qualifiedNamePattern }),
+  type: text('What the condition is about, such as Degraded.', { maxLength: 316, pattern: QUALIFIED_NAME_PATTERN }),
   status: choice(['True', 'False', 'Unknown'], 'Whether the condition holds: True, False or Unknown.'),
   reason: text('Why, in one CamelCase word that programs may rely on.', {
     minLength: 1,
@@ -38,8 +38,8 @@ const condition = object(undefined, {
 export const conditions = (description: string, options: ListOptions<typeof condition> = {}) =>
   listMap(description, condition, ['type'], options);
 
-const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const subdomainPattern = new RegExp(`^${label}(\\.${label})*$`);
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const subdomainPattern = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
 
 /** The name of a Kubernetes object: an RFC 1123 subdomain. */
 export const subdomain = (description: string, options: TextOptions = {}) =>
@@ -56,9 +56,9 @@ export const subdomain = (description: string, options: TextOptions = {}) =>
     ],
   });
 
-const host = '([a-zA-Z0-9-]+\\.)+[a-zA-Z0-9-]+';
-const rest = '(:[0-9]{2,5})?/([a-zA-Z0-9-_]{0,61}/)?[a-zA-Z0-9-_.]*$';
-const digest = '^sha256:[a-f0-9]{64}$';
+const HOST = '([a-zA-Z0-9-]+\\.)+[a-zA-Z0-9-]+';
+const REST = '(:[0-9]{2,5})?/([a-zA-Z0-9-_]{0,61}/)?[a-zA-Z0-9-_.]*$';
+const DIGEST = '^sha256:[a-f0-9]{64}$';
 
 interface ImageReferenceOptions {
   /** Also takes an image on the machine's own registry. */
@@ -67,15 +67,15 @@ interface ImageReferenceOptions {
 
 /** A container image by digest: host[:port][/namespace]/name@sha256:digest. */
 export function imageByDigest(description: string, { localhost = false }: ImageReferenceOptions = {}) {
-  const name = localhost ? `^(localhost|${host})${rest}` : `^${host}${rest}`;
+  const name = localhost ? `^(localhost|${HOST})${REST}` : `^${HOST}${REST}`;
   const namePattern = new RegExp(name);
-  const digestPattern = new RegExp(digest);
+  const digestPattern = new RegExp(DIGEST);
   return text(description, {
     minLength: 1,
     maxLength: 447,
     rules: [
       {
-        rule: `self.split('@').size() == 2 && self.split('@')[1].matches('${digest}')`,
+        rule: `self.split('@').size() == 2 && self.split('@')[1].matches('${DIGEST}')`,
         message:
           "must name the image by digest: it must end with '@sha256:' and 64 lower case hexadecimal digits, not with a tag",
         holds: (self) => self.split('@').length === 2 && digestPattern.test(self.split('@')[1] ?? ''),

@@ -168,13 +168,13 @@ function check(node: SchemaNode, value: unknown, path: string, problems: Problem
 /** What the value should have been, or nothing if it is. */
 type Limit = (node: SchemaNode, value: unknown) => string | undefined;
 
-const dateTimePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+const DATE_TIME_PATTERN = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
 // The formats whose meaning needs no library; the server checks the others as well.
 const formats: Record<string, { expected: string; holds: (value: unknown) => boolean }> = {
   'date-time': {
     expected: 'be a time such as 2026-01-31T12:00:00Z',
-    holds: (value) => typeof value === 'string' && dateTimePattern.test(value) && !Number.isNaN(Date.parse(value)),
+    holds: (value) => typeof value === 'string' && DATE_TIME_PATTERN.test(value) && !Number.isNaN(Date.parse(value)),
   },
   int32: {
     expected: 'be a whole number of 32 bits',
@@ -238,15 +238,15 @@ const brokenLimits = (node: SchemaNode, value: unknown): string[] =>
   limits.flatMap((limit) => limit(node, value) ?? []);
 
 // The object comes from outside, and more than this helps nobody.
-const maxProblems = 50;
-const maxShown = 80;
+const MAX_PROBLEMS = 50;
+const MAX_SHOWN = 80;
 
 /** Collects problems, up to a limit. */
 class Problems {
   readonly found: Problem[] = [];
 
   add(path: string, message: string): void {
-    if (this.found.length < maxProblems) this.found.push({ path, message });
+    if (this.found.length < MAX_PROBLEMS) this.found.push({ path, message });
   }
 }
 
@@ -255,13 +255,13 @@ function show(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';
   const shown = JSON.stringify(value) ?? 'nothing';
-  return shown.length > maxShown ? `${shown.slice(0, maxShown)}…` : shown;
+  return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown;
 }
 
-const plainName = /^[A-Za-z_][\w-]*$/;
+const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
 
 function fieldPath(path: string, name: string): string {
-  if (!plainName.test(name)) return `${path}[${JSON.stringify(name)}]`;
+  if (!PLAIN_NAME.test(name)) return `${path}[${JSON.stringify(name)}]`;
   return path === '' ? name : `${path}.${name}`;
 }
 

@@ -6,8 +6,8 @@ export const bareHost = (hostname: string): string => hostname.replaceAll(/^\[|\
 /** As it stands in a URL: IPv6 in brackets. */
 export const urlHost = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 
-const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
-const dnsName = new RegExp(`^(?=.{1,253}$)${label}(\\.${label})*$`);
+const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
+const dnsName = new RegExp(`^(?=.{1,253}$)${LABEL}(\\.${LABEL})*$`);
 
 /** Whether this is an IP address, or a DNS name in lower case. */
 export const isHost = (host: string): boolean => isIP(host) !== 0 || dnsName.test(host);

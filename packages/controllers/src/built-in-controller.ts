@@ -53,14 +53,14 @@ function isAsWanted(found: Partial<BuiltInMachineConfig>, target: BuiltInMachine
   );
 }
 
-const everyPool = 'default-pools';
+const EVERY_POOL = 'default-pools';
 
 /** Sees to it that the pools master and worker exist. Never changes one that does. */
 const defaultPoolsController: ControllerDef = {
   name: 'default-pools',
-  reads: [{ resource: machineConfigPools, as: 'metadata', keysOf: () => [everyPool] }],
+  reads: [{ resource: machineConfigPools, as: 'metadata', keysOf: () => [EVERY_POOL] }],
   owns: [{ resource: machineConfigPools }],
-  startsWith: [everyPool],
+  startsWith: [EVERY_POOL],
   async reconcile(_, { read, write, events, log }) {
     const existing = [...read(machineConfigPools).values()].map((pool) => pool.metadata.name);
     for (const pool of missingPools(existing)) {

@@ -1,4 +1,4 @@
-import { clusterVersions, featureGates as featureGateObjects, singletonName } from '@slipway/api';
+import { clusterVersions, featureGates as featureGateObjects, SINGLETON_NAME } from '@slipway/api';
 import { featureGates, type FeatureGateSettings, type ResolvedGates, resolveFeatureGates } from '@slipway/fleet';
 import {
   createInformer,
@@ -28,13 +28,13 @@ export function watchFeatureGates(
   transport: Transport,
   { flags, log, signal }: FeatureGateOptions,
 ): WatchedFeatureGates {
-  const gateObject = watchOne(transport, featureGateObjects, singletonName, signal);
+  const gateObject = watchOne(transport, featureGateObjects, SINGLETON_NAME, signal);
   const version = watchOne(transport, clusterVersions, 'version', signal);
   const listeners = new Set<() => void>();
 
   const resolve = (): ResolvedGates =>
     resolveFeatureGates({
-      featureGate: gateObject.informer.store.get(singletonName),
+      featureGate: gateObject.informer.store.get(SINGLETON_NAME),
       clusterVersion: version.informer.store.get('version'),
       flags,
     });
@@ -83,10 +83,10 @@ function watchOne<T extends KubeObject>(
 
 // The feature gate of OS image streams, for controllers that work whether it is on or off.
 
-export const osStreamsGate = 'OSStreams';
+export const OS_STREAMS_GATE = 'OSStreams';
 
-export const usesStreams = (gates: Gates | undefined): boolean => gates?.isOn(osStreamsGate) === true;
+export const usesStreams = (gates: Gates | undefined): boolean => gates?.isOn(OS_STREAMS_GATE) === true;
 
-export const pinnedImagesGate = 'PinnedImages';
+export const PINNED_IMAGES_GATE = 'PinnedImages';
 
-export const pinsImages = (gates: Gates | undefined): boolean => gates?.isOn(pinnedImagesGate) === true;
+export const pinsImages = (gates: Gates | undefined): boolean => gates?.isOn(PINNED_IMAGES_GATE) === true;

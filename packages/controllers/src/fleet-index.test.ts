@@ -1,5 +1,5 @@
 import { type MachineConfigPool, machineConfigPools, type Node, nodes } from '@slipway/api';
-import type { Read, Stored } from '@slipway/kube';
+import type { StoreReader, Stored } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
 import { createFleetViews } from './fleet-index.ts';
 
@@ -18,7 +18,7 @@ const node = (name: string, ...roles: string[]): Stored<Node> => ({
 });
 
 /** Stores with these objects, which the test changes. */
-function reading(objects: { pools: Stored<MachineConfigPool>[]; nodes: Stored<Node>[] }): Read {
+function reading(objects: { pools: Stored<MachineConfigPool>[]; nodes: Stored<Node>[] }): StoreReader {
   return ((resource: object) => {
     const found = resource === machineConfigPools ? objects.pools : resource === nodes ? objects.nodes : [];
     return {
@@ -28,7 +28,7 @@ function reading(objects: { pools: Stored<MachineConfigPool>[]; nodes: Stored<No
       byIndex: () => [],
       hasIndexed: () => false,
     };
-  }) as Read;
+  }) as StoreReader;
 }
 
 describe('who is in which pool', () => {

@@ -18,7 +18,7 @@ import {
   pinReportOf,
   poolOf,
 } from '@slipway/fleet';
-import type { Read, Stored } from '@slipway/kube';
+import type { StoreReader, Stored } from '@slipway/kube';
 import { setsIn } from './sources.ts';
 
 export interface Member {
@@ -32,21 +32,21 @@ export interface FleetView {
   homeless(): readonly { readonly node: Stored<Node>; readonly why: ChosenPool & { ok: false } }[];
 }
 
-interface Known {
+interface NodeResolution {
   readonly chosen: ChosenPool;
   readonly facts: NodeFacts;
 }
 
 export interface FleetViews {
-  view(read: Read): FleetView;
-  poolOf(node: Stored<Node>, read: Read): string | undefined;
+  view(read: StoreReader): FleetView;
+  poolOf(node: Stored<Node>, read: StoreReader): string | undefined;
   /** Whether pools select other nodes than when this was asked last: then nodes have moved between them. */
-  hasMoved(read: Read): boolean;
+  hasMoved(read: StoreReader): boolean;
 }
 
 export function createFleetViews(): FleetViews {
   let selectors = '';
-  let known = new WeakMap<Stored<Node>, Known>();
+  let known = new WeakMap<Stored<Node>, NodeResolution>();
 
   let asked = '';
 
@@ -58,7 +58,7 @@ export function createFleetViews(): FleetViews {
     known = new WeakMap();
   }
 
-  function look(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): Known {
+  function look(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): NodeResolution {
     const before = known.get(node);
     if (before !== undefined) return before;
     const made = { chosen: poolOf(node.metadata, pools), facts: nodeFactsOf(node) };
@@ -66,7 +66,7 @@ export function createFleetViews(): FleetViews {
     return made;
   }
 
-  const poolsOf = (read: Read): Stored<MachineConfigPool>[] => {
+  const poolsOf = (read: StoreReader): Stored<MachineConfigPool>[] => {
     const pools = [...read(machineConfigPools).values()];
     refresh(pools);
     return pools;
@@ -107,21 +107,21 @@ export interface PinView {
 }
 
 export interface PinViews {
-  view(read: Read): PinView;
+  view(read: StoreReader): PinView;
   /** The pools that a machine is a member of. */
-  poolsOf(node: Stored<Node> | undefined, read: Read): readonly string[];
+  poolsOf(node: Stored<Node> | undefined, read: StoreReader): readonly string[];
 }
 
-type Report = ReturnType<typeof pinReportOf>;
-const unheard: Report = { told: null, reported: new Map(), failure: null };
+type NodePinReport = ReturnType<typeof pinReportOf>;
+const unheard: NodePinReport = { told: null, reported: new Map(), failure: null };
 
 export function createPinViews(): PinViews {
-  const reports = new WeakMap<Stored<MachineConfigNode>, Report>();
+  const reports = new WeakMap<Stored<MachineConfigNode>, NodePinReport>();
   let selectors = '';
   let memberships = new WeakMap<Stored<Node>, readonly string[]>();
 
   /** What was worked out holds for as long as no pool selects other nodes. */
-  function poolsIn(read: Read): Stored<MachineConfigPool>[] {
+  function poolsIn(read: StoreReader): Stored<MachineConfigPool>[] {
     const pools = [...read(machineConfigPools).values()];
     const now = JSON.stringify(pools.map(({ metadata, spec }) => [metadata.name, spec.nodeSelector]));
     if (now !== selectors) memberships = new WeakMap();
@@ -135,7 +135,7 @@ export function createPinViews(): PinViews {
     return known;
   }
 
-  function reportOf(record: Stored<MachineConfigNode> | undefined): Report {
+  function reportOf(record: Stored<MachineConfigNode> | undefined): NodePinReport {
     if (record === undefined) return unheard;
     const known = reports.get(record) ?? pinReportOf(record);
     reports.set(record, known);

@@ -6,7 +6,7 @@ import {
   type Node,
   nodeAnnotations,
   nodes,
-  notYetSet,
+  NOT_YET_SET,
 } from '@slipway/api';
 import { type ChosenPool, formatProblem, poolOf } from '@slipway/fleet';
 import { anyVersion, type Context, type ControllerDef, done, type OwnerReference, type Stored } from '@slipway/kube';
@@ -46,8 +46,8 @@ const specOf = (
   chosen: ChosenPool,
 ): MachineConfigNode['spec'] => ({
   node: { name },
-  pool: { name: chosen.ok ? chosen.pool : notYetSet },
-  configVersion: { desired: annotations[nodeAnnotations.desiredConfig] ?? notYetSet },
+  pool: { name: chosen.ok ? chosen.pool : NOT_YET_SET },
+  configVersion: { desired: annotations[nodeAnnotations.desiredConfig] ?? NOT_YET_SET },
 });
 
 const belongsTo = (record: MachineConfigNode, node: Stored<Node>): boolean =>

@@ -1,9 +1,9 @@
 import { type Secret, secrets } from '@slipway/api';
-import { MANAGED_BY_SLIPWAY, managedByLabel } from '@slipway/fleet';
+import { MANAGED_BY_SLIPWAY, MANAGED_BY_LABEL } from '@slipway/fleet';
 import type { Name, Stored, Writer } from '@slipway/kube';
 
 /** A Secret as we want it; `data` in plain text. */
-export interface WantedSecret {
+export interface DesiredSecret {
   name: Name & { namespace: string };
   /** Only at creation: it can never change, and whoever reads the data does not ask. */
   type: string;
@@ -16,10 +16,10 @@ export interface WantedSecret {
 export async function putSecret(
   write: Writer,
   existing: Stored<Secret> | undefined,
-  wanted: WantedSecret,
+  wanted: DesiredSecret,
 ): Promise<Stored<Secret>> {
   const data = Object.fromEntries(Object.entries(wanted.data).map(([key, text]) => [key, encode(text)]));
-  const labels = { ...wanted.labels, [managedByLabel]: MANAGED_BY_SLIPWAY };
+  const labels = { ...wanted.labels, [MANAGED_BY_LABEL]: MANAGED_BY_SLIPWAY };
   const { annotations = {} } = wanted;
   if (existing === undefined) {
     const metadata = { ...wanted.name, labels, annotations };

@@ -1,5 +1,5 @@
 // The OS images that a pool is rendered with: those of its stream, where streams are used, else those of the cluster.
-import { configMaps, type MachineConfigPool, osImagesConfigMap } from '@slipway/api';
+import { configMaps, type MachineConfigPool, OS_IMAGES_CONFIG_MAP } from '@slipway/api';
 import {
   clusterImages,
   imagesOnStream,
@@ -9,7 +9,7 @@ import {
   type TrackedStream,
 } from '@slipway/fleet';
 import { hasSources } from '@slipway/fleet/stream-discovery';
-import type { Gates, Read, Source } from '@slipway/kube';
+import type { Gates, StoreReader, Source } from '@slipway/kube';
 import { usesStreams } from './feature-gates.ts';
 import { clusterVersionSource, osImageStreamSource, type SourceOptions, sourcesIn, streamObjectIn } from './sources.ts';
 
@@ -30,9 +30,9 @@ export const poolOsSources = ({ gates }: PoolOsOptions): Source[] =>
       ];
 
 /** Null: nobody has said yet which stream the pool is on. Its annotations bring it back. */
-export function poolOsOf(pool: MachineConfigPool, options: PoolOsOptions, read: Read): RenderImages | null {
+export function poolOsOf(pool: MachineConfigPool, options: PoolOsOptions, read: StoreReader): RenderImages | null {
   if (!usesStreams(options.gates)) {
-    const { data } = read(configMaps).get(`${options.namespace}/${osImagesConfigMap}`) ?? {};
+    const { data } = read(configMaps).get(`${options.namespace}/${OS_IMAGES_CONFIG_MAP}`) ?? {};
     return { osImages: clusterImages(data, options.osImages), osStream: null };
   }
   const tracked = trackedOf(pool.metadata.annotations);
@@ -44,7 +44,7 @@ export function poolOsOf(pool: MachineConfigPool, options: PoolOsOptions, read: 
 export const isDamaged = ({ name, images }: TrackedStream): boolean => name !== null && images === null;
 
 /** A fleet whose OS nobody manages has no streams, and waits for none. */
-function mayHaveStreams({ namespace, releaseImage, osImages }: PoolOsOptions, read: Read): boolean {
+function mayHaveStreams({ namespace, releaseImage, osImages }: PoolOsOptions, read: StoreReader): boolean {
   if (streamObjectIn(read) !== undefined) return true;
   const osImage = osImages?.osImageURL;
   const osExtensionsImage = osImages?.baseOSExtensionsContainerImage;

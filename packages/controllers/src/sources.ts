@@ -12,7 +12,7 @@ import {
   type Node,
   type NodeCondition,
   nodes,
-  osImagesConfigMap,
+  OS_IMAGES_CONFIG_MAP,
   type OSImageStream,
   osImageStreams,
   osStreamAnnotation,
@@ -23,7 +23,7 @@ import {
   poolLabel,
   type Secret,
   secrets,
-  singletonName,
+  SINGLETON_NAME,
 } from '@slipway/api';
 import {
   decodeProblems,
@@ -34,7 +34,7 @@ import {
   trackedOf,
 } from '@slipway/fleet';
 import { configMapPair, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
-import type { Read, Source, Stored } from '@slipway/kube';
+import type { StoreReader, Source, Stored } from '@slipway/kube';
 
 // Sources that are the same share one informer, so those that several controllers read stand here.
 
@@ -55,7 +55,7 @@ export const renderedMachineConfigs: Source<MachineConfig> = {
 
 // Nodes as the controllers of a rollout see them: one watch for all of them.
 
-const ourAnnotation = /^(machineconfiguration\.openshift\.io|slipway\.dev)\//;
+const OUR_ANNOTATION = /^(machineconfiguration\.openshift\.io|slipway\.dev)\//;
 const keptConditions: ReadonlySet<string> = new Set(['Ready', 'DiskPressure', 'NetworkUnavailable']);
 
 /** There are thousands, of 10 kB and more, and kubelets write to them all the time. Sources with this function share a store. */
@@ -73,7 +73,7 @@ function keepWhatDecides({ metadata, spec, status }: Stored<Node>): Stored<Node>
 
 function keptOf({ name, uid, resourceVersion, ...rest }: Stored<Node>['metadata']): Stored<Node>['metadata'] {
   const { creationTimestamp, deletionTimestamp, labels = {}, annotations = {} } = rest;
-  const ours = Object.entries(annotations).filter(([key]) => ourAnnotation.test(key));
+  const ours = Object.entries(annotations).filter(([key]) => OUR_ANNOTATION.test(key));
   return {
     name,
     uid,
@@ -120,10 +120,10 @@ export const pinRecords: Source<MachineConfigNode> = {
   project: keepPins,
 };
 
-export const everyPool = (_: unknown, read: Read): string[] => poolNames(read);
+export const everyPool = (_: unknown, read: StoreReader): string[] => poolNames(read);
 
 /** One that is being deleted is as good as gone. */
-export const setsIn = (read: Read): Stored<PinnedImageSet>[] =>
+export const setsIn = (read: StoreReader): Stored<PinnedImageSet>[] =>
   [...read(pinnedImageSets).values()].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 
 /**
@@ -139,7 +139,7 @@ export const poolSource = {
   }),
 } satisfies Source<MachineConfigPool>;
 
-export const poolNames = (read: Read): string[] =>
+export const poolNames = (read: StoreReader): string[] =>
   [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);
 
 // What the controllers of OS image streams watch, and how the sources of a cluster are read out of it.
@@ -156,7 +156,7 @@ export interface SourceOptions {
 
 export const osImageStreamSource: Source<OSImageStream> = {
   resource: osImageStreams,
-  fieldSelector: `metadata.name=${singletonName}`,
+  fieldSelector: `metadata.name=${SINGLETON_NAME}`,
 };
 
 export const clusterVersionSource: Source<ClusterVersion> = {
@@ -167,7 +167,7 @@ export const clusterVersionSource: Source<ClusterVersion> = {
 export const osImagesSource = (namespace: string): Source<ConfigMap> => ({
   resource: configMaps,
   namespace,
-  fieldSelector: `metadata.name=${osImagesConfigMap}`,
+  fieldSelector: `metadata.name=${OS_IMAGES_CONFIG_MAP}`,
 });
 
 export const pullSecretSource = ({ namespace, name }: { namespace: string; name: string }): Source<Secret> => ({
@@ -177,8 +177,8 @@ export const pullSecretSource = ({ namespace, name }: { namespace: string; name:
 });
 
 /** What the streams of this cluster come from now. Reads the ConfigMap and the ClusterVersion. */
-export function sourcesIn(read: Read, options: SourceOptions): StreamSources {
-  const configMap = read(configMaps).get(`${options.namespace}/${osImagesConfigMap}`);
+export function sourcesIn(read: StoreReader, options: SourceOptions): StreamSources {
+  const configMap = read(configMaps).get(`${options.namespace}/${OS_IMAGES_CONFIG_MAP}`);
   const image = read(clusterVersions).get('version')?.status?.desired.image ?? '';
   const release = image === '' ? (options.releaseImage ?? '') : image;
   return {
@@ -188,12 +188,15 @@ export function sourcesIn(read: Read, options: SourceOptions): StreamSources {
   };
 }
 
-export const streamObjectIn = (read: Read): Stored<OSImageStream> | undefined =>
-  read(osImageStreams).get(singletonName);
+export const streamObjectIn = (read: StoreReader): Stored<OSImageStream> | undefined =>
+  read(osImageStreams).get(SINGLETON_NAME);
 
 // What the status of a pool is to say of its OS image stream.
 
-export function poolStreamInput({ metadata }: MachineConfigPool, read: Read): NonNullable<PoolStatusInput['osStream']> {
+export function poolStreamInput(
+  { metadata }: MachineConfigPool,
+  read: StoreReader,
+): NonNullable<PoolStatusInput['osStream']> {
   const object = streamObjectIn(read);
   return {
     streamOf: (name) => read(machineConfigs).get(name)?.metadata.annotations?.[osStreamAnnotation] ?? null,

@@ -7,7 +7,7 @@ import { type DriftPolicy, parseDriftPolicy } from './drift/healing.ts';
 import { type DriftReport, type DriftWatch, watchDrift } from './drift/watch-drift.ts';
 import { createDirectoryWatcher, type DirectoryWatcher } from './drift/watches.ts';
 import type { Host } from './host/host.ts';
-import { daemonSources, type Seen, seenBy } from './node/cluster-view.ts';
+import { daemonSources, type ClusterView, seenBy } from './node/cluster-view.ts';
 import { type LocalNode, openLocalNode } from './node/local-node.ts';
 import { createNodeLoop, type NodeLoop } from './node/node-loop.ts';
 import { createPinMetrics, type PinMetrics } from './pinning/pin-metrics.ts';
@@ -99,7 +99,7 @@ export interface NodeAccess {
 
 export interface JoinedDaemon {
   /** Never two at once. */
-  step(seen: Seen, signal: AbortSignal): Promise<Next>;
+  step(seen: ClusterView, signal: AbortSignal): Promise<Next>;
   /** `wake` is called when drift was found, healed, or is gone. Returns the way to stop listening. */
   listen(wake: () => void): () => void;
   /** What it does about pinned images: beside its steps, and not in turn with them. */
@@ -182,13 +182,13 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
 }
 
 /** An annotation has room for some kilobytes; all of them are in the log. */
-const MOST_DIFF = 4000;
+const MAX_DIFF_CHARS = 4000;
 
 function withDiffs({ text, drifts }: DriftReport): string {
   const diffs = drifts.map(({ diff }) => diff).filter((diff) => diff !== '');
   const all = diffs.join('\n');
   if (all === '') return text;
-  return `${text}\n${truncate(all, MOST_DIFF)}`;
+  return `${text}\n${truncate(all, MAX_DIFF_CHARS)}`;
 }
 
 /** A machine that goes down or could not be brought to one config is not watched: it is known not to be right. */
@@ -199,7 +199,7 @@ function watchFromTheStart(local: LocalNode, recovered: UpdateResult, watch: Dri
   watch.resume(current);
 }
 
-function policySetter(watch: DriftWatch, log: Log): (seen: Seen) => void {
+function policySetter(watch: DriftWatch, log: Log): (seen: ClusterView) => void {
   let policy: string | undefined = '';
   return ({ machineConfiguration }) => {
     const next = machineConfiguration?.metadata.annotations?.[driftPolicyAnnotation];

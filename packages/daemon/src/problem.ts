@@ -44,12 +44,12 @@ function describe(error: unknown): { code: string; text: string } {
   const text = error instanceof Error ? error.message : String(error);
   const system = systemErrorCode(error);
   if (system === undefined) return { code: 'SLW_DAEMON_STEP', text };
-  return { code: 'SLW_DAEMON_DISK', text: `${text}. ${WAYS_OUT[system] ?? OTHER_WAY_OUT}` };
+  return { code: 'SLW_DAEMON_DISK', text: `${text}. ${REMEDIATIONS[system] ?? DEFAULT_REMEDIATION}` };
 }
 
 const FULL = 'Free space on that file system: the update is tried again by itself';
-const OTHER_WAY_OUT = 'See the kernel’s log on the node (journalctl -k)';
-const WAYS_OUT: Readonly<Record<string, string>> = {
+const DEFAULT_REMEDIATION = 'See the kernel’s log on the node (journalctl -k)';
+const REMEDIATIONS: Readonly<Record<string, string>> = {
   ENOSPC: FULL,
   EDQUOT: FULL,
   EROFS:

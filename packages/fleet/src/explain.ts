@@ -98,7 +98,7 @@ const LISTS: Readonly<Record<string, { noun: string; key: string }>> = {
   'passwd.groups': { noun: 'group', key: 'name' },
 };
 
-interface Place {
+interface ConfigLocation {
   readonly noun: string;
   readonly name: string;
   readonly field: string;
@@ -106,7 +106,7 @@ interface Place {
 }
 
 /** The thing that a leaf of the config belongs to. Null for the spec version, which is nobody's choice. */
-function placeOf(config: unknown, path: string): Place | null {
+function placeOf(config: unknown, path: string): ConfigLocation | null {
   if (path === 'ignition.version') return null;
   const segments = path.split(/[.[\]]+/).filter((segment) => segment !== '');
   const value = valueAt(config, segments);
@@ -119,7 +119,12 @@ function placeOf(config: unknown, path: string): Place | null {
   return placeInside(known.noun, name, item, { rest, value });
 }
 
-function placeInside(noun: string, name: string, item: unknown, leaf: { rest: string[]; value: unknown }): Place {
+function placeInside(
+  noun: string,
+  name: string,
+  item: unknown,
+  leaf: { rest: string[]; value: unknown },
+): ConfigLocation {
   const { rest, value } = leaf;
   if (noun === 'unit' && rest[0] === 'dropins') {
     const dropin = textIn(valueAt(item, rest.slice(0, 2)), 'name');

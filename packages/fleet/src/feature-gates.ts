@@ -49,7 +49,7 @@ const byFlags =
       : { on: set, because: `--feature-gates ${name}=${set}` };
   };
 
-interface Named {
+interface ClusterGates {
   source: string;
   version: string | undefined;
   enabled: ReadonlySet<string>;
@@ -70,7 +70,7 @@ function byCluster(featureGate: FeatureGate, { clusterVersion }: GateInputs): Re
 }
 
 /** OpenShift computes status.featureGates, one entry a version; on plain Kubernetes only spec is there. */
-function namedBy(featureGate: FeatureGate, version: string | undefined): Named {
+function namedBy(featureGate: FeatureGate, version: string | undefined): ClusterGates {
   const entries = featureGate.status?.featureGates ?? [];
   const entry = entries.find((each) => each.version === version) ?? entries.at(-1);
   if (entry === undefined) {

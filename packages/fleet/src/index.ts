@@ -161,7 +161,7 @@ export {
   runningIn,
   type RunsEvidence,
   runsOf,
-  streamClassLabel,
+  STREAM_CLASS_LABEL,
   streamOfLabels,
 } from './os-streams/runs.ts';
 export { assignSets } from './pinned-images/assign-sets.ts';
@@ -171,7 +171,7 @@ export {
   decodeAssignment,
   encodeAddedSets,
   encodeAssignment,
-  MOST_SETS,
+  MAX_SETS,
   nextPoolSets,
   type PinAssignment,
   setNamesOf,
@@ -206,7 +206,7 @@ export {
   poolPinsOf,
   summaryOf,
 } from './pinned-images/pool-summary.ts';
-export { isManaged, type KubeObject, MANAGED_BY_SLIPWAY, managedByLabel, type Stored } from './kube-object.ts';
+export { isManaged, type KubeObject, MANAGED_BY_SLIPWAY, MANAGED_BY_LABEL, type Stored } from './kube-object.ts';
 export { type NodePins, pinNodeOf, type PinPhase, progressOf } from './pinned-images/node-pins.ts';
 export {
   clusterImages,
@@ -216,7 +216,7 @@ export {
   osImagesOfPool,
 } from './os-streams/pool-os-images.ts';
 export {
-  maxChunks,
+  MAX_CHUNKS,
   type PackedSnapshot,
   packSnapshot,
   snapshotDigest,

@@ -7,9 +7,9 @@ export interface KubeObject {
 /** An object as the API server sent it: with an identity and a version. */
 export type Stored<T extends KubeObject> = T & { metadata: { uid: string; resourceVersion: string } };
 
-export const managedByLabel = 'app.kubernetes.io/managed-by';
+export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 export const MANAGED_BY_SLIPWAY = 'slipway';
 
 /** Whether Slipway made this object and keeps it. */
 export const isManaged = ({ metadata }: KubeObject): boolean =>
-  metadata.labels?.[managedByLabel] === MANAGED_BY_SLIPWAY;
+  metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY_SLIPWAY;

@@ -21,14 +21,14 @@ type Selecting = Pick<MachineConfigPool, 'metadata'> & { spec: Pick<MachineConfi
 
 /** The first of these that selects a node has it, whatever custom pools do: nobody turns a control plane into something else. */
 const controlPlane = ['master', 'arbiter'];
-const worker = 'worker';
+const WORKER = 'worker';
 
 /** A custom pool goes before worker, because its machines are workers first. The metadata of a Node is what it takes. */
 export function poolOf(node: NodeIdentity, pools: Iterable<Selecting>): ChosenPool {
   const selecting = [...pools]
     .filter((pool) => isMember({ metadata: node }, pool))
     .map(({ metadata }) => metadata.name);
-  const custom = selecting.filter((name) => name !== worker && !controlPlane.includes(name)).sort();
+  const custom = selecting.filter((name) => name !== WORKER && !controlPlane.includes(name)).sort();
   if (custom.length > 1) {
     return {
       ok: false,
@@ -36,7 +36,7 @@ export function poolOf(node: NodeIdentity, pools: Iterable<Selecting>): ChosenPo
       message: `Node ${node.name} is selected by the pools ${custom.join(' and ')}: expected at most one beside worker. Remove the label of all but one of these roles from the node`,
     };
   }
-  const pool = [...controlPlane, ...custom, worker].find((name) => selecting.includes(name));
+  const pool = [...controlPlane, ...custom, WORKER].find((name) => selecting.includes(name));
   return pool === undefined ? noPool(node) : { ok: true, pool };
 }
 

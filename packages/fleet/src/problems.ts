@@ -34,13 +34,13 @@ export class ProblemList extends Error {
 /** All annotations of an object together hold so much. */
 export const MAX_ANNOTATION = 256 * 1024;
 /** A page of problems is more than anybody reads at once. */
-const maxProblems = 20;
-const maxMessage = 2000;
+const MAX_PROBLEMS = 20;
+const MAX_MESSAGE = 2000;
 
 export function encodeProblems(problems: readonly CodedProblem[]): string {
   const shown = problems
-    .slice(0, maxProblems)
-    .map(({ code, message }) => ({ code, message: truncate(message, maxMessage) }));
+    .slice(0, MAX_PROBLEMS)
+    .map(({ code, message }) => ({ code, message: truncate(message, MAX_MESSAGE) }));
   const more = problems.length - shown.length;
   return JSON.stringify(more > 0 ? { problems: shown, more } : { problems: shown });
 }
@@ -52,5 +52,5 @@ const listed = object({ problems: readableItems(problem), more: withFallback(num
 export function decodeProblems(annotation: string): { problems: CodedProblem[]; more: number } {
   const decoded = decode(listed, annotation, { maxChars: MAX_ANNOTATION });
   if (decoded.ok && decoded.value.problems.length > 0) return decoded.value;
-  return { problems: [{ code: '', message: truncate(annotation, maxMessage) }], more: 0 };
+  return { problems: [{ code: '', message: truncate(annotation, MAX_MESSAGE) }], more: 0 };
 }

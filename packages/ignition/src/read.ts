@@ -131,7 +131,7 @@ function writtenNumber(value: unknown): string | null {
 
 /** The field that a reader blind to case would take this key for. */
 function otherCase(shape: Shape, key: string): string | undefined {
-  if (key.length > LONGEST_KEY) return undefined;
+  if (key.length > MAX_KEY_CHARS) return undefined;
   let names = foldedNames.get(shape);
   if (names === undefined) {
     names = new Map(shape.entries.map(([name]) => [fold(name), name]));
@@ -141,7 +141,7 @@ function otherCase(shape: Shape, key: string): string | undefined {
   return name?.length === key.length ? name : undefined;
 }
 
-const LONGEST_KEY = 64;
+const MAX_KEY_CHARS = 64;
 
 /** Up and down again also folds the long s and the Kelvin sign, as the Go decoder does. */
 function fold(key: string): string {

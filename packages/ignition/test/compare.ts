@@ -1,4 +1,4 @@
-import type { OracleAnswer, OracleEntry } from '@slipway/tools/ignition-oracle';
+import type { OracleResponse, OracleEntry } from '@slipway/tools/ignition-oracle';
 import { type AnyConfig, type Config3, merge, parse, type SpecVersion, translate, validate } from '../src/index.ts';
 import type { Report } from '../src/report.ts';
 import { specOf } from '../src/spec/index.ts';
@@ -7,7 +7,7 @@ import type { Case } from './cases.ts';
 import { deviationOf } from './deviations.ts';
 
 /** Where the work ended, with our report; for a merge also the verdict on what came out. */
-export interface Outcome {
+export interface CaseOutcome {
   stage: 'decode' | 'validate' | 'translate' | 'done';
   config: AnyConfig | null;
   report: Report;
@@ -24,7 +24,7 @@ export interface Difference {
 type Loaded = { stage: 'decode' | 'validate'; report: Report } | { stage: 'done'; config: AnyConfig; report: Report };
 
 /** Our answer to a case, with the steps in the same order as the oracle takes them. */
-export function answer(question: Case): Outcome {
+export function answer(question: Case): CaseOutcome {
   const to = question.op === 'merge' ? (question.to ?? '3.5.0') : question.to;
   const ready: AnyConfig[] = [];
   for (const text of question.configs) {
@@ -46,20 +46,20 @@ function load(text: string): Loaded {
   return isValid(report) ? { stage: 'done', config: parsed.config, report } : { stage: 'validate', report };
 }
 
-function mergeAll(configs: readonly Config3[]): Outcome {
+function mergeAll(configs: readonly Config3[]): CaseOutcome {
   const merged = merge(configs.map((config, index) => ({ name: `input ${index}`, config })));
   return { stage: 'done', config: merged.config, report: [], mergedValid: isValid(validate(merged.config)) };
 }
 
 /** Nothing when both sides agree, or differ in a way that has a name. */
-export function compare(question: Case, go: OracleAnswer): Difference | undefined {
+export function compare(question: Case, go: OracleResponse): Difference | undefined {
   const ours = answer(question);
   const difference = differenceOf(go, ours);
   if (difference === undefined || deviationOf({ question, go, ours }) !== undefined) return undefined;
   return difference;
 }
 
-export function differenceOf(go: OracleAnswer, ours: Outcome): Difference | undefined {
+export function differenceOf(go: OracleResponse, ours: CaseOutcome): Difference | undefined {
   if (go.stage !== ours.stage) {
     return { what: 'stage', go: `${go.stage}: ${errors(go.report)}`, ours: `${ours.stage}: ${errors(ours.report)}` };
   }

@@ -1,13 +1,13 @@
-import type { OracleAnswer } from '@slipway/tools/ignition-oracle';
+import type { OracleResponse } from '@slipway/tools/ignition-oracle';
 import type { SpecVersion } from '../src/index.ts';
 import type { Case } from './cases.ts';
-import type { Outcome } from './compare.ts';
+import type { CaseOutcome } from './compare.ts';
 
 /** A case in which a deviation shows, and where each side ends. */
 export interface Example {
   question: Case;
-  go: OracleAnswer['stage'];
-  ours: Outcome['stage'];
+  go: OracleResponse['stage'];
+  ours: CaseOutcome['stage'];
 }
 
 const parse = (text: string, go: Example['go'] = 'done'): Example => ({

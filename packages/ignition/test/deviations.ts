@@ -1,18 +1,18 @@
-import type { OracleAnswer } from '@slipway/tools/ignition-oracle';
+import type { OracleResponse } from '@slipway/tools/ignition-oracle';
 import type { Shape } from '../src/spec/field.ts';
 import { specOf } from '../src/spec/index.ts';
 import { SPEC_VERSIONS } from '../src/version.ts';
 import { canonical } from './canonical.ts';
 import type { Case } from './cases.ts';
-import type { Outcome } from './compare.ts';
+import type { CaseOutcome } from './compare.ts';
 import { withoutAdvertisements, withoutReplacedSources, type Projection } from './projections.ts';
 import { readRaw, type RawJson } from './raw-json.ts';
 
 /** Both answers to one question, which differ. */
 export interface Disagreement {
   question: Case;
-  go: OracleAnswer;
-  ours: Outcome;
+  go: OracleResponse;
+  ours: CaseOutcome;
 }
 
 /**
@@ -160,7 +160,7 @@ function omissionOf({ question, go, ours }: Disagreement): Deviation | undefined
   return (alone ?? (sameWithout(go.result, ours.config, all) ? omissions[0] : undefined))?.deviation;
 }
 
-function sameWithout(go: unknown, ours: Outcome['config'], projections: readonly Projection[]): boolean {
+function sameWithout(go: unknown, ours: CaseOutcome['config'], projections: readonly Projection[]): boolean {
   if (ours === null) return false;
   const spec = specOf(ours.ignition.version);
   const [left, right] = [go, ours].map((config) =>
@@ -173,9 +173,9 @@ function sameWithout(go: unknown, ours: Outcome['config'], projections: readonly
 }
 
 /** Go read it, whatever it made of it; we did not. */
-const refusedByUs = (go: OracleAnswer, ours: Outcome) => ours.stage === 'decode' && go.stage !== 'decode';
+const refusedByUs = (go: OracleResponse, ours: CaseOutcome) => ours.stage === 'decode' && go.stage !== 'decode';
 
-const saysAtTranslation = (go: OracleAnswer, pattern: RegExp) =>
+const saysAtTranslation = (go: OracleResponse, pattern: RegExp) =>
   go.stage === 'translate' && go.report.some(({ message }) => pattern.test(message));
 
 function anyRaw({ configs }: Case, test: (raw: RawJson) => boolean): boolean {

@@ -61,7 +61,7 @@ export const mutations: fc.Arbitrary<Mutation> = fc.record({
   value: fc.oneof(fc.constantFrom(...STRANGE_VALUES), fc.constantFrom(...STRANGE_KEYS), fc.jsonValue({ maxDepth: 2 })),
 });
 
-interface Place {
+interface JsonSlot {
   holder: Json | unknown[];
   key: string | number;
 }
@@ -77,7 +77,7 @@ export function mutate(config: Json, list: readonly Mutation[]): Json {
   return copy;
 }
 
-function placesOf(value: unknown, found: Place[]): Place[] {
+function placesOf(value: unknown, found: JsonSlot[]): JsonSlot[] {
   if (Array.isArray(value)) {
     value.forEach((item, key) => {
       found.push({ holder: value, key });
@@ -92,7 +92,7 @@ function placesOf(value: unknown, found: Place[]): Place[] {
   return found;
 }
 
-type Harm = (place: Place, mutation: Mutation, places: readonly Place[]) => void;
+type Harm = (place: JsonSlot, mutation: Mutation, places: readonly JsonSlot[]) => void;
 
 const HARMS: Record<Mutation['kind'], Harm> = {
   replace: (place, { value }) => write(place, value),
@@ -113,23 +113,23 @@ const HARMS: Record<Mutation['kind'], Harm> = {
 
 const keyOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-function rename(place: Place, key: string): void {
+function rename(place: JsonSlot, key: string): void {
   if (!isObject(place.holder)) return;
   const old = read(place);
   remove(place);
   own(place.holder, key, old);
 }
 
-function read({ holder, key }: Place): unknown {
+function read({ holder, key }: JsonSlot): unknown {
   return Array.isArray(holder) ? holder[Number(key)] : holder[key];
 }
 
-function write({ holder, key }: Place, value: unknown): void {
+function write({ holder, key }: JsonSlot, value: unknown): void {
   if (Array.isArray(holder)) holder[Number(key)] = structuredClone(value);
   else own(holder, String(key), structuredClone(value));
 }
 
-function remove({ holder, key }: Place): void {
+function remove({ holder, key }: JsonSlot): void {
   if (Array.isArray(holder)) holder.splice(Number(key), 1);
   else delete holder[key];
 }

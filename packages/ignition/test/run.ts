@@ -8,7 +8,7 @@ import { everyValue } from './configs.ts';
 /** Cases are generated and asked in batches of this many: the oracle works while we do. */
 export const BATCH = 500;
 
-export interface Found {
+export interface FailingCase {
   question: Case;
   difference: Difference;
   /** What fast-check needs to make the same case again. */
@@ -17,7 +17,7 @@ export interface Found {
 }
 
 /** One batch of cases through both; the first difference found, not yet shrunk. */
-export async function runBatch(oracle: Oracle, seed: number, size: number = BATCH): Promise<Found | undefined> {
+export async function runBatch(oracle: Oracle, seed: number, size: number = BATCH): Promise<FailingCase | undefined> {
   const cases = fc.sample(casesOf(), { seed, numRuns: size });
   const answers = await oracle.askAll(cases);
   for (const [index, question] of cases.entries()) {
@@ -54,7 +54,7 @@ export async function runEveryValue(oracle: Oracle, version: SpecVersion, seed: 
 }
 
 /** The smallest case that still shows a difference; fast-check makes the found one again from its seed and place. */
-export async function shrink(oracle: Oracle, { seed, path }: Found): Promise<string> {
+export async function shrink(oracle: Oracle, { seed, path }: FailingCase): Promise<string> {
   const property = fc.asyncProperty(casesOf(), async (question) => {
     const difference = compare(question, await oracle.ask(question));
     if (difference !== undefined) throw new Error(describe(question, difference));

@@ -48,10 +48,10 @@ export {
   type Gates,
   type Next,
   type Owned,
-  type Read,
+  type StoreReader,
   type Source,
 } from './runtime/controller-def.ts';
-export { createRecorder, type Happening, type Recorder } from './runtime/events.ts';
+export { createRecorder, type EventInput, type Recorder } from './runtime/events.ts';
 export { createElection, type Election, type ElectionOptions, fence, type Leadership } from './runtime/leader.ts';
 export { createLog, type Log, type LogLevel, logLevels, silentLog } from './runtime/log.ts';
 export { createManager, type Manager, type ManagerOptions } from './runtime/manager.ts';

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 import { parseRetryAfter, readBounded } from '@slipway/base/http';
 import { isRecord, parseJson } from '@slipway/base/json';
-import { type Asked, RegistryError, type RegistryErrorCode } from './errors.ts';
-import type { Answer } from './transport.ts';
+import { type RegistryRequest, RegistryError, type RegistryErrorCode } from './errors.ts';
+import type { RegistryResponse } from './transport.ts';
 
 /** All of an answer, if it is no longer than that. */
-export async function readBytes(body: AsyncIterable<Uint8Array>, mostBytes: number, asked: Asked): Promise<Buffer> {
+export async function readBytes(
+  body: AsyncIterable<Uint8Array>,
+  mostBytes: number,
+  asked: RegistryRequest,
+): Promise<Buffer> {
   const bytes = await readBounded(body, mostBytes);
   if (bytes !== null) return bytes;
   const text = `expected at most ${mostBytes} bytes, found more. An image that needs more cannot be read`;
@@ -14,7 +18,7 @@ export async function readBytes(body: AsyncIterable<Uint8Array>, mostBytes: numb
 
 export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
-export function checkDigest(expected: string, found: string, asked: Asked): void {
+export function checkDigest(expected: string, found: string, asked: RegistryRequest): void {
   if (expected !== found) {
     const text = `expected the digest ${expected}, found ${found}. Nothing of it is used: the registry, or what stands between, gives out something else`;
     throw new RegistryError('SLW_REGISTRY_DIGEST', text, { asked });
@@ -22,7 +26,7 @@ export function checkDigest(expected: string, found: string, asked: Asked): void
 }
 
 /** What a descriptor says of the size: fewer bytes may come whole another time, more are not the blob. */
-export function checkSize(expected: number, found: number, asked: Asked): void {
+export function checkSize(expected: number, found: number, asked: RegistryRequest): void {
   if (found < expected) {
     const text = `expected ${expected} bytes, found the end after ${found}. Check what stands between, such as a proxy with a time limit`;
     throw new RegistryError('SLW_REGISTRY_CUT', text, { asked });
@@ -33,10 +37,15 @@ export function checkSize(expected: number, found: number, asked: Asked): void {
   }
 }
 
-const mostErrorBytes = 64 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Which error an answer means that is not a success. Of its body only the code that the registry gives is shown. */
-export async function failureOf(answer: Answer, asked: Asked, login: string, now: number): Promise<RegistryError> {
+export async function failureOf(
+  answer: RegistryResponse,
+  asked: RegistryRequest,
+  login: string,
+  now: number,
+): Promise<RegistryError> {
   const { status } = answer;
   const retryAfterMs = parseRetryAfter(answer.header('retry-after'), now);
   const code = codeOf(status);
@@ -69,9 +78,9 @@ function wayOut(code: RegistryErrorCode, login: string, retryAfterMs: number | u
 }
 
 /** The code in the error document of a registry, such as MANIFEST_UNKNOWN. */
-async function codeIn(answer: Answer, asked: Asked): Promise<string | undefined> {
+async function codeIn(answer: RegistryResponse, asked: RegistryRequest): Promise<string | undefined> {
   try {
-    const bytes = await readBytes(answer.body, mostErrorBytes, asked);
+    const bytes = await readBytes(answer.body, MAX_ERROR_BYTES, asked);
     const document = parseJson(bytes.toString('utf8'));
     const errors: unknown = document.ok && isRecord(document.value) ? document.value['errors'] : undefined;
     const first: unknown = Array.isArray(errors) ? errors[0] : undefined;

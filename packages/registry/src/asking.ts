@@ -4,36 +4,36 @@ import type { Clock } from '@slipway/base/clock';
 import { createDeadline } from '@slipway/base/http';
 import { failureOf } from './answer.ts';
 import { type Authorizer, parseChallenge } from './authorization.ts';
-import { type Asked, RegistryError } from './errors.ts';
-import type { Place } from './places.ts';
-import type { Answer, Transport } from './transport.ts';
+import { type RegistryRequest, RegistryError } from './errors.ts';
+import type { PullSource } from './places.ts';
+import type { RegistryResponse, Transport } from './transport.ts';
 
 /** One image that is being read: whom to ask for its parts. */
 export interface Image {
   /** As the user named it. */
   readonly reference: string;
   /** Who gave something last is asked first for the next part, so that a place that hangs costs its time once. */
-  places: readonly Place[];
+  places: readonly PullSource[];
   readonly signal: AbortSignal;
 }
 
-export interface Question<T> {
+export interface PartRequest<T> {
   /** For messages. */
   readonly what: string;
-  readonly url: (place: Place) => URL;
+  readonly url: (place: PullSource) => URL;
   readonly accept?: string | undefined;
   /** For one attempt at one place, from the first byte sent to the last received. */
   readonly timeoutMs: number;
   /** Reads and verifies the answer. */
-  readonly read: (answer: Answer, asked: Asked) => Promise<T>;
+  readonly read: (answer: RegistryResponse, asked: RegistryRequest) => Promise<T>;
 }
 
-export type Ask = <T>(image: Image, question: Question<T>) => Promise<T>;
+export type Requester = <T>(image: Image, question: PartRequest<T>) => Promise<T>;
 
 /** Dates of other hosts are compared with it. */
 export type RegistryClock = Pick<Clock, 'wallNow' | 'sleep'>;
 
-export interface AskOptions {
+export interface RequesterOptions {
   readonly transport: Transport;
   readonly authorizer: Authorizer;
   /** Requests that are under way at the same time, to one host. */
@@ -42,10 +42,10 @@ export interface AskOptions {
   readonly retries: number;
 }
 
-const mostRedirects = 5;
+const MAX_REDIRECTS = 5;
 
 interface Attempt {
-  readonly place: Place;
+  readonly place: PullSource;
   failure: RegistryError | undefined;
   tries: number;
 }
@@ -54,12 +54,17 @@ interface Attempt {
  * Asks the places of an image one after the other until one gives what the digest names. Only when none did, those that
  * may yet are asked again: another mirror is faster than waiting for this one.
  */
-export function createAsk({ transport, authorizer, atOnce, clock, retries }: AskOptions): Ask {
+export function createAsk({ transport, authorizer, atOnce, clock, retries }: RequesterOptions): Requester {
   const limit = createHostLimit(atOnce);
 
   /** Logs in where the registry wants it; a token that it no longer takes is made anew, once. */
-  async function sendTo<T>(place: Place, question: Question<T>, asked: Asked, signal: AbortSignal): Promise<Answer> {
-    const exchange = { url: question.url(place), asked, signal, accept: question.accept, redirects: mostRedirects };
+  async function sendTo<T>(
+    place: PullSource,
+    question: PartRequest<T>,
+    asked: RegistryRequest,
+    signal: AbortSignal,
+  ): Promise<RegistryResponse> {
+    const exchange = { url: question.url(place), asked, signal, accept: question.accept, redirects: MAX_REDIRECTS };
     const first = await transport.get({ ...exchange, authorization: authorizer.current(place) });
     // Who answers after a redirect gets neither a login nor a say in where one is sent.
     if (first.status !== 401 || first.elsewhere) return first;
@@ -72,8 +77,8 @@ export function createAsk({ transport, authorizer, atOnce, clock, retries }: Ask
     return second;
   }
 
-  async function askAt<T>(place: Place, image: Image, question: Question<T>): Promise<T> {
-    const asked: Asked = { reference: image.reference, what: question.what, host: place.host };
+  async function askAt<T>(place: PullSource, image: Image, question: PartRequest<T>): Promise<T> {
+    const asked: RegistryRequest = { reference: image.reference, what: question.what, host: place.host };
     const release = await limit.acquire(place.host, image.signal);
     const deadline = createDeadline(question.timeoutMs, image.signal);
     try {
@@ -91,7 +96,7 @@ export function createAsk({ transport, authorizer, atOnce, clock, retries }: Ask
     }
   }
 
-  async function askOnce<T>(attempt: Attempt, image: Image, question: Question<T>): Promise<{ got: T } | undefined> {
+  async function askOnce<T>(attempt: Attempt, image: Image, question: PartRequest<T>): Promise<{ got: T } | undefined> {
     attempt.tries += 1;
     try {
       const got = await askAt(attempt.place, image, question);
@@ -105,7 +110,7 @@ export function createAsk({ transport, authorizer, atOnce, clock, retries }: Ask
     }
   }
 
-  return async <T>(image: Image, question: Question<T>): Promise<T> => {
+  return async <T>(image: Image, question: PartRequest<T>): Promise<T> => {
     const attempts: Attempt[] = image.places.map((place) => ({ place, failure: undefined, tries: 0 }));
     let open = attempts;
     for (let round = 0; ; round += 1) {
@@ -113,7 +118,7 @@ export function createAsk({ transport, authorizer, atOnce, clock, retries }: Ask
         const answer = await askOnce(attempt, image, question);
         if (answer !== undefined) return answer.got;
       }
-      open = open.filter(({ failure }) => failure?.passing === true && waitOf(failure) <= longestWaitMs);
+      open = open.filter(({ failure }) => failure?.passing === true && waitOf(failure) <= MAX_WAIT_MS);
       if (open.length === 0 || round >= retries) throw failureOfAll(attempts, image, question.what);
       const wanted = Math.max(...open.map(({ failure }) => waitOf(failure)));
       await clock.sleep(waitBefore(round, wanted), image.signal);
@@ -122,7 +127,7 @@ export function createAsk({ transport, authorizer, atOnce, clock, retries }: Ask
 }
 
 /** The longest that we wait because somebody says so; who wants more is not asked again this time. */
-const longestWaitMs = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 const backoff = { firstMs: 500, maxMs: 15_000, jitter: halfJitter };
 
@@ -172,21 +177,21 @@ interface HostLimit {
   acquire(host: string, signal: AbortSignal): Promise<() => void>;
 }
 
-interface Line {
+interface HostQueue {
   underWay: number;
   readonly waiting: Set<() => void>;
 }
 
 function createHostLimit(atOnce: number): HostLimit {
-  const lines = new Map<string, Line>();
+  const lines = new Map<string, HostQueue>();
 
-  function lineOf(host: string): Line {
+  function lineOf(host: string): HostQueue {
     const line = lines.get(host) ?? { underWay: 0, waiting: new Set() };
     lines.set(host, line);
     return line;
   }
 
-  function release(host: string, line: Line): void {
+  function release(host: string, line: HostQueue): void {
     line.underWay -= 1;
     const [next] = line.waiting;
     if (next !== undefined) next();

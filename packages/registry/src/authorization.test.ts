@@ -9,12 +9,14 @@ import { imageOf, layerOf } from './testing/image.ts';
 import { startMisbehavingRegistry } from './testing/misbehaving-registry.ts';
 import type { MisbehavingRegistry } from './testing/misbehaving-registry.ts';
 
-const password = 'hunter2';
-const basic = `Basic ${Buffer.from(`robot:${password}`).toString('base64')}`;
+const PASSWORD = 'hunter2';
+const basic = `Basic ${Buffer.from(`robot:${PASSWORD}`).toString('base64')}`;
 
 const loginFor = (...scopes: string[]): ReadonlyMap<string, Credential> =>
   parsePullSecret(
-    JSON.stringify({ auths: Object.fromEntries(scopes.map((scope) => [scope, { username: 'robot', password }])) }),
+    JSON.stringify({
+      auths: Object.fromEntries(scopes.map((scope) => [scope, { username: 'robot', password: PASSWORD }])),
+    }),
   );
 
 const image = imageOf([], { labels: { name: 'app' } });
@@ -49,7 +51,7 @@ async function failureOf(work: Promise<unknown>): Promise<RegistryError> {
   );
   if (!(error instanceof RegistryError)) throw error;
   const said = `${error.stack} ${JSON.stringify(error)}`;
-  for (const hidden of [password, basic.slice(6)]) expect(said).not.toContain(hidden);
+  for (const hidden of [PASSWORD, basic.slice(6)]) expect(said).not.toContain(hidden);
   return error;
 }
 
@@ -65,7 +67,7 @@ describe('Basic', () => {
 
   it('sends the same login unasked with requests for other repositories of that host, and no other login', async () => {
     await using server = await startMisbehavingRegistry();
-    const other = { username: 'other', password };
+    const other = { username: 'other', password: PASSWORD };
     const credentials = new Map([...loginFor(server.host), [`${server.host}/team/other`, other]]);
     await using registry = clientOf([server], { credentials });
     server.put('1', image);
@@ -84,9 +86,9 @@ describe('Basic', () => {
   it('sends the login of the most specific scope', async () => {
     await using server = await startMisbehavingRegistry();
     const credentials = new Map([
-      [server.host, { username: 'all', password }],
-      [`${server.host}/team`, { username: 'team', password }],
-      [`${server.host}/team/app`, { username: 'robot', password }],
+      [server.host, { username: 'all', password: PASSWORD }],
+      [`${server.host}/team`, { username: 'team', password: PASSWORD }],
+      [`${server.host}/team/app`, { username: 'robot', password: PASSWORD }],
     ]);
     await using registry = clientOf([server], { credentials });
     server.put('1', image);

@@ -3,9 +3,9 @@ import type { Clock } from '@slipway/base/clock';
 import { isRecord, type JsonRecord, parseJson } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
 import { failureOf, readBytes } from './answer.ts';
-import { type Asked, RegistryError } from './errors.ts';
+import { type RegistryRequest, RegistryError } from './errors.ts';
 import { Lru } from './lru.ts';
-import { type Place, pullScope } from './places.ts';
+import { type PullSource, pullScope } from './places.ts';
 import { mostSpecific, nameOf } from './reference.ts';
 import type { Credential } from './registry.ts';
 import type { Transport } from './transport.ts';
@@ -13,12 +13,12 @@ import type { Transport } from './transport.ts';
 /** Logs in to registries, and keeps what that gave until it expires. */
 export interface Authorizer {
   /** The Authorization header that worked last. */
-  current(place: Place): string | undefined;
+  current(place: PullSource): string | undefined;
   /** The header that answers a challenge of that place. */
-  answer(challenge: Challenge | undefined, place: Place, asked: Asked): Promise<string>;
-  forget(place: Place): void;
+  answer(challenge: Challenge | undefined, place: PullSource, asked: RegistryRequest): Promise<string>;
+  forget(place: PullSource): void;
   /** For messages: whether there is a login, and under which name; never what it is. */
-  loginOf(place: Place): string;
+  loginOf(place: PullSource): string;
 }
 
 export interface AuthorizerOptions {
@@ -29,29 +29,29 @@ export interface AuthorizerOptions {
   readonly signal: () => AbortSignal;
 }
 
-const mostKept = 1000;
+const MAX_KEPT_TOKENS = 1000;
 /** A token is not used in its last moments: it has to last until the registry reads it. */
-const marginMs = 5000;
+const MARGIN_MS = 5000;
 
 export function createAuthorizer({ credentials, transport, clock, signal }: AuthorizerOptions): Authorizer {
-  const kept = new Lru<Token>(mostKept);
+  const kept = new Lru<Token>(MAX_KEPT_TOKENS);
   const underWay = new Map<string, Promise<Token>>();
 
-  const scopeOf = (place: Place): string | undefined => mostSpecific(credentials.keys(), nameOf(place));
+  const scopeOf = (place: PullSource): string | undefined => mostSpecific(credentials.keys(), nameOf(place));
 
-  function basicOf(place: Place): string | undefined {
+  function basicOf(place: PullSource): string | undefined {
     const scope = scopeOf(place);
     const login = scope === undefined ? undefined : credentials.get(scope);
     if (login === undefined) return undefined;
     return `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`;
   }
 
-  function loginOf(place: Place): string {
+  function loginOf(place: PullSource): string {
     const scope = scopeOf(place);
     return scope === undefined ? 'No login for it is in the pull secret' : `The login for ${scope} was used`;
   }
 
-  async function fetchToken(realm: URL, place: Place, asked: Asked): Promise<Token> {
+  async function fetchToken(realm: URL, place: PullSource, asked: RegistryRequest): Promise<Token> {
     const authorization = basicOf(place);
     const answer = await transport.get({ url: realm, asked, signal: signal(), redirects: 0, authorization });
     if (answer.status !== 200) throw await failureOf(answer, asked, loginOf(place), clock.wallNow());
@@ -59,7 +59,11 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
   }
 
   /** Many requests that begin together share one token. */
-  async function tokenFor(challenge: Challenge & { scheme: 'bearer' }, place: Place, asked: Asked): Promise<Token> {
+  async function tokenFor(
+    challenge: Challenge & { scheme: 'bearer' },
+    place: PullSource,
+    asked: RegistryRequest,
+  ): Promise<Token> {
     const realm = realmOf(challenge, place, asked);
     const key = keyOf(place);
     const token =
@@ -72,12 +76,12 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
   }
 
   /** A host that takes a login for one repository is not asked whether it takes the same for the next. */
-  const loginKeyOf = (place: Place): string => `${originOf(place)} ${scopeOf(place) ?? ''}`;
+  const loginKeyOf = (place: PullSource): string => `${originOf(place)} ${scopeOf(place) ?? ''}`;
 
   return {
     current(place) {
       const token = kept.get(keyOf(place)) ?? kept.get(loginKeyOf(place));
-      return token !== undefined && token.expiresAt - marginMs > clock.wallNow() ? token.header : undefined;
+      return token !== undefined && token.expiresAt - MARGIN_MS > clock.wallNow() ? token.header : undefined;
     },
     async answer(challenge, place, asked) {
       if (challenge === undefined) {
@@ -105,12 +109,12 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
   };
 }
 
-const keyOf = (place: Place): string => `${originOf(place)}/${place.repository}`;
+const keyOf = (place: PullSource): string => `${originOf(place)}/${place.repository}`;
 
-const originOf = ({ host, plainHttp }: Place): string => `${plainHttp ? 'http' : 'https'}://${host}`;
+const originOf = ({ host, plainHttp }: PullSource): string => `${plainHttp ? 'http' : 'https'}://${host}`;
 
 /** Where the token is to be had. The login goes there, so it has to be as safe as the way to the registry itself. */
-function realmOf(challenge: Challenge & { scheme: 'bearer' }, place: Place, asked: Asked): URL {
+function realmOf(challenge: Challenge & { scheme: 'bearer' }, place: PullSource, asked: RegistryRequest): URL {
   const realm = URL.parse(challenge.realm);
   if (realm === null || !isSafe(realm, place)) {
     const found = realm === null ? 'no address' : quote(`${realm.protocol}//${realm.host}`);
@@ -122,7 +126,7 @@ function realmOf(challenge: Challenge & { scheme: 'bearer' }, place: Place, aske
   return realm;
 }
 
-function isSafe({ protocol, username, password }: URL, place: Place): boolean {
+function isSafe({ protocol, username, password }: URL, place: PullSource): boolean {
   if (username !== '' || password !== '') return false;
   return protocol === 'https:' || (protocol === 'http:' && place.plainHttp);
 }
@@ -140,12 +144,12 @@ type Challenge =
       readonly scope: string | undefined;
     };
 
-const longestHeader = 8 * 1024;
+const MAX_HEADER_CHARS = 8 * 1024;
 
 /** The first challenge that can be answered, Bearer before Basic; undefined: there is none. */
 export function parseChallenge(header: string | readonly string[] | undefined): Challenge | undefined {
   const text = typeof header === 'string' ? header : (header ?? []).join(', ');
-  if (text.length > longestHeader) return undefined;
+  if (text.length > MAX_HEADER_CHARS) return undefined;
   const challenges = challengesIn(text);
   const bearer = challenges.find(({ scheme, parameters }) => scheme === 'bearer' && parameters.has('realm'));
   if (bearer !== undefined) {
@@ -162,12 +166,12 @@ interface RawChallenge {
 }
 
 // One piece at a time: `name=value`, `name="value with \" and ,"`, or a word that begins a challenge (RFC 9110, 11.6.1).
-const piece = /\s*(?:,\s*)*(?:([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))|([\w!#$%&'*+.^`|~-]+))/y;
+const PIECE = /\s*(?:,\s*)*(?:([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))|([\w!#$%&'*+.^`|~-]+))/y;
 
 function challengesIn(text: string): RawChallenge[] {
   const found: RawChallenge[] = [];
-  piece.lastIndex = 0;
-  for (let match = piece.exec(text); match !== null; match = piece.exec(text)) {
+  PIECE.lastIndex = 0;
+  for (let match = PIECE.exec(text); match !== null; match = PIECE.exec(text)) {
     const [, name, quoted, bare, scheme] = match;
     if (scheme !== undefined) found.push({ scheme: scheme.toLowerCase(), parameters: new Map() });
     else if (name !== undefined) {
@@ -183,13 +187,13 @@ interface Token {
   readonly expiresAt: number;
 }
 
-const mostTokenBytes = 256 * 1024;
+const MAX_TOKEN_BYTES = 256 * 1024;
 /** What a token lasts that does not say it, by the protocol. */
-const defaultSeconds = 60;
-const longestSeconds = 3600;
+const DEFAULT_TOKEN_SECONDS = 60;
+const MAX_TOKEN_SECONDS = 3600;
 
-async function readToken(body: AsyncIterable<Uint8Array>, asked: Asked, now: number): Promise<Token> {
-  const answer = parseToken((await readBytes(body, mostTokenBytes, asked)).toString('utf8'));
+async function readToken(body: AsyncIterable<Uint8Array>, asked: RegistryRequest, now: number): Promise<Token> {
+  const answer = parseToken((await readBytes(body, MAX_TOKEN_BYTES, asked)).toString('utf8'));
   const token = answer['token'] ?? answer['access_token'];
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
     const text = 'expected a token in one line without blanks, found none. Check the token server of the registry';
@@ -200,7 +204,7 @@ async function readToken(body: AsyncIterable<Uint8Array>, asked: Asked, now: num
 
 function secondsIn(answer: JsonRecord): number {
   const seconds = answer['expires_in'];
-  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, longestSeconds) : defaultSeconds;
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, MAX_TOKEN_SECONDS) : DEFAULT_TOKEN_SECONDS;
 }
 
 /** The text may hold a token: what is wrong with it is not told. */

@@ -10,7 +10,7 @@ import type { Platform, Registry, RegistryOptions } from './registry.ts';
 import { createTransport } from './transport.ts';
 
 /** A small document may take a few times as long as a silence. */
-const documentSilences = 4;
+const DOCUMENT_SILENCES = 4;
 
 const defaults = {
   silenceMs: 30_000,
@@ -24,7 +24,7 @@ export function createRegistry(options: RegistryOptions = {}, clock: RegistryClo
   const { silenceMs, retries, atOnce, layerMs, layerBytes } = withDefaults(options);
   const mirrors = options.mirrors ?? [];
   const plainHttp = new Set((options.plainHttp ?? []).map((host) => host.toLowerCase()));
-  const timeoutMs = silenceMs * documentSilences;
+  const timeoutMs = silenceMs * DOCUMENT_SILENCES;
   const closing = new AbortController();
   const transport = createTransport({ silenceMs, ca: options.ca, plainHttp: plainHostsOf(options) });
   const authorizer = createAuthorizer({

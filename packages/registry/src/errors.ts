@@ -28,7 +28,7 @@ export const registryErrors = {
 export type RegistryErrorCode = keyof typeof registryErrors;
 
 /** Whom we asked for what. */
-export interface Asked {
+export interface RegistryRequest {
   /** The image, as the user named it. */
   readonly reference: string;
   /** `manifest`, `config sha256:…`, `layer sha256:…`, `token`. */
@@ -38,7 +38,7 @@ export interface Asked {
 }
 
 export interface RegistryErrorDetails {
-  readonly asked?: Asked | undefined;
+  readonly asked?: RegistryRequest | undefined;
   readonly status?: number | undefined;
   readonly retryAfterMs?: number | undefined;
   /** One for each place that was asked. */
@@ -59,7 +59,7 @@ export class RegistryError extends CodedError<RegistryErrorCode> {
   override readonly name = 'RegistryError';
   /** The message without whom it is about. */
   readonly text: string;
-  readonly asked: Asked | undefined;
+  readonly asked: RegistryRequest | undefined;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly failures: readonly RegistryError[];

@@ -18,8 +18,8 @@ export type Verdict =
   /** A hard link means the file as this layer and those below have it; a symbolic one, the path in the whole image. */
   | { readonly kind: 'link'; readonly target: string; readonly hard: boolean };
 
-const whiteout = '.wh.';
-const opaque = '.wh..wh..opq';
+const WHITEOUT = '.wh.';
+const OPAQUE = '.wh..wh..opq';
 const files = new Set(['file', 'contiguous-file']);
 
 /**
@@ -57,7 +57,7 @@ export class FileSearch {
     const name = normalisePath(entry.name);
     if (name === undefined) return false;
     const base = name.slice(name.lastIndexOf('/') + 1);
-    if (base.startsWith(whiteout)) this.#seeWhiteout(parentOf(name), base);
+    if (base.startsWith(WHITEOUT)) this.#seeWhiteout(parentOf(name), base);
     else if (name === this.#path) return this.#seeIt(entry);
     else if (isBelow(this.#path, name)) this.#seeParent(name, entry);
     // What stands below the path makes it a folder, also without an entry of its own.
@@ -71,13 +71,13 @@ export class FileSearch {
   }
 
   #seeWhiteout(folder: string, base: string): void {
-    if (base === opaque) {
+    if (base === OPAQUE) {
       this.#covers ||= isBelow(this.#path, folder);
       return;
     }
     // Names with both prefixes are bookkeeping of an old file system, and cover nothing.
-    if (base.startsWith(`${whiteout}${whiteout}`)) return;
-    const covered = `${folder === '' ? '' : `${folder}/`}${base.slice(whiteout.length)}`;
+    if (base.startsWith(`${WHITEOUT}${WHITEOUT}`)) return;
+    const covered = `${folder === '' ? '' : `${folder}/`}${base.slice(WHITEOUT.length)}`;
     this.#covers ||= covered === this.#path || isBelow(this.#path, covered);
   }
 

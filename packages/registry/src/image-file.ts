@@ -1,5 +1,5 @@
 import { quote } from '@slipway/base/text';
-import type { Ask, Image } from './asking.ts';
+import type { Requester, Image } from './asking.ts';
 import { RegistryError } from './errors.ts';
 import { FileSearch, normalisePath, type Verdict } from './file-search.ts';
 import { searchLayer } from './layer.ts';
@@ -7,12 +7,12 @@ import { blobUrl } from './places.ts';
 import type { Layer } from './registry.ts';
 
 export interface FileReaderOptions {
-  readonly ask: Ask;
+  readonly ask: Requester;
   readonly layerMs: number;
   readonly layerBytes: number;
 }
 
-export interface FileQuestion {
+export interface FileRequest {
   readonly path: string;
   readonly maxBytes: number;
   /** From the lowest to the topmost. */
@@ -20,9 +20,9 @@ export interface FileQuestion {
 }
 
 /** Reads one file out of the layers of an image. Null: the image has no such file. */
-export type ReadFile = (image: Image, question: FileQuestion) => Promise<Uint8Array | null>;
+export type ReadFile = (image: Image, question: FileRequest) => Promise<Uint8Array | null>;
 
-const mostLinks = 5;
+const MAX_LINKS = 5;
 
 interface Step {
   readonly path: string;
@@ -51,7 +51,7 @@ export function createFileReader({ ask, layerMs, layerBytes }: FileReaderOptions
   async function verdictOf(
     image: Image,
     { path, top }: Step,
-    { layers, maxBytes }: FileQuestion,
+    { layers, maxBytes }: FileRequest,
   ): Promise<{ verdict: Verdict; at: number }> {
     let folders: ReadonlySet<string> = new Set();
     for (let at = top; at >= 0; at -= 1) {
@@ -74,12 +74,12 @@ export function createFileReader({ ask, layerMs, layerBytes }: FileReaderOptions
     const about = `${image.reference}: file /${path}`;
     const topmost = question.layers.length - 1;
     let step: Step = { path, top: topmost };
-    for (let followed = 0; followed <= mostLinks; followed += 1) {
+    for (let followed = 0; followed <= MAX_LINKS; followed += 1) {
       const { verdict, at } = await verdictOf(image, step, question);
       if (verdict.kind !== 'link') return contentOf(verdict, about, question.maxBytes);
       step = { path: verdict.target, top: verdict.hard ? at : topmost };
     }
-    const text = `${about}: expected a file, found more than ${mostLinks} links one after the other, the last to ${quote(`/${step.path}`)}. Ask for the file itself`;
+    const text = `${about}: expected a file, found more than ${MAX_LINKS} links one after the other, the last to ${quote(`/${step.path}`)}. Ask for the file itself`;
     throw new RegistryError('SLW_REGISTRY_FILE', text);
   };
 }

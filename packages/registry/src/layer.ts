@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { checkDigest, checkSize } from './answer.ts';
-import { type Asked, RegistryError } from './errors.ts';
+import { type RegistryRequest, RegistryError } from './errors.ts';
 import type { FileSearch, Verdict } from './file-search.ts';
 import type { Layer } from './registry.ts';
 
@@ -25,7 +25,7 @@ export async function searchLayer(
   layer: Layer,
   search: FileSearch,
   limits: LayerLimits,
-  asked: Asked,
+  asked: RegistryRequest,
 ): Promise<LayerVerdict> {
   const blob = new BlobReader(body, layer, asked);
   try {
@@ -43,7 +43,7 @@ async function unpackInto(
   search: FileSearch,
   blob: BlobReader,
   limits: LayerLimits,
-  asked: Asked,
+  asked: RegistryRequest,
 ): Promise<string | undefined> {
   const archive = searchTar(search);
   let unpacked = 0;
@@ -56,7 +56,7 @@ async function unpackInto(
     await archive.end();
   };
   try {
-    const unpacker = unpackerFor(await blob.peek(magicBytes));
+    const unpacker = unpackerFor(await blob.peek(MAGIC_BYTES));
     if (unpacker === undefined) await look(blob.rest());
     else await pipeline(blob.rest(), unpacker, look);
     return undefined;
@@ -67,28 +67,31 @@ async function unpackInto(
   }
 }
 
-function tooMuch({ mostUnpacked }: LayerLimits, asked: Asked): RegistryError {
+function tooMuch({ mostUnpacked }: LayerLimits, asked: RegistryRequest): RegistryError {
   const text = `expected at most ${mostUnpacked} bytes when unpacked, found more. A layer that needs more cannot be read`;
   return new RegistryError('SLW_REGISTRY_LIMIT', text, { asked });
 }
 
 /** Fewer would not tell the formats apart. */
-const magicBytes = 4;
+const MAGIC_BYTES = 4;
 
 /** 32 MB: what the levels that registries see need. A frame that wants more is refused rather than given the memory. */
-const largestZstdWindowLog = 25;
-const chunkSize = 64 * 1024;
+const MAX_ZSTD_WINDOW_LOG = 25;
+const CHUNK_SIZE = 64 * 1024;
 
-const gzip = /^1f8b/;
+const GZIP = /^1f8b/;
 /** A frame, or one to be skipped: some tools begin with those. */
-const zstd = /^(28b52ffd|5.2a4d18)/;
+const ZSTD = /^(28b52ffd|5.2a4d18)/;
 
 /** How the blob is packed, from its first bytes: media types are not always right. Undefined: not at all. */
 function unpackerFor(start: Uint8Array): Transform | undefined {
   const magic = Buffer.from(start).toString('hex');
-  if (gzip.test(magic)) return createGunzip({ chunkSize });
-  if (!zstd.test(magic)) return undefined;
-  return createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: largestZstdWindowLog } });
+  if (GZIP.test(magic)) return createGunzip({ chunkSize: CHUNK_SIZE });
+  if (!ZSTD.test(magic)) return undefined;
+  return createZstdDecompress({
+    chunkSize: CHUNK_SIZE,
+    params: { [constants.ZSTD_d_windowLogMax]: MAX_ZSTD_WINDOW_LOG },
+  });
 }
 
 /** An archive that is searched while it comes in: nothing of it is kept but the content that the search wants. */
@@ -143,14 +146,14 @@ function searchTar(search: FileSearch): TarSearch {
 class BlobReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #layer: Layer;
-  readonly #asked: Asked;
+  readonly #asked: RegistryRequest;
   readonly #hash = createHash('sha256');
   readonly #peeked: Uint8Array[] = [];
   #size = 0;
   /** What the transfer failed with, told apart from failures of who reads. */
   failure: { readonly reason: unknown } | undefined;
 
-  constructor(body: AsyncIterable<Uint8Array>, layer: Layer, asked: Asked) {
+  constructor(body: AsyncIterable<Uint8Array>, layer: Layer, asked: RegistryRequest) {
     this.#chunks = body[Symbol.asyncIterator]();
     this.#layer = layer;
     this.#asked = asked;

@@ -2,11 +2,11 @@
 import { describeKind, isRecord, parseJson } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
 import { checkDigest, checkSize, digestOf, readBytes } from './answer.ts';
-import type { Ask, Image } from './asking.ts';
+import type { Requester, Image } from './asking.ts';
 import { RegistryError } from './errors.ts';
 import { Lru } from './lru.ts';
 import { blobUrl, manifestUrl } from './places.ts';
-import { digestPattern } from './reference.ts';
+import { DIGEST_PATTERN } from './reference.ts';
 import type { Layer, Platform } from './registry.ts';
 
 /** An image for one platform. */
@@ -33,7 +33,7 @@ interface ImageConfig {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-interface FoundManifest {
+interface ResolvedManifest {
   /** Of what the reference names: the index, where it is one. */
   readonly named: string;
   /** Of the manifest for the platform. */
@@ -44,22 +44,22 @@ interface FoundManifest {
 /** Manifests and configs, each asked for once and then kept by its digest. */
 export interface Documents {
   /** By tag or digest. */
-  manifestOf(image: Image, wanted: string): Promise<FoundManifest>;
+  manifestOf(image: Image, wanted: string): Promise<ResolvedManifest>;
   configOf(image: Image, config: Layer): Promise<ImageConfig>;
 }
 
 export interface DocumentsOptions {
-  readonly ask: Ask;
+  readonly ask: Requester;
   readonly platform: Platform;
   readonly timeoutMs: number;
 }
 
-const deepestIndex = 3;
-const mostKeptBytes = 16 * 1024 * 1024;
+const MAX_INDEX_DEPTH = 3;
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
 export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions): Documents {
-  const manifests = new Lru<Manifest | Index>(mostKeptBytes);
-  const configs = new Lru<ImageConfig>(mostKeptBytes);
+  const manifests = new Lru<Manifest | Index>(MAX_KEPT_BYTES);
+  const configs = new Lru<ImageConfig>(MAX_KEPT_BYTES);
 
   async function documentOf(
     image: Image,
@@ -75,7 +75,7 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
       accept: acceptManifests,
       timeoutMs,
       async read(answer, asked) {
-        const bytes = await readBytes(answer.body, mostManifestBytes, asked);
+        const bytes = await readBytes(answer.body, MAX_MANIFEST_BYTES, asked);
         if (size !== undefined) checkSize(size, bytes.length, asked);
         const expected = expectedDigest(wanted, answer.header('docker-content-digest'));
         if (expected !== undefined) checkDigest(expected, digestOf(bytes), asked);
@@ -88,13 +88,13 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
     return { digest, document };
   }
 
-  async function manifestOf(image: Image, wanted: string): Promise<FoundManifest> {
+  async function manifestOf(image: Image, wanted: string): Promise<ResolvedManifest> {
     let { digest, document } = await documentOf(image, wanted);
     const named = digest;
     for (let depth = 0; document.kind === 'index'; depth += 1) {
       const about = `${image.reference}: index ${digest}`;
-      if (depth >= deepestIndex) {
-        const text = `${about}: expected an image, found an index inside ${deepestIndex} others. Push the image with fewer`;
+      if (depth >= MAX_INDEX_DEPTH) {
+        const text = `${about}: expected an image, found an index inside ${MAX_INDEX_DEPTH} others. Push the image with fewer`;
         throw new RegistryError('SLW_REGISTRY_LIMIT', text);
       }
       const picked = pickPlatform(document, platform, about);
@@ -107,8 +107,8 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
     const kept = configs.get(digest);
     if (kept !== undefined) return kept;
     const what = `config ${digest}`;
-    if (size > mostConfigBytes) {
-      const text = `${image.reference}: ${what}: expected at most ${mostConfigBytes} bytes, found ${size}. An image that needs more cannot be read`;
+    if (size > MAX_CONFIG_BYTES) {
+      const text = `${image.reference}: ${what}: expected at most ${MAX_CONFIG_BYTES} bytes, found ${size}. An image that needs more cannot be read`;
       throw new RegistryError('SLW_REGISTRY_LIMIT', text);
     }
     const bytes = await ask(image, {
@@ -116,7 +116,7 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
       url: (place) => blobUrl(place, digest),
       timeoutMs,
       async read(answer, asked) {
-        const bytes = await readBytes(answer.body, mostConfigBytes, asked);
+        const bytes = await readBytes(answer.body, MAX_CONFIG_BYTES, asked);
         checkSize(size, bytes.length, asked);
         checkDigest(digest, digestOf(bytes), asked);
         return bytes;
@@ -146,9 +146,9 @@ const imageTypes: ReadonlySet<unknown> = new Set([
 ]);
 
 const acceptManifests = [...indexTypes, ...imageTypes].join(', ');
-const mostManifestBytes = 4 * 1024 * 1024;
-const mostLayers = 500;
-const mostEntries = 1000;
+const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
+const MAX_LAYERS = 500;
+const MAX_ENTRIES = 1000;
 
 const isIndexType = (mediaType: string): boolean => indexTypes.has(mediaType);
 
@@ -184,14 +184,14 @@ function parseDocument(bytes: Uint8Array, about: string): Record<string, unknown
 }
 
 function indexIn(document: Record<string, unknown>, about: string): Index {
-  const manifests = listIn(document, 'manifests', mostEntries, about).map((entry, index) =>
+  const manifests = listIn(document, 'manifests', MAX_ENTRIES, about).map((entry, index) =>
     Object.assign(descriptorIn(entry, `manifests[${index}]`, about), { platform: platformIn(entry) }),
   );
   return { kind: 'index', manifests };
 }
 
 function imageIn(document: Record<string, unknown>, about: string): Manifest {
-  const layers = listIn(document, 'layers', mostLayers, about);
+  const layers = listIn(document, 'layers', MAX_LAYERS, about);
   return {
     kind: 'image',
     config: descriptorIn(document['config'], 'config', about),
@@ -212,7 +212,7 @@ function listIn(document: Record<string, unknown>, field: string, most: number, 
 function descriptorIn(value: unknown, at: string, about: string): Layer {
   if (!isRecord(value)) throw refuse(about, `${at}: expected a descriptor, found ${describeKind(value)}`);
   const { digest, size, mediaType } = value;
-  if (typeof digest !== 'string' || !digestPattern.test(digest)) {
+  if (typeof digest !== 'string' || !DIGEST_PATTERN.test(digest)) {
     throw refuse(about, `${at}.digest: expected sha256: and 64 characters 0-9 a-f, found ${showText(digest)}`);
   }
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
@@ -250,7 +250,7 @@ const showText = (value: unknown): string => (typeof value === 'string' ? quote(
 const refuse = (about: string, why: string): RegistryError =>
   new RegistryError('SLW_REGISTRY_ANSWER', `${about}: ${why}`);
 
-const mostConfigBytes = 8 * 1024 * 1024;
+const MAX_CONFIG_BYTES = 8 * 1024 * 1024;
 
 function parseImageConfig(bytes: Uint8Array, about: string): ImageConfig {
   const parsed = parseJson(Buffer.from(bytes).toString('utf8'));

@@ -4,7 +4,7 @@ import { RegistryError } from './errors.ts';
 import { isHostPattern, isScope, lowerHost } from './reference.ts';
 import type { MirrorRule } from './registry.ts';
 
-const mostEntries = 1000;
+const MAX_ENTRIES = 1000;
 
 const kinds: Readonly<Record<string, { field: string; for: MirrorRule['for'] }>> = {
   ImageDigestMirrorSet: { field: 'imageDigestMirrors', for: 'digests' },
@@ -13,8 +13,8 @@ const kinds: Readonly<Record<string, { field: string; for: MirrorRule['for'] }>>
 
 /** The rules that ImageDigestMirrorSet and ImageTagMirrorSet objects say, in their order. */
 export function mirrorsOfDigestMirrorSets(objects: readonly unknown[]): readonly MirrorRule[] {
-  if (objects.length > mostEntries)
-    throw refuse('mirror sets', `expected at most ${mostEntries}, found ${objects.length}`);
+  if (objects.length > MAX_ENTRIES)
+    throw refuse('mirror sets', `expected at most ${MAX_ENTRIES}, found ${objects.length}`);
   return objects.flatMap((object, index) => rulesOf(object, `mirror set ${index}`));
 }
 
@@ -52,8 +52,8 @@ function fallbackIn(entry: Record<string, unknown>, name: string, at: string): b
 function listOf(value: unknown, name: string, at: string): unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw refuse(name, `${at}: expected a list, found ${describeKind(value)}`);
-  if (value.length > mostEntries)
-    throw refuse(name, `${at}: expected at most ${mostEntries} entries, found ${value.length}`);
+  if (value.length > MAX_ENTRIES)
+    throw refuse(name, `${at}: expected at most ${MAX_ENTRIES} entries, found ${value.length}`);
   return value;
 }
 

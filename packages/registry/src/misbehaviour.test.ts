@@ -12,18 +12,18 @@ import type { Blob, TestImage } from './testing/image.ts';
 import { startMisbehavingRegistry } from './testing/misbehaving-registry.ts';
 import type { MisbehavingRegistry } from './testing/misbehaving-registry.ts';
 
-const secret = 'hunter2';
-const fileSize = 600_000;
+const SECRET = 'hunter2';
+const FILE_SIZE = 600_000;
 
 async function oneFileImage(): Promise<TestImage & { layer: Blob }> {
   // Content that does not shrink: the blob comes in many pieces, and half of it is in the middle of the file.
-  const content = randomBytes(fileSize);
+  const content = randomBytes(FILE_SIZE);
   const layer = await layerOf([{ name: 'file', content }]);
   return { ...imageOf([layer], { labels: { name: 'right' } }), layer };
 }
 
 const readFile = (registry: Registry, host: string): Promise<Uint8Array | null> =>
-  registry.readFile(`${host}/app:1`, 'file', { maxBytes: fileSize });
+  registry.readFile(`${host}/app:1`, 'file', { maxBytes: FILE_SIZE });
 
 async function failureOf(work: Promise<unknown>): Promise<RegistryError> {
   const error = await work.then(
@@ -31,7 +31,7 @@ async function failureOf(work: Promise<unknown>): Promise<RegistryError> {
     (error: unknown) => error,
   );
   if (!(error instanceof RegistryError)) throw error;
-  expect(`${error.stack}`).not.toContain(secret);
+  expect(`${error.stack}`).not.toContain(SECRET);
   return error;
 }
 
@@ -149,7 +149,7 @@ describe('a registry that fails', () => {
       let left = options?.retries ?? 2;
       const times = left;
       server.fail((seen, response) => seen.path.includes('blobs') && left-- > 0 && failing(seen, response));
-      expect(await readFile(registry, server.host)).toHaveLength(fileSize);
+      expect(await readFile(registry, server.host)).toHaveLength(FILE_SIZE);
       expect(registry.clock.slept).toHaveLength(times);
     },
   );
@@ -261,7 +261,7 @@ describe('mirrors', () => {
     const image = await oneFileImage();
     for (const server of [bad, good]) server.put('1', image);
     bad.fail(fault(image));
-    expect(await readFile(registry, source)).toHaveLength(fileSize);
+    expect(await readFile(registry, source)).toHaveLength(FILE_SIZE);
     expect(registry.clock.slept).toEqual([]);
     expect(good.requests[0]?.path).toBe(`/v2/copy/app/blobs/${image.layer.digest}`);
   });
@@ -310,6 +310,6 @@ describe('a bomb', () => {
     const mirrors = [bad, good].map(({ host }) => ({ location: host, plainHttp: true }));
     const rule = { source: 'source.example.com', mirrors, fallback: false, for: 'all' as const, blocked: false };
     await using registry = clientOf([], { mirrors: [rule], layerBytes: 1_000_000 });
-    expect(await readFile(registry, 'source.example.com')).toHaveLength(fileSize);
+    expect(await readFile(registry, 'source.example.com')).toHaveLength(FILE_SIZE);
   });
 });

@@ -3,13 +3,13 @@ import { coverage, formatReference, mostSpecific, nameOf, type Reference } from 
 import type { Mirror, MirrorRule } from './registry.ts';
 
 /** One place that an image may come from: its registry itself, or a mirror. */
-export interface Place {
+export interface PullSource {
   readonly host: string;
   readonly repository: string;
   readonly plainHttp: boolean;
 }
 
-export interface PlaceRules {
+export interface PullSourceRules {
   readonly mirrors: readonly MirrorRule[];
   readonly plainHttp: ReadonlySet<string>;
 }
@@ -18,7 +18,7 @@ export interface PlaceRules {
  * Where to ask for an image, in order: the mirrors of the most specific source it is in, then the source. Several rules
  * may say the same source: their mirrors are asked one after the other, and one of them is enough to keep us from it.
  */
-export function placesOf(reference: Reference, rules: PlaceRules): readonly [Place, ...Place[]] {
+export function placesOf(reference: Reference, rules: PullSourceRules): readonly [PullSource, ...PullSource[]] {
   const name = nameOf(reference);
   const matching = rulesFor(name, rules.mirrors);
   const kind = reference.digest === undefined ? 'tags' : 'digests';
@@ -46,7 +46,7 @@ const isBlocked = (name: string, rules: readonly MirrorRule[]): boolean =>
   rulesFor(name, rules).some(({ blocked }) => blocked);
 
 /** None, where the source is a whole repository and the mirror a mere host: nothing would be left of the name. */
-function placeAt(mirror: Mirror, source: string, name: string, rules: PlaceRules): Place[] {
+function placeAt(mirror: Mirror, source: string, name: string, rules: PullSourceRules): PullSource[] {
   const moved = `${mirror.location}${name.slice(coverage(source, name) ?? 0)}`;
   const slash = moved.indexOf('/');
   if (slash === -1) return [];
@@ -54,8 +54,8 @@ function placeAt(mirror: Mirror, source: string, name: string, rules: PlaceRules
   return [{ host, repository: moved.slice(slash + 1), plainHttp: mirror.plainHttp || rules.plainHttp.has(host) }];
 }
 
-function withoutRepeats(places: readonly Place[]): Place[] {
-  const seen = new Map<string, Place>();
+function withoutRepeats(places: readonly PullSource[]): PullSource[] {
+  const seen = new Map<string, PullSource>();
   for (const place of places) {
     const name = nameOf(place);
     if (!seen.has(name)) seen.set(name, { host: place.host, repository: place.repository, plainHttp: place.plainHttp });
@@ -73,23 +73,23 @@ function nowhere(reference: Reference, matching: readonly MirrorRule[], kind: st
 }
 
 /** Docker Hub answers under another name than its images have, and its own images stand below library/. */
-function serving({ host, repository }: Place): { host: string; repository: string } {
+function serving({ host, repository }: PullSource): { host: string; repository: string } {
   if (host !== 'docker.io') return { host, repository };
   return { host: 'registry-1.docker.io', repository: repository.includes('/') ? repository : `library/${repository}` };
 }
 
-export function manifestUrl(place: Place, reference: string): URL {
+export function manifestUrl(place: PullSource, reference: string): URL {
   return urlOf(place, 'manifests', reference);
 }
 
-export function blobUrl(place: Place, digest: string): URL {
+export function blobUrl(place: PullSource, digest: string): URL {
   return urlOf(place, 'blobs', digest);
 }
 
-function urlOf(place: Place, kind: string, name: string): URL {
+function urlOf(place: PullSource, kind: string, name: string): URL {
   const { host, repository } = serving(place);
   return new URL(`${place.plainHttp ? 'http' : 'https'}://${host}/v2/${repository}/${kind}/${name}`);
 }
 
 /** What a token has to allow: to read, and nothing more. */
-export const pullScope = (place: Place): string => `repository:${serving(place).repository}:pull`;
+export const pullScope = (place: PullSource): string => `repository:${serving(place).repository}:pull`;

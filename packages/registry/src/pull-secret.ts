@@ -4,8 +4,8 @@ import { RegistryError } from './errors.ts';
 import { isHostPattern, isScope } from './reference.ts';
 import type { Credential } from './registry.ts';
 
-const longest = 1024 * 1024;
-const mostEntries = 1000;
+const MAX_PULL_SECRET_CHARS = 1024 * 1024;
+const MAX_ENTRIES = 1000;
 
 /**
  * Reads a pull secret (`.dockerconfigjson`): credentials by scope. Nothing of its content but the scopes is ever part of
@@ -14,8 +14,8 @@ const mostEntries = 1000;
 export function parsePullSecret(text: string): ReadonlyMap<string, Credential> {
   const auths = authsIn(text);
   const entries = Object.entries(auths);
-  if (entries.length > mostEntries)
-    throw refuse(`auths: expected at most ${mostEntries} entries, found ${entries.length}`);
+  if (entries.length > MAX_ENTRIES)
+    throw refuse(`auths: expected at most ${MAX_ENTRIES} entries, found ${entries.length}`);
   const credentials = new Map<string, Credential>();
   for (const [key, entry] of entries) {
     const scope = scopeOf(key);
@@ -26,7 +26,7 @@ export function parsePullSecret(text: string): ReadonlyMap<string, Credential> {
 }
 
 function authsIn(text: string): Record<string, unknown> {
-  const parsed = parseJson(text, { maxChars: longest });
+  const parsed = parseJson(text, { maxChars: MAX_PULL_SECRET_CHARS });
   if (!parsed.ok) throw refuse(parsed.problem);
   const { value } = parsed;
   if (!isRecord(value)) throw refuse(`expected an object with auths, found ${describeKind(value)}`);

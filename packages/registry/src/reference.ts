@@ -10,17 +10,17 @@ export interface Reference {
   readonly digest: string | undefined;
 }
 
-export const digestPattern = /^sha256:[a-f0-9]{64}$/;
+export const DIGEST_PATTERN = /^sha256:[a-f0-9]{64}$/;
 
 // The grammar of the distribution project, without the short forms: the first part has to look like a host.
-const hostPattern =
+const HOST_PATTERN =
   /^(?:(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[a-f0-9:]+\])(?::\d{1,5})?$/;
-const repositoryPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
-const tagPattern = /^[\w][\w.-]{0,127}$/;
+const REPOSITORY_PATTERN = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
+const TAG_PATTERN = /^[\w][\w.-]{0,127}$/;
 
-const longest = 1024;
-const longestName = 255;
-const expected = 'expected host[:port]/path[:tag][@sha256:…], such as registry.example.com/team/app:1.2';
+const MAX_REFERENCE_CHARS = 1024;
+const MAX_NAME_CHARS = 255;
+const EXPECTED = 'expected host[:port]/path[:tag][@sha256:…], such as registry.example.com/team/app:1.2';
 
 /** Reads the full name of an image. Short names are refused: what they mean depends on who reads them. */
 export function parseReference(text: string): Reference {
@@ -33,14 +33,15 @@ export function parseReference(text: string): Reference {
 }
 
 function problemOf({ text, host, repository, tag, digest }: Reference & { text: string }): string | undefined {
-  if (text.length > longest) return `it is longer than ${longest} characters`;
+  if (text.length > MAX_REFERENCE_CHARS) return `it is longer than ${MAX_REFERENCE_CHARS} characters`;
   if (!isHost(host)) return hostProblem(host);
-  if (!repositoryPattern.test(repository)) {
+  if (!REPOSITORY_PATTERN.test(repository)) {
     return 'the path after the host may have lower case letters, digits, and . _ - between them';
   }
-  if (host.length + 1 + repository.length > longestName) return `the name is longer than ${longestName} characters`;
-  if (tag !== undefined && !tagPattern.test(tag)) return 'the tag may have at most 128 letters, digits, and _ . -';
-  if (digest !== undefined && !digestPattern.test(digest)) {
+  if (host.length + 1 + repository.length > MAX_NAME_CHARS)
+    return `the name is longer than ${MAX_NAME_CHARS} characters`;
+  if (tag !== undefined && !TAG_PATTERN.test(tag)) return 'the tag may have at most 128 letters, digits, and _ . -';
+  if (digest !== undefined && !DIGEST_PATTERN.test(digest)) {
     return 'the digest has to be sha256: and 64 characters 0-9 a-f';
   }
   return undefined;
@@ -60,24 +61,24 @@ function split(rest: string): { name: string; tag: string | undefined; digest: s
  * spellings of an address (127.1) are refused, so that rules about a host cannot be got round.
  */
 function isHost(text: string): boolean {
-  if (!hostPattern.test(text) || text.length > longestName || isShort(text)) return false;
+  if (!HOST_PATTERN.test(text) || text.length > MAX_NAME_CHARS || isShort(text)) return false;
   return URL.parse(`https://${text}/`)?.hostname === text.replace(/:\d+$/, '');
 }
 
 const isShort = (host: string): boolean => !/[.:]/.test(host) && host !== 'localhost';
 
 function hostProblem(host: string): string {
-  if (host === '') return `there is no host in it. ${notGuessed}`;
-  if (hostPattern.test(host) && isShort(host)) return `${quote(host)} is no full host. ${notGuessed}`;
+  if (host === '') return `there is no host in it. ${NOT_GUESSED}`;
+  if (HOST_PATTERN.test(host) && isShort(host)) return `${quote(host)} is no full host. ${NOT_GUESSED}`;
   return 'what stands before the first / is no host, or a host and a port';
 }
 
-const notGuessed = 'Short names are not guessed at: write the registry out';
+const NOT_GUESSED = 'Short names are not guessed at: write the registry out';
 
 function refuse(text: string, why: string): RegistryError {
   // Somebody may have put a login before the host.
   const shown = /^[^/]*@/.test(text) || text.includes('://') ? 'the image reference' : `image reference ${quote(text)}`;
-  return new RegistryError('SLW_REGISTRY_REFERENCE', `${shown}: ${expected}; ${why}`);
+  return new RegistryError('SLW_REGISTRY_REFERENCE', `${shown}: ${EXPECTED}; ${why}`);
 }
 
 export const nameOf = ({ host, repository }: Pick<Reference, 'host' | 'repository'>): string => `${host}/${repository}`;
@@ -95,7 +96,7 @@ export function formatReference(reference: Reference): string {
 export function isScope(text: string): boolean {
   const slash = text.indexOf('/');
   if (slash === -1) return isHost(text);
-  return isHost(text.slice(0, slash)) && repositoryPattern.test(text.slice(slash + 1));
+  return isHost(text.slice(0, slash)) && REPOSITORY_PATTERN.test(text.slice(slash + 1));
 }
 
 /** Whether the text is every host below one: `*.example.com`. */

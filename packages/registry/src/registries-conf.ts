@@ -5,10 +5,10 @@ import { RegistryError } from './errors.ts';
 import { hostOf, isHostPattern, isScope, lowerHost } from './reference.ts';
 import type { Mirror, MirrorRule } from './registry.ts';
 
-const longest = 1024 * 1024;
-const mostEntries = 1000;
+const MAX_CONF_CHARS = 1024 * 1024;
+const MAX_ENTRIES = 1000;
 
-type Answers = MirrorRule['for'];
+type ReferenceKind = MirrorRule['for'];
 
 /** What a registries.conf says, as the options of a registry client take it. */
 export interface RegistriesConf {
@@ -21,7 +21,7 @@ export interface RegistriesConf {
  * accepted. Search registries, short names and credential helpers are not for us, and are passed over.
  */
 export function parseRegistriesConf(text: string): RegistriesConf {
-  if (text.length > longest) throw refuse(`expected at most ${longest} characters, found ${text.length}`);
+  if (text.length > MAX_CONF_CHARS) throw refuse(`expected at most ${MAX_CONF_CHARS} characters, found ${text.length}`);
   const parsed = parseToml(text);
   if (parsed['registries'] !== undefined) {
     throw refuse('it is of version 1 ([registries.search] and the like), expected version 2: [[registry]] tables');
@@ -51,7 +51,7 @@ interface RegistryTable {
   location: string | undefined;
   insecure: boolean;
   blocked: boolean;
-  mirrors: readonly (Mirror & { for: Answers })[];
+  mirrors: readonly (Mirror & { for: ReferenceKind })[];
 }
 
 function readRegistry(table: Record<string, unknown>, at: string): RegistryTable {
@@ -75,19 +75,19 @@ function readRest(table: Record<string, unknown>, at: string): Omit<RegistryTabl
   };
 }
 
-function readMirror(table: Record<string, unknown>, at: string, digestsOnly: boolean): Mirror & { for: Answers } {
+function readMirror(table: Record<string, unknown>, at: string, digestsOnly: boolean): Mirror & { for: ReferenceKind } {
   const location = scopeIn(table, 'location', at);
   if (location === undefined) throw refuse(`${at}.location: expected a host, or a host and a path, found nothing`);
   return { location, plainHttp: flagIn(table, 'insecure', at), for: answersIn(table, at, digestsOnly) };
 }
 
-const pullFrom: ReadonlyMap<unknown, Answers> = new Map([
+const pullFrom: ReadonlyMap<unknown, ReferenceKind> = new Map([
   ['all', 'all'],
   ['digest-only', 'digests'],
   ['tag-only', 'tags'],
 ]);
 
-function answersIn(table: Record<string, unknown>, at: string, digestsOnly: boolean): Answers {
+function answersIn(table: Record<string, unknown>, at: string, digestsOnly: boolean): ReferenceKind {
   const value = table['pull-from-mirror'];
   if (value === undefined) return digestsOnly ? 'digests' : 'all';
   if (digestsOnly) {
@@ -120,7 +120,7 @@ function rulesOf({ prefix: source, location, insecure, blocked, mirrors }: Regis
 function tablesIn(table: Record<string, unknown>, field: string, at: string): Record<string, unknown>[] {
   const value = table[field] ?? [];
   if (!Array.isArray(value)) throw refuse(`${at}${field}: expected [[${field}]] tables, found ${describeKind(value)}`);
-  if (value.length > mostEntries) throw refuse(`${at}${field}: expected at most ${mostEntries}, found ${value.length}`);
+  if (value.length > MAX_ENTRIES) throw refuse(`${at}${field}: expected at most ${MAX_ENTRIES}, found ${value.length}`);
   return value.map((entry: unknown, index) => {
     // TOML has dates.
     if (isRecord(entry) && !(entry instanceof Date)) return entry;

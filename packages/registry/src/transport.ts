@@ -1,8 +1,8 @@
 import { classifyFailure, createAgent, inspectCertificates, throwIfStopped } from '@slipway/base/http';
 import type { Agent, Dispatcher } from 'undici';
-import { type Asked, RegistryError } from './errors.ts';
+import { type RegistryRequest, RegistryError } from './errors.ts';
 
-export interface Answer {
+export interface RegistryResponse {
   readonly status: number;
   header(name: string): string | string[] | undefined;
   /** Of who answered in the end. */
@@ -17,7 +17,7 @@ export interface Answer {
 
 export interface Exchange {
   readonly url: URL;
-  readonly asked: Asked;
+  readonly asked: RegistryRequest;
   readonly signal: AbortSignal;
   readonly accept?: string | undefined;
   /** Only for the host of the URL: never sent on. */
@@ -27,7 +27,7 @@ export interface Exchange {
 }
 
 export interface Transport {
-  get(exchange: Exchange): Promise<Answer>;
+  get(exchange: Exchange): Promise<RegistryResponse>;
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface TransportOptions {
 }
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
-const mostDiscarded = 64 * 1024;
+const MAX_DISCARDED_BYTES = 64 * 1024;
 
 /** Sends requests: TLS verified always, plain http only to whom it is allowed, through no proxy. */
 export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions): Transport {
@@ -52,7 +52,7 @@ export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions):
     return agent;
   }
 
-  async function send(url: URL, asked: Asked, exchange: Exchange, authorization: string | undefined) {
+  async function send(url: URL, asked: RegistryRequest, exchange: Exchange, authorization: string | undefined) {
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && plainHttp.has(url.host))) {
       throw new RegistryError('SLW_REGISTRY_REDIRECT', plainText(url), { asked });
     }
@@ -77,7 +77,7 @@ export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions):
     }
   }
 
-  async function get(exchange: Exchange): Promise<Answer> {
+  async function get(exchange: Exchange): Promise<RegistryResponse> {
     let { url, authorization } = exchange;
     let elsewhere = false;
     for (let followed = 0; ; followed += 1) {
@@ -110,7 +110,7 @@ const plainText = (url: URL): string =>
     ? `expected https, found plain http to ${url.host}. Allow it for that host (plain http) if the network between can be trusted`
     : `expected https, found ${url.protocol}`;
 
-function targetOf(answer: Answer, from: URL, asked: Asked): URL {
+function targetOf(answer: RegistryResponse, from: URL, asked: RegistryRequest): URL {
   const location = answer.header('location');
   const target = typeof location === 'string' ? URL.parse(location, from) : null;
   if (target === null || target.username !== '' || target.password !== '') {
@@ -122,10 +122,10 @@ function targetOf(answer: Answer, from: URL, asked: Asked): URL {
 
 function answerOf(
   { statusCode, headers, body }: Dispatcher.ResponseData,
-  asked: Asked,
+  asked: RegistryRequest,
   signal: AbortSignal,
   elsewhere: boolean,
-): Answer {
+): RegistryResponse {
   // Who reads gets the error from the iterator. With nobody reading yet, it would end the process.
   body.on('error', () => {});
   return {
@@ -144,7 +144,7 @@ function answerOf(
       },
     },
     async discard() {
-      await body.dump({ limit: mostDiscarded }).catch(() => {});
+      await body.dump({ limit: MAX_DISCARDED_BYTES }).catch(() => {});
     },
   };
 }
@@ -160,7 +160,7 @@ const refuse = (found: string): RegistryError =>
   new RegistryError('SLW_REGISTRY_OPTIONS', `registry CA: expected certificates in PEM, ${found}`);
 
 /** What it means that no answer came. */
-function noAnswer(error: unknown, asked: Asked): RegistryError {
+function noAnswer(error: unknown, asked: RegistryRequest): RegistryError {
   const { kind, code } = classifyFailure(error);
   const details = { asked, cause: error };
   switch (kind) {
@@ -173,7 +173,7 @@ function noAnswer(error: unknown, asked: Asked): RegistryError {
       return new RegistryError('SLW_REGISTRY_TLS', text, details);
     }
     case 'timeout':
-      return new RegistryError('SLW_REGISTRY_SILENT', `expected an answer, ${silence}`, details);
+      return new RegistryError('SLW_REGISTRY_SILENT', `expected an answer, ${SILENCE}`, details);
     case 'not-http':
       // Not as the cause: it holds the bytes that came.
       return new RegistryError('SLW_REGISTRY_ANSWER', 'expected HTTP, found something else. Check host and port', {
@@ -190,13 +190,13 @@ function noAnswer(error: unknown, asked: Asked): RegistryError {
 }
 
 /** What it means that an answer did not come to its end. */
-function cutAnswer(error: unknown, asked: Asked): RegistryError {
+function cutAnswer(error: unknown, asked: RegistryRequest): RegistryError {
   const { kind, code } = classifyFailure(error);
   const details = { asked, cause: error };
   if (kind === 'timeout')
-    return new RegistryError('SLW_REGISTRY_SILENT', `expected the rest of the answer, ${silence}`, details);
+    return new RegistryError('SLW_REGISTRY_SILENT', `expected the rest of the answer, ${SILENCE}`, details);
   const text = `expected the whole answer, found that the connection ended in the middle of it (${code || 'no reason given'}). Check the registry's log and what stands between, such as a proxy with a time limit`;
   return new RegistryError('SLW_REGISTRY_CUT', text, details);
 }
 
-const silence = 'found silence for longer than is waited. Check the load of the host and the network between';
+const SILENCE = 'found silence for longer than is waited. Check the load of the host and the network between';

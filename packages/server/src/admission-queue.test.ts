@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createGate, type Gate, type Ticket } from './admission-queue.ts';
+import { createGate, type AdmissionQueue, type Slot } from './admission-queue.ts';
 
 const limits = { active: 2, turnMs: 2000, late: 2, waiting: 4, patienceMs: 8000 };
 
@@ -12,11 +12,11 @@ afterEach(() => {
 });
 
 /** Visitors by number, what became of each, and the way to send each off. */
-function visit(gate: Gate) {
+function visit(gate: AdmissionQueue) {
   const begun: number[] = [];
   const gaveUp: number[] = [];
   const cutOff: number[] = [];
-  const tickets: (Ticket | undefined)[] = [];
+  const tickets: (Slot | undefined)[] = [];
   return {
     begun,
     gaveUp,

@@ -1,4 +1,4 @@
-export interface GateLimits {
+export interface AdmissionLimits {
   /** Answers that are sent at the same time. */
   active: number;
   /** How long an answer counts as one of them. One that takes longer goes on, and the next begins beside it. */
@@ -12,7 +12,7 @@ export interface GateLimits {
 }
 
 /** What becomes of a request at the gate. */
-export interface Visitor {
+export interface Waiter {
   /** Its turn has come. */
   begin(): void;
   /** It has waited so long that its client has given up, or is about to. */
@@ -21,22 +21,22 @@ export interface Visitor {
   cutOff(): void;
 }
 
-export interface Gate {
+export interface AdmissionQueue {
   /** Begins at once, or when the turn comes; undefined: refused, there are too many. */
-  enter(visitor: Visitor): Ticket | undefined;
+  enter(visitor: Waiter): Slot | undefined;
   /** What somebody who comes now would have to wait, by how it went lately. */
   expectedWaitMs(): number;
   readonly active: number;
   readonly waiting: number;
 }
 
-export interface Ticket {
+export interface Slot {
   /** Done, or gone: whoever is next begins. */
   leave(): void;
 }
 
 interface Entry {
-  visitor: Visitor;
+  visitor: Waiter;
   since: number;
 }
 
@@ -45,7 +45,7 @@ interface Entry {
  * it refuses at once: a client that is told so comes back in order, one that is left waiting comes back in a herd.
  * Who takes long keeps nobody waiting, and there are never more of those than the memory for them allows.
  */
-export function createGate(limits: GateLimits): Gate {
+export function createGate(limits: AdmissionLimits): AdmissionQueue {
   const queue = new Set<Entry>();
   const active = new Map<Entry, NodeJS.Timeout>();
   const late = new Set<Entry>();
@@ -112,7 +112,7 @@ export function createGate(limits: GateLimits): Gate {
   };
 }
 
-interface Pace {
+interface SlotRate {
   /** A turn ended while others waited. */
   count(): void;
   /** Nobody waits: the time to the next turn says nothing. */
@@ -124,7 +124,7 @@ interface Pace {
  * How fast turns follow each other. Turns run side by side and end in bunches, so single intervals say little: what
  * counts is how long the last bunch took. Zero until one is complete, for nothing is known yet.
  */
-function createPace(bunch: number): Pace {
+function createPace(bunch: number): SlotRate {
   let ms = 0;
   let turns = 0;
   let since: number | undefined;

@@ -22,7 +22,7 @@ export const bootstrapPaths = {
   caBundle: 'ca.crt',
 } as const;
 
-const largestFile = 16 * 1024 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** The inputs as files: read once, at the start, when there is no cluster yet. */
 export async function createBootstrapSource(directory: string, needsTokens: boolean): Promise<Source> {
@@ -92,8 +92,8 @@ async function readText(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw unreadable(path, error);
   });
-  if (text.length > 0 && text.length <= largestFile) return text;
-  throw new ServerError('SLW_SERVER_INPUT', `${path} has ${text.length} characters: expected 1 to ${largestFile}`);
+  if (text.length > 0 && text.length <= MAX_FILE_BYTES) return text;
+  throw new ServerError('SLW_SERVER_INPUT', `${path} has ${text.length} characters: expected 1 to ${MAX_FILE_BYTES}`);
 }
 
 const unreadable = (path: string, error: unknown): ServerError => {

@@ -8,7 +8,7 @@ import {
   nodes,
   type Secret,
   secrets,
-  singletonName,
+  SINGLETON_NAME,
 } from '@slipway/api';
 import {
   isOpenShift,
@@ -126,7 +126,7 @@ function keepCurrentConfig({ metadata }: Stored<Node>): Stored<Node> {
 /** Whether machines ask without a token. */
 export async function detectOpenShift(transport: Transport): Promise<boolean> {
   try {
-    const found = await createClient(transport).find(infrastructures, { name: singletonName });
+    const found = await createClient(transport).find(infrastructures, { name: SINGLETON_NAME });
     return isOpenShift(found);
   } catch (error) {
     // Without the kind it is none; without the permission to look, the closed door is the safe answer.

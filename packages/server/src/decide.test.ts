@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Asked, checkToken, decide, parseAccept, routeOf, type Rules } from './decide.ts';
+import { type RequestHead, checkToken, decide, parseAccept, routeOf, type Rules } from './decide.ts';
 
-const nothing: Asked = { method: 'GET', url: '/config/worker', headers: {} };
+const nothing: RequestHead = { method: 'GET', url: '/config/worker', headers: {} };
 const rules: Rules = { allowAnonymous: false, behind: false, now: Date.parse('2026-01-02T00:00:00Z') };
 const token = (text: string, expires: string) => ({ token: text, created: '2026-01-01T00:00:00Z', expires });
 const inputs = {
@@ -14,13 +14,13 @@ const inputs = {
     ['infra', [token('infra', '2026-01-03T00:00:00Z')]],
   ]),
 };
-const valid = 'Bearer new';
+const VALID = 'Bearer new';
 
 describe('a request', () => {
-  it.each<[string, Partial<Asked>, Partial<Rules>, object]>([
+  it.each<[string, Partial<RequestHead>, Partial<Rules>, object]>([
     [
       'with a valid token is answered',
-      { headers: { authorization: valid } },
+      { headers: { authorization: VALID } },
       {},
       { to: 'config', pool: 'worker', access: 'token', version: '2.2.0', form: 'plain' },
     ],
@@ -69,7 +69,7 @@ describe('a request', () => {
     ],
     [
       'for an unknown pool is refused',
-      { url: '/config/none', headers: { authorization: valid } },
+      { url: '/config/none', headers: { authorization: VALID } },
       {},
       { status: 404, code: 'SLW_SERVER_POOL' },
     ],
@@ -77,26 +77,26 @@ describe('a request', () => {
     ['for another path is refused', { url: '/' }, {}, { status: 404, code: 'SLW_SERVER_PATH' }],
     [
       'with another method is refused',
-      { method: 'POST', headers: { authorization: valid } },
+      { method: 'POST', headers: { authorization: VALID } },
       {},
       { status: 405, headers: { allow: 'GET, HEAD' } },
     ],
-    ['with a body is refused', { headers: { authorization: valid, 'content-length': '1' } }, {}, { status: 413 }],
+    ['with a body is refused', { headers: { authorization: VALID, 'content-length': '1' } }, {}, { status: 413 }],
     [
       'with a body of unknown length is refused',
-      { headers: { authorization: valid, 'transfer-encoding': 'chunked' } },
+      { headers: { authorization: VALID, 'transfer-encoding': 'chunked' } },
       {},
       { status: 413 },
     ],
     [
       'with an empty body is answered',
-      { headers: { authorization: valid, 'content-length': '0' } },
+      { headers: { authorization: VALID, 'content-length': '0' } },
       {},
       { to: 'config' },
     ],
     [
       'for a version we do not serve is refused',
-      { headers: { authorization: valid, accept: 'application/vnd.coreos.ignition+json;version=4.0.0' } },
+      { headers: { authorization: VALID, accept: 'application/vnd.coreos.ignition+json;version=4.0.0' } },
       {},
       { status: 400, code: 'SLW_SERVER_VERSION' },
     ],
@@ -184,34 +184,34 @@ describe('a provisioning token', () => {
   });
 });
 
-const type = 'application/vnd.coreos.ignition+json';
+const TYPE = 'application/vnd.coreos.ignition+json';
 
 describe('the spec version a client asks for', () => {
   it.each([
-    ['Ignition 2.14', `${type};version=3.3.0, */*;q=0.1`, '3.3.0'],
-    ['Ignition 2.24', `${type};version=3.5.0, */*;q=0.1`, '3.5.0'],
-    ['Ignition 2.27', `${type};version=3.6.0, */*;q=0.1`, '3.6.0'],
+    ['Ignition 2.14', `${TYPE};version=3.3.0, */*;q=0.1`, '3.3.0'],
+    ['Ignition 2.24', `${TYPE};version=3.5.0, */*;q=0.1`, '3.5.0'],
+    ['Ignition 2.27', `${TYPE};version=3.6.0, */*;q=0.1`, '3.6.0'],
     ['no header', undefined, '2.2.0'],
     ['an empty header', '', '2.2.0'],
     ['curl', '*/*', '2.2.0'],
     ['a browser', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', '2.2.0'],
     [
       'Ignition 0.x',
-      `${type}; version=2.4.0, application/vnd.coreos.ignition+json; version=1; q=0.5, */*; q=0.1`,
+      `${TYPE}; version=2.4.0, application/vnd.coreos.ignition+json; version=1; q=0.5, */*; q=0.1`,
       '2.4.0',
     ],
-    ['the type without a version', type, '2.2.0'],
-    ['a quoted version', `${type};version="3.1.0"`, '3.1.0'],
-    ['another case', `${type.toUpperCase()};Version=3.1.0`, '3.1.0'],
-    ['two, the newer first', `${type};version=3.4.0, ${type};version=3.2.0`, '3.4.0'],
-    ['two, the newer last', `${type};version=3.2.0, ${type};version=3.4.0`, '3.4.0'],
-    ['two, the older preferred', `${type};version=3.4.0;q=0.5, ${type};version=3.2.0;q=0.9`, '3.2.0'],
-    ['one that is not wanted', `${type};version=3.4.0;q=0, ${type};version=3.2.0`, '3.2.0'],
-    ['one of two unknown', `${type};version=9.0.0, ${type};version=3.2.0;q=0.2`, '3.2.0'],
-    ['newer than we know', `${type};version=3.9.0`, '3.6.0'],
-    ['newer than the last of spec 2', `${type};version=2.9.0`, '2.4.0'],
-    ['a patch release', `${type};version=3.4.7`, '3.4.0'],
-    ['a pre-release', `${type};version=3.5.0-experimental`, '3.4.0'],
+    ['the type without a version', TYPE, '2.2.0'],
+    ['a quoted version', `${TYPE};version="3.1.0"`, '3.1.0'],
+    ['another case', `${TYPE.toUpperCase()};Version=3.1.0`, '3.1.0'],
+    ['two, the newer first', `${TYPE};version=3.4.0, ${TYPE};version=3.2.0`, '3.4.0'],
+    ['two, the newer last', `${TYPE};version=3.2.0, ${TYPE};version=3.4.0`, '3.4.0'],
+    ['two, the older preferred', `${TYPE};version=3.4.0;q=0.5, ${TYPE};version=3.2.0;q=0.9`, '3.2.0'],
+    ['one that is not wanted', `${TYPE};version=3.4.0;q=0, ${TYPE};version=3.2.0`, '3.2.0'],
+    ['one of two unknown', `${TYPE};version=9.0.0, ${TYPE};version=3.2.0;q=0.2`, '3.2.0'],
+    ['newer than we know', `${TYPE};version=3.9.0`, '3.6.0'],
+    ['newer than the last of spec 2', `${TYPE};version=2.9.0`, '2.4.0'],
+    ['a patch release', `${TYPE};version=3.4.7`, '3.4.0'],
+    ['a pre-release', `${TYPE};version=3.5.0-experimental`, '3.4.0'],
   ])('%s', (_, header, version) => {
     expect(parseAccept(header)).toEqual({ ok: true, version });
   });
@@ -219,7 +219,7 @@ describe('the spec version a client asks for', () => {
   it.each(['2.1.0', '1.0.0', '4.0.0', '3', 'x', '3.0.0-experimental', ''])(
     'is refused with the versions we serve when it is %j',
     (version) => {
-      expect(parseAccept(`${type};version=${version}, */*;q=0.1`)).toMatchObject({
+      expect(parseAccept(`${TYPE};version=${version}, */*;q=0.1`)).toMatchObject({
         ok: false,
         message: expect.stringMatching(/served are 2\.2\.0, .*, 3\.6\.0$/),
       });
@@ -227,7 +227,7 @@ describe('the spec version a client asks for', () => {
   );
 
   it('reads no more of a hostile header than a client would send', () => {
-    const header = `${'a/b,'.repeat(16)}${type};version=3.5.0`;
+    const header = `${'a/b,'.repeat(16)}${TYPE};version=3.5.0`;
     expect(parseAccept(header)).toEqual({ ok: true, version: '2.2.0' });
   });
 });

@@ -8,7 +8,7 @@ import type { ServerErrorCode } from './errors.ts';
 import type { Inputs } from './source.ts';
 
 /** What of a request counts. */
-export type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
+export type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
 export interface Rules {
   /** Machines without a valid token are answered too. */
@@ -50,7 +50,7 @@ export const comeBack = (code: ServerErrorCode, message: string, seconds: number
   refuse(503, code, message, { 'retry-after': String(seconds) });
 
 /** Everything that can be said about a request without looking at the bytes of an answer. */
-export function decide(asked: Asked, inputs: Pick<Inputs, 'pools' | 'tokens'>, rules: Rules): Decision {
+export function decide(asked: RequestHead, inputs: Pick<Inputs, 'pools' | 'tokens'>, rules: Rules): Decision {
   const route = routeOf(asked.method, asked.url);
   if (route.to === 'nothing' || route.to === 'method') return refuseRoute(route);
   if (hasBody(asked)) return refuse(413, 'SLW_SERVER_REQUEST', 'nothing here takes a body');
@@ -60,15 +60,15 @@ export function decide(asked: Asked, inputs: Pick<Inputs, 'pools' | 'tokens'>, r
 
 const refuseRoute = ({ to }: Route): Refusal =>
   to === 'method'
-    ? refuse(405, 'SLW_SERVER_METHOD', `only ${allowedMethods} are answered`, { allow: allowedMethods })
+    ? refuse(405, 'SLW_SERVER_METHOD', `only ${ALLOWED_METHODS} are answered`, { allow: ALLOWED_METHODS })
     : refuse(404, 'SLW_SERVER_PATH', 'there is /config/<pool> and /healthz');
 
-const hasBody = ({ headers }: Asked): boolean =>
+const hasBody = ({ headers }: RequestHead): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 function decideConfig(
   { pool, form }: Extract<Route, { to: 'config' }>,
-  { headers }: Asked,
+  { headers }: RequestHead,
   { pools, tokens }: Pick<Inputs, 'pools' | 'tokens'>,
   rules: Rules,
 ): Refusal | ConfigRequest {
@@ -80,18 +80,18 @@ function decideConfig(
   return { to: 'config', pool, form, version: version.version, access: verdict === 'valid' ? 'token' : 'anonymous' };
 }
 
-const retrySeconds = 5;
+const RETRY_SECONDS = 5;
 
 /** 404 ends a boot for good: it is said only while we can be sure. */
 const refuseUnknownPool = (pool: string, { behind }: Rules): Refusal =>
   behind
-    ? comeBack('SLW_SERVER_NOT_RENDERED', `MachineConfigPool ${pool} is not known yet`, retrySeconds)
+    ? comeBack('SLW_SERVER_NOT_RENDERED', `MachineConfigPool ${pool} is not known yet`, RETRY_SECONDS)
     : refuse(404, 'SLW_SERVER_POOL', `there is no MachineConfigPool ${pool}`);
 
 /** As is 401: a token that we have not heard of may be newer than what we know. */
 function refuseToken(pool: string, verdict: TokenVerdict, { behind }: Rules): Refusal {
   if (verdict === 'unknown' && behind) {
-    return comeBack('SLW_SERVER_TOKEN', `the tokens of MachineConfigPool ${pool} cannot be checked now`, retrySeconds);
+    return comeBack('SLW_SERVER_TOKEN', `the tokens of MachineConfigPool ${pool} cannot be checked now`, RETRY_SECONDS);
   }
   const found = {
     missing: 'brings none',
@@ -113,14 +113,14 @@ type Route = { to: 'config'; pool: string; form: Form } | { to: 'health' } | { t
 export type Form = 'plain' | 'gzip';
 
 /** The methods that are answered. */
-const allowedMethods = 'GET, HEAD';
+const ALLOWED_METHODS = 'GET, HEAD';
 
-const poolPath = /^\/config\/([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)$/;
+const POOL_PATH = /^\/config\/([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)$/;
 
 /** The path before the method: a wrong path stays wrong with every method. */
 export function routeOf(method: string | undefined, url: string | undefined): Route {
   const [path = '', query = ''] = (url ?? '').split('?', 2);
-  const pool = poolPath.exec(path)?.[1];
+  const pool = POOL_PATH.exec(path)?.[1];
   if (pool === undefined && path !== '/healthz') return { to: 'nothing' };
   if (method !== 'GET' && method !== 'HEAD') return { to: 'method' };
   return pool === undefined ? { to: 'health' } : { to: 'config', pool, form: formOf(query) };
@@ -149,13 +149,13 @@ export function checkToken(
 
 const tokenDigest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-type AskedVersion = { ok: true; version: SpecVersion } | { ok: false; message: string };
+type RequestedVersion = { ok: true; version: SpecVersion } | { ok: false; message: string };
 
-const ignitionType = 'application/vnd.coreos.ignition+json';
+const IGNITION_TYPE = 'application/vnd.coreos.ignition+json';
 /** What clients of before the header existed can read. */
-const oldest: SpecVersion = '2.2.0';
+const OLDEST: SpecVersion = '2.2.0';
 /** A client names one or two; whoever names hundreds is none. */
-const mostRanges = 16;
+const MAX_RANGES = 16;
 
 /**
  * The spec version that a client asks for with its Accept header. Among several the preferred one (q) counts, then the
@@ -163,9 +163,9 @@ const mostRanges = 16;
  * newer than the one asked for: 3.9.0 is answered with 3.6.0. A header that names no Ignition config, and none at all,
  * are the clients of spec 2.2.
  */
-export function parseAccept(header: string | undefined): AskedVersion {
-  const asked = (header ?? '').split(',', mostRanges).flatMap(readRange);
-  if (asked.length === 0) return { ok: true, version: oldest };
+export function parseAccept(header: string | undefined): RequestedVersion {
+  const asked = (header ?? '').split(',', MAX_RANGES).flatMap(readRange);
+  if (asked.length === 0) return { ok: true, version: OLDEST };
   const served = asked
     .flatMap(({ version, quality }) => {
       const found = newestUpTo(version);
@@ -181,15 +181,15 @@ export function parseAccept(header: string | undefined): AskedVersion {
   };
 }
 
-interface AskedRange {
+interface RequestedRange {
   version: string;
   quality: number;
 }
 
-function readRange(text: string): AskedRange[] {
+function readRange(text: string): RequestedRange[] {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
-  if (type.toLowerCase() !== ignitionType) return [];
-  const version = parameterOf(parameters, 'version') ?? oldest;
+  if (type.toLowerCase() !== IGNITION_TYPE) return [];
+  const version = parameterOf(parameters, 'version') ?? OLDEST;
   const quality = Number(parameterOf(parameters, 'q') ?? 1);
   return quality > 0 ? [{ version, quality }] : [];
 }

@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { truncate } from '@slipway/base/text';
 import type { Log } from '@slipway/kube';
-import type { Gate } from './admission-queue.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
 import { comeBack, type ConfigRequest, decide, type Decision, type Refusal, refuse } from './decide.ts';
 import type { ServerMetrics } from './metrics.ts';
-import type { AnswerBook } from './prepared-answers.ts';
+import type { PreparedAnswers } from './prepared-answers.ts';
 import type { Inputs } from './source.ts';
 
 export interface SendLimits {
@@ -21,8 +21,8 @@ interface HandlerOptions {
   inputs(): Pick<Inputs, 'pools' | 'tokens'>;
   isBehind(): boolean;
   allowAnonymous: boolean;
-  book: AnswerBook;
-  gate: Gate;
+  book: PreparedAnswers;
+  gate: AdmissionQueue;
   limits: SendLimits;
   metrics: ServerMetrics;
   log: Log;

@@ -1,6 +1,6 @@
 import type { Metrics } from '@slipway/kube';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import type { Gate } from './admission-queue.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
 
 /** One request, when it is over. */
 export interface Fetch {
@@ -20,7 +20,7 @@ export interface ServerMetrics {
   forget(pool: string): void;
   handshakeFailed(): void;
   dropped(): void;
-  observe(gate: Gate, connections: () => number): void;
+  observe(gate: AdmissionQueue, connections: () => number): void;
 }
 
 /** What can be seen of the server, in the registry of its process. */

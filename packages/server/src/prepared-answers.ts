@@ -13,19 +13,19 @@ import type { ServerMetrics } from './metrics.ts';
 import type { Inputs, Source } from './source.ts';
 
 /** The bytes of one spec version in both forms, or why the config cannot be said in it. */
-type Answer = ({ ok: true } & Readonly<Record<Form, Buffer>>) | { ok: false; message: string };
+type PreparedAnswer = ({ ok: true } & Readonly<Record<Form, Buffer>>) | { ok: false; message: string };
 
 /** Everything a pool's new machines may ask for, of one rendered config. */
 export interface PoolAnswers {
   readonly rendered: string;
   /** The version's bytes; those of versions that hardly anybody asks for are made at the first ask. */
-  answerIn(version: SpecVersion): Promise<Answer>;
+  answerIn(version: SpecVersion): Promise<PreparedAnswer>;
   /** How many bytes are held. */
   size(): number;
 }
 
 /** The prepared answers of every pool. They follow the inputs; what is there is served until the new is complete. */
-export interface AnswerBook {
+export interface PreparedAnswers {
   find(pool: string): PoolAnswers | undefined;
   /** Takes the inputs in; whatever they change is prepared, one pool after the other. */
   update(inputs: Inputs): void;
@@ -34,7 +34,7 @@ export interface AnswerBook {
   stop(): void;
 }
 
-interface Page {
+interface PreparedPool {
   /** What the answers were made of. */
   of: string;
   answers: PoolAnswers;
@@ -49,8 +49,8 @@ interface Failure {
 
 const retryBackoff: Backoff = { firstMs: 1000, maxMs: 30_000 };
 
-export function createAnswerBook(source: Source, metrics: ServerMetrics, log: Log): AnswerBook {
-  const pages = new Map<string, Page>();
+export function createAnswerBook(source: Source, metrics: ServerMetrics, log: Log): PreparedAnswers {
+  const pages = new Map<string, PreparedPool>();
   const failures = new Map<string, Failure>();
   let inputs: Inputs | undefined;
   let nodeDigest = '';
@@ -152,7 +152,7 @@ const digestOf = ({ kubeconfig, caBundle }: JoiningNode): string =>
   createHash('sha256').update(`${kubeconfig}\0${caBundle}`).digest('hex');
 
 /** What the clients in use ask for: no header, Ignition 2.14, 2.15 to 2.19, 2.20 to 2.25, and later ones. */
-const usual: readonly SpecVersion[] = ['3.5.0', '3.3.0', '3.4.0', '3.6.0', '2.2.0'];
+const COMMON_VERSIONS: readonly SpecVersion[] = ['3.5.0', '3.3.0', '3.4.0', '3.6.0', '2.2.0'];
 
 const pack = promisify(gzip);
 
@@ -167,10 +167,10 @@ export async function prepareAnswers(rendered: MachineConfig, node: JoiningNode)
       `MachineConfig ${name} cannot be given to a machine together with the files it needs to join: ${problem.path}: ${problem.message}. Change the MachineConfig that sets it`,
     );
   }
-  const answers = new Map<SpecVersion, Promise<Answer>>();
+  const answers = new Map<SpecVersion, Promise<PreparedAnswer>>();
   let held = 0;
 
-  function prepare(from: AnyConfig, version: SpecVersion): Promise<Answer> {
+  function prepare(from: AnyConfig, version: SpecVersion): Promise<PreparedAnswer> {
     const answer = prepareAnswer(from, version, name);
     answers.set(version, answer);
     return answer.then((made) => {
@@ -180,7 +180,7 @@ export async function prepareAnswers(rendered: MachineConfig, node: JoiningNode)
   }
 
   // One after the other, with room for requests between them.
-  for (const version of usual) await prepare(config, version);
+  for (const version of COMMON_VERSIONS) await prepare(config, version);
   const base = await answers.get('3.5.0');
 
   return {
@@ -191,13 +191,13 @@ export async function prepareAnswers(rendered: MachineConfig, node: JoiningNode)
 }
 
 /** The config out of its bytes: it is seldom asked for again, and need not be held twice. */
-function configIn(base: Answer | undefined): AnyConfig {
+function configIn(base: PreparedAnswer | undefined): AnyConfig {
   const parsed = base?.ok === true ? parse(base.plain) : undefined;
   if (parsed === undefined || parsed.config === null) throw new Error('the prepared config of 3.5.0 cannot be read');
   return parsed.config;
 }
 
-async function prepareAnswer(from: AnyConfig, version: SpecVersion, name: string): Promise<Answer> {
+async function prepareAnswer(from: AnyConfig, version: SpecVersion, name: string): Promise<PreparedAnswer> {
   const { config, report } = translate(from, version);
   if (config === null) {
     const fields = report.filter(({ kind }) => kind === 'error').map(({ path, message }) => `${path}: ${message}`);

@@ -1,5 +1,5 @@
 import type { Health, Log, Metrics } from '@slipway/kube';
-import { createGate, type GateLimits } from './admission-queue.ts';
+import { createGate, type AdmissionLimits } from './admission-queue.ts';
 import { ServerError } from './errors.ts';
 import { createHandler, type SendLimits } from './handler.ts';
 import { type Address, createListener, type ListenLimits } from './listener.ts';
@@ -9,7 +9,7 @@ import type { ServingCertificate, Source } from './source.ts';
 
 export interface ServerLimits {
   listen: ListenLimits;
-  gate: GateLimits;
+  gate: AdmissionLimits;
   send: SendLimits;
 }
 

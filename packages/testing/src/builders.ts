@@ -5,7 +5,7 @@ import {
   type Node,
   nodeAnnotations,
   poolLabel,
-  roleLabel,
+  ROLE_LABEL,
 } from '@slipway/api';
 
 export type MachineConfigSpec = NonNullable<MachineConfig['spec']>;
@@ -57,7 +57,7 @@ export const machineConfig = (
   spec?: MachineConfig['spec'],
   annotations: Record<string, string> = {},
 ): MachineConfig => ({
-  metadata: { name, labels: { [roleLabel]: role }, annotations },
+  metadata: { name, labels: { [ROLE_LABEL]: role }, annotations },
   ...(spec !== undefined && { spec }),
 });
 
@@ -75,7 +75,7 @@ export const machineConfigPool = (
 ): MachineConfigPool => ({
   metadata: { name, annotations },
   spec: {
-    machineConfigSelector: { matchLabels: { [roleLabel]: name } },
+    machineConfigSelector: { matchLabels: { [ROLE_LABEL]: name } },
     nodeSelector: { matchLabels: { [nodeRole(name)]: '' } },
     ...spec,
   },
@@ -84,7 +84,7 @@ export const machineConfigPool = (
 /** A pool that builds on the configuration of the workers. */
 export const customPool = (name: string, spec: Partial<MachineConfigPool['spec']> = {}): MachineConfigPool =>
   machineConfigPool(name, {
-    machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', name] }] },
+    machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', name] }] },
     ...spec,
   });
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defaultNamespace, namespaces } from '@slipway/api';
+import { DEFAULT_NAMESPACE, namespaces } from '@slipway/api';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import {
   borrowControlPlane,
@@ -26,8 +26,8 @@ declare module 'vitest' {
 
 /** Who our controllers are: a ServiceAccount that our admission policies let through, here with all rights. */
 export const operator = {
-  user: `system:serviceaccount:${defaultNamespace}:machine-config-controller`,
-  groups: [`system:serviceaccounts:${defaultNamespace}`, 'system:masters'],
+  user: `system:serviceaccount:${DEFAULT_NAMESPACE}:machine-config-controller`,
+  groups: [`system:serviceaccounts:${DEFAULT_NAMESPACE}`, 'system:masters'],
   name: 'operator',
 };
 

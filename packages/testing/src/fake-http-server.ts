@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Identity } from './certificates.ts';
 
-export interface SeenRequest {
+export interface RecordedRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
@@ -21,10 +21,10 @@ export interface SeenRequest {
   readonly concurrent: number;
 }
 
-export type Answer = (request: SeenRequest, response: ServerResponse) => unknown;
+export type RequestHandler = (request: RecordedRequest, response: ServerResponse) => unknown;
 
 /** Answers instead of the server, or not at all, and returns true; false where it does not apply. */
-export type Fault = (request: SeenRequest, response: ServerResponse) => boolean | Promise<boolean>;
+export type Fault = (request: RecordedRequest, response: ServerResponse) => boolean | Promise<boolean>;
 
 export interface FakeServer extends AsyncDisposable {
   /** Without a slash at the end. */
@@ -32,10 +32,10 @@ export interface FakeServer extends AsyncDisposable {
   readonly port: number;
   /** 127.0.0.1:PORT */
   readonly host: string;
-  readonly requests: readonly SeenRequest[];
+  readonly requests: readonly RecordedRequest[];
   readonly openSockets: number;
   /** What is answered at a path from now on. */
-  serve(path: string, answer: Answer | string | Uint8Array): void;
+  serve(path: string, answer: RequestHandler | string | Uint8Array): void;
   /** Tried before each answer, in the order in which they were added. Call what is returned to end it. */
   fail(fault: Fault): () => void;
   /** Connections end, and from now on they are refused. */
@@ -44,15 +44,15 @@ export interface FakeServer extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-const notFound: Answer = (_, response) => response.writeHead(404).end();
+const notFound: RequestHandler = (_, response) => response.writeHead(404).end();
 
 /** `answer` is for every path that `serve` does not name. */
 export async function startFakeServer(
-  answer: Answer = notFound,
+  answer: RequestHandler = notFound,
   { tls }: { tls?: Identity } = {},
 ): Promise<FakeServer> {
-  const requests: SeenRequest[] = [];
-  const answers = new Map<string, Answer>();
+  const requests: RecordedRequest[] = [];
+  const answers = new Map<string, RequestHandler>();
   const faults = new Set<Fault>();
   const sockets = new Set<Socket>();
   let underWay = 0;
@@ -113,7 +113,7 @@ export async function startFakeServer(
   };
 }
 
-function describeRequest(request: IncomingMessage, body: string, concurrent: number): SeenRequest {
+function describeRequest(request: IncomingMessage, body: string, concurrent: number): RecordedRequest {
   const { method = '', url = '/', headers } = request;
   const { pathname, searchParams } = new URL(url, 'http://fake');
   return {
@@ -143,7 +143,7 @@ export const always = (pattern: RegExp, misbehave: Misbehaviour): Fault =>
   firstTimes(Number.POSITIVE_INFINITY, pattern, misbehave);
 
 /** An answer of its own, or none. */
-export type Misbehaviour = (response: ServerResponse, request: SeenRequest) => unknown;
+export type Misbehaviour = (response: ServerResponse, request: RecordedRequest) => unknown;
 
 export function respondJson(response: ServerResponse, status: number, body: unknown, headers: object = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));

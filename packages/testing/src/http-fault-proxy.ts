@@ -22,7 +22,7 @@ export interface ProxiedRequest {
 }
 
 /** What the server has answered. */
-export interface GoodAnswer {
+export interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -35,7 +35,7 @@ export type HttpFault =
   /** Passed on; of the answer, if it is JSON, this is told instead. */
   | { kind: 'change'; change: (body: unknown) => unknown }
   /** Passed on; whoever spoils the answer writes one of its own, or none, and returns true. */
-  | { kind: 'spoil'; spoil: (good: GoodAnswer, response: ServerResponse) => boolean }
+  | { kind: 'spoil'; spoil: (good: UpstreamResponse, response: ServerResponse) => boolean }
   /** Never answered, and not passed on. */
   | { kind: 'hang' }
   /** The connection ends, before the server hears of it or after it has done it. */
@@ -111,7 +111,7 @@ export async function startHttpFaultProxy(target: { url: string; ca?: string }):
 async function meet(
   fault: HttpFault | undefined,
   response: ServerResponse,
-  passOn: () => Promise<GoodAnswer>,
+  passOn: () => Promise<UpstreamResponse>,
 ): Promise<void> {
   switch (fault?.kind) {
     case undefined:
@@ -145,7 +145,7 @@ async function passOn(
   { url: target, ca }: { url: string; ca?: string },
   request: IncomingMessage,
   bytes: Buffer,
-): Promise<GoodAnswer> {
+): Promise<UpstreamResponse> {
   const { method, headers } = request;
   const url = new URL(request.url ?? '/', target);
   const options = { method, headers, agent: false as const };
@@ -154,7 +154,7 @@ async function passOn(
   return { status: answer.statusCode ?? 502, headers: answer.headers, body: await buffer(answer) };
 }
 
-function tell(response: ServerResponse, { status, headers, body }: GoodAnswer): void {
+function tell(response: ServerResponse, { status, headers, body }: UpstreamResponse): void {
   const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...kept } = headers;
   response.writeHead(status, { ...kept, ...(body.length > 0 ? { 'content-length': body.length } : {}) }).end(body);
 }

@@ -25,12 +25,12 @@ export async function reportReady(
   name: string,
   { isReady = true, nodeInfo = {} }: { isReady?: boolean; nodeInfo?: object } = {},
 ): Promise<void> {
-  const body = { status: { conditions: [readyCondition(isReady)], nodeInfo: { ...usualNodeInfo, ...nodeInfo } } };
+  const body = { status: { conditions: [readyCondition(isReady)], nodeInfo: { ...DEFAULT_NODE_INFO, ...nodeInfo } } };
   await client.patch(nodes, { name }, { type: 'strategic', body }, {}, { subresource: 'status' });
 }
 
 /** The API asks for all of them. */
-const usualNodeInfo = {
+const DEFAULT_NODE_INFO = {
   architecture: 'amd64',
   bootID: '',
   containerRuntimeVersion: '',

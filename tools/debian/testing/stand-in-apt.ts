@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export const contents = 'the program\n';
-const sum = createHash('sha256').update(contents).digest('hex');
+export const CONTENTS = 'the program\n';
+const sum = createHash('sha256').update(CONTENTS).digest('hex');
 
 // Stand for apt and dpkg, which a unit test may not ask: they answer as those do, and note what they were asked. The
 // machine's own lists know nothing unless LISTS is set; an update fills the private ones.
@@ -34,6 +34,6 @@ export async function standInApt(directory: string): Promise<NodeJS.ProcessEnv> 
     APT_LOG: join(directory, 'apt.log'),
     LISTS: 'yes',
     VERSION: '2%3a2.38.1-1',
-    BYTES: contents,
+    BYTES: CONTENTS,
   };
 }

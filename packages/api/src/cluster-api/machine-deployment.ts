@@ -2,7 +2,7 @@ import { ageColumn, type Kind, type ObjectOf, resourceOf, type Column, replicasS
 import { choice, flag, int32, intOrString, object, optional, text, timestamp } from '../schema.ts';
 import { labelSelector } from '../shared-fields.ts';
 import {
-  clusterApiGroup,
+  CLUSTER_API_GROUP,
   deletePolicies,
   machineNamingStrategy,
   machineStatusFields,
@@ -68,7 +68,7 @@ const columns: Column[] = [
 ];
 
 export const machineDeploymentKind: Kind<MachineDeployment> = {
-  group: clusterApiGroup,
+  group: CLUSTER_API_GROUP,
   kind: 'MachineDeployment',
   plural: 'machinedeployments',
   shortNames: ['md'],

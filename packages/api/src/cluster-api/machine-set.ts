@@ -2,7 +2,7 @@ import { ageColumn, type Kind, type ObjectOf, resourceOf, type Column, replicasS
 import { choice, int32, object, optional, text } from '../schema.ts';
 import { labelSelector } from '../shared-fields.ts';
 import {
-  clusterApiGroup,
+  CLUSTER_API_GROUP,
   deletePolicies,
   machineNamingStrategy,
   machineStatusFields,
@@ -44,7 +44,7 @@ const columns: Column[] = [
 ];
 
 export const clusterApiMachineSetKind: Kind<ClusterApiMachineSet> = {
-  group: clusterApiGroup,
+  group: CLUSTER_API_GROUP,
   kind: 'MachineSet',
   plural: 'machinesets',
   shortNames: ['ms'],

@@ -1,8 +1,8 @@
 // What MachineSets and MachineDeployments of Cluster API share.
 import { atomicList, choice, int32, int64, listMap, object, optional, stringMap, text, timestamp } from '../schema.ts';
-import { conditions, objectReference, qualifiedNamePattern } from '../shared-fields.ts';
+import { conditions, objectReference, QUALIFIED_NAME_PATTERN } from '../shared-fields.ts';
 
-export const clusterApiGroup = 'cluster.x-k8s.io';
+export const CLUSTER_API_GROUP = 'cluster.x-k8s.io';
 
 const bootstrap = object('Where the machine gets its first-boot configuration from. One of the two.', {
   configRef: optional(objectReference('A template of a bootstrap provider.')),
@@ -10,7 +10,7 @@ const bootstrap = object('Where the machine gets its first-boot configuration fr
 });
 
 const readinessGate = object(undefined, {
-  conditionType: text('Type of the condition.', { minLength: 1, maxLength: 316, pattern: qualifiedNamePattern }),
+  conditionType: text('Type of the condition.', { minLength: 1, maxLength: 316, pattern: QUALIFIED_NAME_PATTERN }),
   polarity: optional(choice(['Positive', 'Negative'], 'Whether the condition is good when True, or when False.')),
 });
 

@@ -1,6 +1,6 @@
 import { conditionColumn, type Kind, type ObjectOf, resourceOf, type Column } from '../kind.ts';
 import { atomicList, freeForm, nullable, object, optional, text } from '../schema.ts';
-import { clusterStatusConditions, configGroup } from './group.ts';
+import { clusterStatusConditions, CONFIG_GROUP } from './group.ts';
 
 const schema = object('What an operator says about itself, so that one place shows the state of the cluster.', {
   spec: object('Empty: an operator is configured elsewhere.', {}),
@@ -49,7 +49,7 @@ const columns: Column[] = [
 ];
 
 export const clusterOperatorKind: Kind<ClusterOperator> = {
-  group: configGroup,
+  group: CONFIG_GROUP,
   kind: 'ClusterOperator',
   plural: 'clusteroperators',
   shortNames: ['co'],

@@ -13,7 +13,7 @@ import {
   timestamp,
 } from '../schema.ts';
 import { conditions } from '../shared-fields.ts';
-import { clusterStatusConditions, configGroup } from './group.ts';
+import { clusterStatusConditions, CONFIG_GROUP } from './group.ts';
 
 const architecture = optional(choice(['Multi', ''], 'Multi for a release that holds every architecture, else empty.'));
 
@@ -197,7 +197,7 @@ const columns: Column[] = [
 ];
 
 export const clusterVersionKind: Kind<ClusterVersion> = {
-  group: configGroup,
+  group: CONFIG_GROUP,
   kind: 'ClusterVersion',
   plural: 'clusterversions',
   namespaced: false,

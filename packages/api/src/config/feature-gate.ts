@@ -1,7 +1,7 @@
 import { type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { atomicList, choice, listMap, nullable, object, optional, type Rule, staysOnceSet, text } from '../schema.ts';
 import { conditions } from '../shared-fields.ts';
-import { configGroup } from './group.ts';
+import { CONFIG_GROUP } from './group.ts';
 
 const gateName = (description?: string) => text(description, { pattern: '^([A-Za-z0-9-]+\\.)*[A-Za-z0-9-]+\\.?$' });
 
@@ -69,7 +69,7 @@ const schema = object(
 export type FeatureGate = ObjectOf<typeof schema>;
 
 export const featureGateKind: Kind<FeatureGate> = {
-  group: configGroup,
+  group: CONFIG_GROUP,
   kind: 'FeatureGate',
   plural: 'featuregates',
   namespaced: false,

@@ -1,7 +1,7 @@
 // What the kinds of config.openshift.io share.
 import { listMap, object, optional, text, timestamp } from '../schema.ts';
 
-export const configGroup = 'config.openshift.io';
+export const CONFIG_GROUP = 'config.openshift.io';
 
 /** Findings in the form that ClusterOperator and ClusterVersion use: reason and message may be left out. */
 export const clusterStatusConditions = (description: string) =>

@@ -1,6 +1,6 @@
 import { type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { choice, object, optional, text } from '../schema.ts';
-import { configGroup } from './group.ts';
+import { CONFIG_GROUP } from './group.ts';
 import { platformType } from './platform-fields.ts';
 import { platformSpec } from './platform-spec.ts';
 import { platformStatus } from './platform-status.ts';
@@ -51,7 +51,7 @@ const schema = object('What the cluster runs on. Its name is cluster.', {
 export type Infrastructure = ObjectOf<typeof schema>;
 
 export const infrastructureKind: Kind<Infrastructure> = {
-  group: configGroup,
+  group: CONFIG_GROUP,
   kind: 'Infrastructure',
   plural: 'infrastructures',
   namespaced: false,

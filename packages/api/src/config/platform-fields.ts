@@ -48,9 +48,9 @@ export const machineNetworks = atomicList('The networks that machines have addre
   ],
 });
 
-const differentFamilies =
+const DIFFERENT_FAMILIES =
   'size(self) != 2 || !isIP(self[0]) || !isIP(self[1]) || ip(self[0]).family() != ip(self[1]).family()';
-const onePerFamily = 'at most one IPv4 and one IPv6 address';
+const ONE_PER_FAMILY = 'at most one IPv4 and one IPv6 address';
 
 const virtualAddressDescriptions = {
   apiServerInternalIPs: 'Addresses by which machines reach the API server: one, or one of each IP family.',
@@ -62,12 +62,12 @@ type VirtualAddresses = keyof typeof virtualAddressDescriptions;
 export const wantedAddresses = (of: VirtualAddresses) =>
   atomicList(virtualAddressDescriptions[of], ipAddress, {
     maxItems: 2,
-    rules: [{ rule: differentFamilies, message: `${of}: ${onePerFamily}` }],
+    rules: [{ rule: DIFFERENT_FAMILIES, message: `${of}: ${ONE_PER_FAMILY}` }],
   });
 
 // Old clusters may hold two of one family in status: only a change is judged.
 const observed = (of: VirtualAddresses) => {
-  const rules: Rule[] = [{ rule: `self == oldSelf || (${differentFamilies})`, message: `${of}: ${onePerFamily}` }];
+  const rules: Rule[] = [{ rule: `self == oldSelf || (${DIFFERENT_FAMILIES})`, message: `${of}: ${ONE_PER_FAMILY}` }];
   return { maxItems: 2, rules };
 };
 
@@ -130,11 +130,11 @@ export const cloudLoadBalancerConfig = object(
   },
 );
 
-const serviceEndpoints = 'Addresses to use for services of the cloud instead of its own.';
+const SERVICE_ENDPOINTS = 'Addresses to use for services of the cloud instead of its own.';
 
 export const awsServiceEndpoints = optional(
   atomicList(
-    serviceEndpoints,
+    SERVICE_ENDPOINTS,
     object(undefined, {
       name: optional(text('Name of the service.', { pattern: '^[a-z0-9-]+$' })),
       url: optional(text('Its address, with https.', { pattern: '^https://' })),
@@ -160,7 +160,7 @@ const ibmServices = [
 
 export const ibmCloudServiceEndpoints = optional(
   listMap(
-    serviceEndpoints,
+    SERVICE_ENDPOINTS,
     object(undefined, {
       name: choice(ibmServices, 'Name of the service.'),
       url: text('Its address.', {
@@ -174,7 +174,7 @@ export const ibmCloudServiceEndpoints = optional(
 
 export const powerVsServiceEndpoints = optional(
   listMap(
-    serviceEndpoints,
+    SERVICE_ENDPOINTS,
     object(undefined, {
       name: choice([...ibmServices, 'Power'], 'Name of the service.'),
       url: text('Its address, with https.', { format: 'uri', pattern: '^https://' }),

@@ -13,7 +13,7 @@ import {
   text,
   timestamp,
 } from '../schema.ts';
-import { labelSelector, qualifiedNamePattern, taint } from '../shared-fields.ts';
+import { labelSelector, QUALIFIED_NAME_PATTERN, taint } from '../shared-fields.ts';
 
 const ownerReference = object(
   undefined,
@@ -42,7 +42,7 @@ const lifecycleHooks = (description: string) =>
   listMap(
     description,
     object(undefined, {
-      name: text('What the hook is for.', { minLength: 3, maxLength: 256, pattern: qualifiedNamePattern }),
+      name: text('What the hook is for.', { minLength: 3, maxLength: 256, pattern: QUALIFIED_NAME_PATTERN }),
       owner: text('Who removes the hook when it is done.', { minLength: 3, maxLength: 512 }),
     }),
     ['name'],

@@ -1,7 +1,7 @@
 import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { atomicList, choice, immutable, int64, object, optional, text, timestamp } from '../schema.ts';
 import { subdomain } from '../shared-fields.ts';
-import { machineConfigurationGroup } from './names.ts';
+import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 
 const spec = object('Whose boot images they are.', {
   machineResourceReference: object(
@@ -43,7 +43,7 @@ const schema = object(
 export type BootImageHistory = ObjectOf<typeof schema>;
 
 export const bootImageHistoryKind: Kind<BootImageHistory> = {
-  group: machineConfigurationGroup,
+  group: MACHINE_CONFIGURATION_GROUP,
   kind: 'BootImageHistory',
   plural: 'bootimagehistories',
   shortNames: ['bih'],

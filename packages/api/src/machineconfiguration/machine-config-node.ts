@@ -2,7 +2,7 @@ import { ageColumn, conditionColumn, type Kind, type ObjectOf, resourceOf, type 
 import { nameIn } from '../object-meta.ts';
 import { int32, int64, type IntegerOptions, listMap, matching, object, optional, type Rule, text } from '../schema.ts';
 import { conditions, imageByDigest, subdomain } from '../shared-fields.ts';
-import { machineConfigurationGroup } from './names.ts';
+import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 
 const neverDecreases = (field: string): Pick<IntegerOptions, 'minimum' | 'rules'> => ({
   minimum: 1,
@@ -167,7 +167,7 @@ const columns: Column[] = [
 ];
 
 export const machineConfigNodeKind: Kind<MachineConfigNode> = {
-  group: machineConfigurationGroup,
+  group: MACHINE_CONFIGURATION_GROUP,
   kind: 'MachineConfigNode',
   plural: 'machineconfignodes',
   shortNames: ['mcn'],

@@ -2,28 +2,28 @@ import type { Identity } from '../identity.ts';
 import type { PolicyDefinition } from '../policy.ts';
 import { machineConfigPools } from './machine-config-pool.ts';
 import { machineConfigs } from './machine-config.ts';
-import { builtInLabel, inUseLabel, poolLabel, renderedPrefix, roleLabel } from './names.ts';
+import { builtInLabel, inUseLabel, poolLabel, RENDERED_PREFIX, ROLE_LABEL } from './names.ts';
 
 const labelled = (object: 'object' | 'oldObject', label: string): string =>
   `('${label}' in ${object}.metadata.?labels.orValue({}))`;
-const isRendered = `request.name.startsWith('${renderedPrefix}')`;
-const isDeletion = "(request.operation == 'DELETE')";
+const isRendered = `request.name.startsWith('${RENDERED_PREFIX}')`;
+const IS_DELETION = "(request.operation == 'DELETE')";
 
 /** Machines run rendered configs as they are: what nobody rendered, nobody could explain. */
 export const renderedConfigPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'rendered-machine-config-guards',
-  description: `MachineConfigs named ${renderedPrefix}… are made by the render controller alone, and those in use cannot be deleted.`,
+  description: `MachineConfigs named ${RENDERED_PREFIX}… are made by the render controller alone, and those in use cannot be deleted.`,
   resource: machineConfigs,
   operations: ['CREATE', 'UPDATE', 'DELETE'],
   covers: 'spec and labels',
   exempt,
   validations: [
     {
-      expression: `${isDeletion} || !(object.metadata.name.startsWith('${renderedPrefix}') || ${labelled('object', poolLabel)})`,
-      message: `a MachineConfig named ${renderedPrefix}…, or with the label ${poolLabel}, is made by the render controller alone: write a MachineConfig of another name, with the role of the pool as its label, and it is merged into the next one`,
+      expression: `${IS_DELETION} || !(object.metadata.name.startsWith('${RENDERED_PREFIX}') || ${labelled('object', poolLabel)})`,
+      message: `a MachineConfig named ${RENDERED_PREFIX}…, or with the label ${poolLabel}, is made by the render controller alone: write a MachineConfig of another name, with the role of the pool as its label, and it is merged into the next one`,
     },
     {
-      expression: `!${isDeletion} || !${isRendered} || !${labelled('oldObject', inUseLabel)}`,
+      expression: `!${IS_DELETION} || !${isRendered} || !${labelled('oldObject', inUseLabel)}`,
       message:
         'a pool, a node or a MachineSet refers to this rendered MachineConfig: it is collected when none does any more',
       messageExpression:
@@ -43,7 +43,7 @@ export const builtInConfigPolicy = (exempt: readonly Identity[]): PolicyDefiniti
   exempt,
   validations: [
     {
-      expression: `${isDeletion} || !${labelled('object', builtInLabel)}`,
+      expression: `${IS_DELETION} || !${labelled('object', builtInLabel)}`,
       message: `the label ${builtInLabel} marks the operator's own MachineConfigs, which users neither make nor change: write a MachineConfig of your own without it, and it is merged over them`,
     },
     {
@@ -53,14 +53,14 @@ export const builtInConfigPolicy = (exempt: readonly Identity[]): PolicyDefiniti
   ],
 });
 
-const standardPools = "['master', 'worker', 'arbiter']";
+const STANDARD_POOLS = "['master', 'worker', 'arbiter']";
 
 // The form `In [worker, <own role>]` is what the documentation of the platform shows; the other two are accepted there
 // as well and are in use: a pool that shares the configuration of a standard role, and one that excludes other roles.
 const selectsWorker = [
-  `object.?spec.machineConfigSelector.matchLabels[?'${roleLabel}'].orValue('') in ${standardPools}`,
-  `object.?spec.machineConfigSelector.matchExpressions.orValue([]).exists(e, e.key == '${roleLabel}' && e.operator == 'In' && 'worker' in e.?values.orValue([]))`,
-  `object.?spec.machineConfigSelector.matchExpressions.orValue([]).exists(e, e.key == '${roleLabel}' && e.operator == 'NotIn' && !('worker' in e.?values.orValue([])))`,
+  `object.?spec.machineConfigSelector.matchLabels[?'${ROLE_LABEL}'].orValue('') in ${STANDARD_POOLS}`,
+  `object.?spec.machineConfigSelector.matchExpressions.orValue([]).exists(e, e.key == '${ROLE_LABEL}' && e.operator == 'In' && 'worker' in e.?values.orValue([]))`,
+  `object.?spec.machineConfigSelector.matchExpressions.orValue([]).exists(e, e.key == '${ROLE_LABEL}' && e.operator == 'NotIn' && !('worker' in e.?values.orValue([])))`,
 ].join(' || ');
 
 /** A pool of one's own builds on what workers need: without it, its machines would lose their kubelet. */
@@ -72,9 +72,9 @@ export const customPoolPolicy = (exempt: readonly Identity[]): PolicyDefinition 
   exempt,
   validations: [
     {
-      expression: `object.metadata.name in ${standardPools} || ${selectsWorker}`,
-      message: `a custom pool must select the MachineConfigs of the role worker as well as its own: in spec.machineConfigSelector.matchExpressions, set key ${roleLabel}, operator In, values worker and the role of the pool`,
-      messageExpression: `'pool ' + object.metadata.name + ' must select the MachineConfigs of the role worker as well as its own: in spec.machineConfigSelector.matchExpressions, set key ${roleLabel}, operator In, values worker and ' + object.metadata.name`,
+      expression: `object.metadata.name in ${STANDARD_POOLS} || ${selectsWorker}`,
+      message: `a custom pool must select the MachineConfigs of the role worker as well as its own: in spec.machineConfigSelector.matchExpressions, set key ${ROLE_LABEL}, operator In, values worker and the role of the pool`,
+      messageExpression: `'pool ' + object.metadata.name + ' must select the MachineConfigs of the role worker as well as its own: in spec.machineConfigSelector.matchExpressions, set key ${ROLE_LABEL}, operator In, values worker and ' + object.metadata.name`,
     },
   ],
 });

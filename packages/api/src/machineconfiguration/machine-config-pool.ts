@@ -15,9 +15,9 @@ import {
   timestamp,
 } from '../schema.ts';
 import { labelSelector, objectReference, objectReferenceFields, subdomain } from '../shared-fields.ts';
-import { machineConfigurationGroup } from './names.ts';
+import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 
-const hostLabel = '([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9\\-]{0,61}[a-zA-Z0-9])';
+const HOST_LABEL = '([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9\\-]{0,61}[a-zA-Z0-9])';
 
 const renderedConfig = (description: string) =>
   object(
@@ -120,7 +120,7 @@ const spec = object('What the pool wants of its machines.', {
         name: text('Name of the PinnedImageSet.', {
           minLength: 1,
           maxLength: 253,
-          pattern: `^${hostLabel}(\\.${hostLabel})*$`,
+          pattern: `^${HOST_LABEL}(\\.${HOST_LABEL})*$`,
         }),
       }),
       ['name'],
@@ -196,7 +196,7 @@ const columns: Column[] = [
 ];
 
 export const machineConfigPoolKind: Kind<MachineConfigPool> = {
-  group: machineConfigurationGroup,
+  group: MACHINE_CONFIGURATION_GROUP,
   kind: 'MachineConfigPool',
   plural: 'machineconfigpools',
   shortNames: ['mcp'],

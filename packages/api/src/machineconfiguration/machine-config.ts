@@ -1,6 +1,6 @@
 import { ageColumn, type Kind, type ObjectOf, resourceOf, type Column } from '../kind.ts';
 import { atomicList, flag, freeForm, nullable, object, optional, text } from '../schema.ts';
-import { machineConfigurationGroup } from './names.ts';
+import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 
 const schema = object(
   'A piece of configuration for machines: files, units, users, kernel arguments or the OS image. A pool merges the pieces it selects, in the order of their names, into one rendered MachineConfig that its machines run.',
@@ -63,7 +63,7 @@ const columns: Column[] = [
 ];
 
 export const machineConfigKind: Kind<MachineConfig> = {
-  group: machineConfigurationGroup,
+  group: MACHINE_CONFIGURATION_GROUP,
   kind: 'MachineConfig',
   plural: 'machineconfigs',
   shortNames: ['mc'],

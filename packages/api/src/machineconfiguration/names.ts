@@ -1,19 +1,19 @@
-export const machineConfigurationGroup = 'machineconfiguration.openshift.io';
+export const MACHINE_CONFIGURATION_GROUP = 'machineconfiguration.openshift.io';
 
 /** The label by which MachineConfigs and PinnedImageSets say which pools they are for. */
-export const roleLabel = 'machineconfiguration.openshift.io/role';
+export const ROLE_LABEL = 'machineconfiguration.openshift.io/role';
 
-const known = <N extends string>(name: N) => `${machineConfigurationGroup}/${name}` as const;
+const known = <N extends string>(name: N) => `${MACHINE_CONFIGURATION_GROUP}/${name}` as const;
 const ours = <N extends string>(name: N) => `slipway.dev/${name}` as const;
 
 /** The name of an object that there is one of: MachineConfiguration, OSImageStream, Infrastructure, FeatureGate. */
-export const singletonName = 'cluster';
+export const SINGLETON_NAME = 'cluster';
 
 /** The ConfigMap, in our namespace, that names the OS images of the release. */
-export const osImagesConfigMap = 'machine-config-osimageurl';
+export const OS_IMAGES_CONFIG_MAP = 'machine-config-osimageurl';
 
 /** The ConfigMap, in our namespace, with the boot images of the release. */
-export const bootImagesConfigMap = 'coreos-bootimages';
+export const BOOT_IMAGES_CONFIG_MAP = 'coreos-bootimages';
 
 /** Annotations of a Node, as users know them. */
 export const nodeAnnotations = {
@@ -42,7 +42,7 @@ export const daemonAnnotations: readonly string[] = [
 export const ourPrefixes = [known(''), ours('')] as const;
 
 /** In place of the name of a pool or of a rendered config that is not known yet. */
-export const notYetSet = 'not-yet-set';
+export const NOT_YET_SET = 'not-yet-set';
 
 /** On every MachineConfig that a controller made: the version of that controller. */
 export const generatedByAnnotation = known('generated-by-controller-version');
@@ -146,4 +146,4 @@ export const pinSummaryAnnotation = ours('pinned-images-status');
 export const maxPullingAnnotation = ours('pinned-images-max-pulling');
 
 /** The prefix that only rendered MachineConfigs have. */
-export const renderedPrefix = 'rendered-';
+export const RENDERED_PREFIX = 'rendered-';

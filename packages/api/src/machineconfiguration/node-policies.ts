@@ -6,9 +6,9 @@ import { celList, inGroup, type PolicyDefinition } from '../policy.ts';
 import { machineConfigNodes } from './machine-config-node.ts';
 import { daemonAnnotations, ourPrefixes } from './names.ts';
 
-const nodeUser = 'system:node:';
+const NODE_USER = 'system:node:';
 const isDaemon = (daemon: string): string => `request.userInfo.username == '${daemon}'`;
-const isKubelet = `${inGroup('system:nodes')} || request.userInfo.username.startsWith('${nodeUser}')`;
+const isKubelet = `${inGroup('system:nodes')} || request.userInfo.username.startsWith('${NODE_USER}')`;
 
 /**
  * The node that the request comes from: of a kubelet it is in the name of the user, of a daemon in the token of its pod.
@@ -16,7 +16,7 @@ const isKubelet = `${inGroup('system:nodes')} || request.userInfo.username.start
  */
 const callerOf = (daemon: string): { name: string; expression: string } => ({
   name: 'caller',
-  expression: `${isDaemon(daemon)} ? request.userInfo.?extra[?'authentication.kubernetes.io/node-name'][?0].orValue('') : (request.userInfo.username.startsWith('${nodeUser}') ? request.userInfo.username.substring(${nodeUser.length}) : '')`,
+  expression: `${isDaemon(daemon)} ? request.userInfo.?extra[?'authentication.kubernetes.io/node-name'][?0].orValue('') : (request.userInfo.username.startsWith('${NODE_USER}') ? request.userInfo.username.substring(${NODE_USER.length}) : '')`,
 });
 
 const shortNames = daemonAnnotations.map((name) => name.slice(name.indexOf('/') + 1)).join(', ');

@@ -2,7 +2,7 @@ import { ageColumn, type Kind, type KindVersion, type ObjectOf, resourceOf } fro
 import { singleton } from '../object-meta.ts';
 import { listMap, object, optional, type Rule, staysOnceSet } from '../schema.ts';
 import { imageByDigest, subdomain } from '../shared-fields.ts';
-import { machineConfigurationGroup } from './names.ts';
+import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 
 const streamName = (description: string) => subdomain(description, { minLength: 1 });
 
@@ -37,7 +37,7 @@ const status = object(
   },
 );
 
-const description =
+const DESCRIPTION =
   'The OS images that machines of this cluster can run, as named streams, and which stream is the default. There is one such object, named cluster.';
 
 const rules: Rule<object>[] = [
@@ -51,13 +51,13 @@ const rules: Rule<object>[] = [
 ];
 
 const schema = object(
-  description,
+  DESCRIPTION,
   { spec: object('Which stream is the default.', { defaultStream }), status: optional(status) },
   { rules },
 );
 
 const alphaSchema = object(
-  description,
+  DESCRIPTION,
   {
     spec: object(
       'Which stream is the default. Left empty, the controller decides.',
@@ -89,7 +89,7 @@ const version = (name: string, schema: KindVersion['schema']): KindVersion => ({
 });
 
 export const osImageStreamKind: Kind<OSImageStream> = {
-  group: machineConfigurationGroup,
+  group: MACHINE_CONFIGURATION_GROUP,
   kind: 'OSImageStream',
   plural: 'osimagestreams',
   shortNames: ['osis'],

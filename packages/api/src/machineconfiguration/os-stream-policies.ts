@@ -3,7 +3,7 @@
 import type { Identity } from '../identity.ts';
 import { celList, type PolicyDefinition } from '../policy.ts';
 import { machineConfigPools } from './machine-config-pool.ts';
-import { osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation, singletonName } from './names.ts';
+import { osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation, SINGLETON_NAME } from './names.ts';
 import { osImageStreams } from './os-image-stream.ts';
 import { knownStreams, type KnownStream } from './stream-names.ts';
 
@@ -36,10 +36,10 @@ const aboutTheStreamOfAPool = {
     expression:
       "object.?spec.osImageStream.hasValue() && (request.operation == 'CREATE' || object.?spec.osImageStream != oldObject.?spec.osImageStream)",
   },
-  param: { resource: osImageStreams, name: singletonName },
+  param: { resource: osImageStreams, name: SINGLETON_NAME },
 } as const;
 
-const listStreams = 'kubectl get osimagestream cluster -o yaml lists them';
+const LIST_STREAMS = 'kubectl get osimagestream cluster -o yaml lists them';
 
 /** A pool that asks for what is not there would wait for ever. */
 export const poolStreamExistsPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
@@ -53,7 +53,7 @@ export const poolStreamExistsPolicy = (exempt: readonly Identity[]): PolicyDefin
     {
       expression: `size(variables.available) == 0 || ${isAvailable('variables.to')}`,
       // Told where the names of all streams are more than a message holds.
-      message: `spec.osImageStream.name must be one of the OS image streams that this cluster has: ${listStreams}`,
+      message: `spec.osImageStream.name must be one of the OS image streams that this cluster has: ${LIST_STREAMS}`,
       messageExpression: `'pool ' + object.metadata.name + ' asks in spec.osImageStream for the stream ' + variables.to + ', which this cluster does not have: set one of ' + variables.available.join(', ') + ', or leave the field out and the pool stays on the stream it is on'`,
     },
   ],
@@ -92,7 +92,7 @@ const order: Variable[] = [
 const wayOut = (stream: string): string =>
   `make a new pool with spec.osImageStream.name ${stream} for new machines, and move the work there`;
 
-const wherePoolIs =
+const WHERE_POOL_IS =
   "'pool ' + object.metadata.name + ' is on the OS image stream ' + variables.from + ' and cannot go to ' + variables.to";
 const stayOr = `'leave spec.osImageStream at ' + variables.from + ' or out, or ${wayOut("' + variables.to + '")}'`;
 
@@ -108,12 +108,12 @@ export const poolStreamForwardPolicy = (exempt: readonly Identity[]): PolicyDefi
     {
       expression: '!variables.isInFamily || variables.majors[variables.to] > variables.majors[variables.from]',
       message: `machines cannot go back to an older major version of their OS: ${wayOut('the older stream')}`,
-      messageExpression: `${wherePoolIs} + ': machines cannot go back to an older major version of their OS. Either ' + ${stayOr}`,
+      messageExpression: `${WHERE_POOL_IS} + ': machines cannot go back to an older major version of their OS. Either ' + ${stayOr}`,
     },
     {
       expression: '!variables.isKnownStep || variables.isInFamily',
       message: `machines cannot change to the OS of another family: ${wayOut('the other stream')}`,
-      messageExpression: `${wherePoolIs} + ': machines cannot change from the family ' + variables.families[variables.from] + ' to ' + variables.families[variables.to] + '. Either ' + ${stayOr}`,
+      messageExpression: `${WHERE_POOL_IS} + ': machines cannot change from the family ' + variables.families[variables.from] + ' to ' + variables.families[variables.to] + '. Either ' + ${stayOr}`,
     },
   ],
 });

@@ -1,7 +1,7 @@
 import { ageColumn, type Kind, type KindVersion, type ObjectOf, resourceOf } from '../kind.ts';
 import { listMap, object } from '../schema.ts';
 import { imageByDigest } from '../shared-fields.ts';
-import { machineConfigurationGroup } from './names.ts';
+import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 
 const schema = object(
   'Container images that machines pull ahead of need and keep, whatever garbage collection does. The label machineconfiguration.openshift.io/role says for which pools.',
@@ -36,7 +36,7 @@ const version = (name: string): KindVersion => ({
 });
 
 export const pinnedImageSetKind: Kind<PinnedImageSet> = {
-  group: machineConfigurationGroup,
+  group: MACHINE_CONFIGURATION_GROUP,
   kind: 'PinnedImageSet',
   plural: 'pinnedimagesets',
   shortNames: ['pis'],

@@ -1,10 +1,10 @@
 import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
 import { atomicList, choice, flag, integer, nullable, object, optional, text, timestamp } from '../schema.ts';
 import { conditions, objectReference, secretReference, taint } from '../shared-fields.ts';
-import { metal3Group } from './data-image.ts';
+import { METAL3_GROUP } from './data-image.ts';
 import { hardware, raid, rootDeviceHints } from './host-hardware.ts';
 
-const wholeMacAddress = '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$';
+const WHOLE_MAC_ADDRESS = '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$';
 
 const bootMode = (description: string) => choice(['UEFI', 'UEFISecureBoot', 'legacy'], description);
 
@@ -31,7 +31,7 @@ const image = (description: string) =>
 
 const networkInterface = object(undefined, {
   name: optional(text('Name of the interface.', { pattern: '^[a-zA-Z0-9._-]+$' })),
-  macAddress: optional(text('MAC address of the interface.', { pattern: wholeMacAddress })),
+  macAddress: optional(text('MAC address of the interface.', { pattern: WHOLE_MAC_ADDRESS })),
   hostNetworkAttachment: optional(
     object('The HostNetworkAttachment that says how the switch port is set up.', {
       name: optional(text('Name of the object.', { maxLength: 253 })),
@@ -40,7 +40,7 @@ const networkInterface = object(undefined, {
   ),
   switchPort: optional(
     object('The switch port the interface is plugged into.', {
-      switchID: text('MAC address of the switch.', { pattern: wholeMacAddress }),
+      switchID: text('MAC address of the switch.', { pattern: WHOLE_MAC_ADDRESS }),
       portID: text('Name of the port.'),
     }),
   ),
@@ -165,7 +165,7 @@ const schema = object(
 export type BareMetalHost = ObjectOf<typeof schema>;
 
 export const bareMetalHostKind: Kind<BareMetalHost> = {
-  group: metal3Group,
+  group: METAL3_GROUP,
   kind: 'BareMetalHost',
   plural: 'baremetalhosts',
   shortNames: ['bmh', 'bmhost'],

@@ -3,12 +3,12 @@ import type { Identity } from '../identity.ts';
 import type { PolicyDefinition } from '../policy.ts';
 import { bareMetalHosts } from './bare-metal-host.ts';
 import { bmcDrivers } from './bmc-drivers.ts';
-import { dataImages, driveMemoryAnnotation } from './data-image.ts';
+import { dataImages, DRIVE_MEMORY_ANNOTATION } from './data-image.ts';
 
-const LONGEST_URL = 2048;
-const example = 'such as https://isos.example.com/worker-0.iso';
+const MAX_URL_CHARS = 2048;
+const EXAMPLE = 'such as https://isos.example.com/worker-0.iso';
 
-const named = "'DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ', spec.url: '";
+const NAMED = "'DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ', spec.url: '";
 
 /**
  * What Ironic would refuse is refused at the door, before a host is switched off for it. Whether the BMC of the host can take
@@ -23,14 +23,14 @@ export const dataImagePolicy = (exempt: readonly Identity[]): PolicyDefinition =
   variables: [{ name: 'url', expression: "object.?spec.url.orValue('')" }],
   validations: [
     {
-      expression: `size(variables.url) <= ${LONGEST_URL}`,
-      message: `spec.url of a DataImage: expected at most ${LONGEST_URL} characters`,
-      messageExpression: `${named} + 'expected at most ${LONGEST_URL} characters, found ' + string(size(variables.url))`,
+      expression: `size(variables.url) <= ${MAX_URL_CHARS}`,
+      message: `spec.url of a DataImage: expected at most ${MAX_URL_CHARS} characters`,
+      messageExpression: `${NAMED} + 'expected at most ${MAX_URL_CHARS} characters, found ' + string(size(variables.url))`,
     },
     {
-      expression: `size(variables.url) > ${LONGEST_URL} || variables.url.matches('^https?://')`,
-      message: `spec.url of a DataImage: expected an http or https address, for Ironic fetches from no other, ${example}`,
-      messageExpression: `${named} + 'expected an http or https address, for Ironic fetches from no other, ${example}'`,
+      expression: `size(variables.url) > ${MAX_URL_CHARS} || variables.url.matches('^https?://')`,
+      message: `spec.url of a DataImage: expected an http or https address, for Ironic fetches from no other, ${EXAMPLE}`,
+      messageExpression: `${NAMED} + 'expected an http or https address, for Ironic fetches from no other, ${EXAMPLE}'`,
     },
     {
       // Not shown: it has the password in it.
@@ -40,8 +40,8 @@ export const dataImagePolicy = (exempt: readonly Identity[]): PolicyDefinition =
     },
     {
       expression: `!variables.url.matches('^https?://') || variables.url.matches('^https?://[^/?#@]*@') || (isURL(variables.url) && url(variables.url).getHostname() != '' && variables.url.matches('^[!-~]+$'))`,
-      message: `spec.url of a DataImage: expected a whole URL with a host, and everything outside of ASCII percent-encoded, ${example}`,
-      messageExpression: `${named} + 'expected a whole URL with a host, and everything outside of ASCII percent-encoded, ${example}'`,
+      message: `spec.url of a DataImage: expected a whole URL with a host, and everything outside of ASCII percent-encoded, ${EXAMPLE}`,
+      messageExpression: `${NAMED} + 'expected a whole URL with a host, and everything outside of ASCII percent-encoded, ${EXAMPLE}'`,
     },
   ],
 });
@@ -83,12 +83,12 @@ export const dataImageHostPolicy = (exempt: readonly Identity[]): PolicyDefiniti
   ],
 });
 
-const of = (object: 'object' | 'oldObject'): string => `${object}.metadata.?annotations[?'${driveMemoryAnnotation}']`;
+const of = (object: 'object' | 'oldObject'): string => `${object}.metadata.?annotations[?'${DRIVE_MEMORY_ANNOTATION}']`;
 
 /** Who could rewrite it could have an ISO forgotten in a drive, or a medium of somebody else ejected. */
 export const dataImageMemoryPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'data-image-memory',
-  description: `The annotation ${driveMemoryAnnotation} of a DataImage is written by the controllers alone.`,
+  description: `The annotation ${DRIVE_MEMORY_ANNOTATION} of a DataImage is written by the controllers alone.`,
   resource: dataImages,
   operations: ['CREATE', 'UPDATE'],
   covers: 'everything',
@@ -96,8 +96,8 @@ export const dataImageMemoryPolicy = (exempt: readonly Identity[]): PolicyDefini
   validations: [
     {
       expression: `${of('object')} == (request.operation == 'CREATE' ? optional.none() : ${of('oldObject')})`,
-      message: `the annotation ${driveMemoryAnnotation} of a DataImage is written by the controllers alone`,
-      messageExpression: `'of DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ' the annotation ${driveMemoryAnnotation} is written by the controllers alone, which remember by it what is in the drive: leave it ' + (request.operation == 'CREATE' ? 'out of a new DataImage' : 'as it is')`,
+      message: `the annotation ${DRIVE_MEMORY_ANNOTATION} of a DataImage is written by the controllers alone`,
+      messageExpression: `'of DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ' the annotation ${DRIVE_MEMORY_ANNOTATION} is written by the controllers alone, which remember by it what is in the drive: leave it ' + (request.operation == 'CREATE' ? 'out of a new DataImage' : 'as it is')`,
     },
   ],
 });

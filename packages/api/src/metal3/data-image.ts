@@ -2,10 +2,10 @@ import { ageColumn, conditionColumn, type Kind, type ObjectOf, resourceOf } from
 import { flag, integer, object, optional, text, timestamp } from '../schema.ts';
 import { conditions } from '../shared-fields.ts';
 
-export const metal3Group = 'metal3.io';
+export const METAL3_GROUP = 'metal3.io';
 
 /** What the controller is in the middle of with the drive of a host: of a DataImage. */
-export const driveMemoryAnnotation = 'slipway.dev/data-image';
+export const DRIVE_MEMORY_ANNOTATION = 'slipway.dev/data-image';
 
 const schema = object(
   'A non-bootable ISO in the virtual drive of a bare-metal host. It has the name and namespace of its BareMetalHost, goes in at the next power-on and comes out at the next one after it is deleted.',
@@ -43,7 +43,7 @@ const schema = object(
 export type DataImage = ObjectOf<typeof schema>;
 
 export const dataImageKind: Kind<DataImage> = {
-  group: metal3Group,
+  group: METAL3_GROUP,
   kind: 'DataImage',
   plural: 'dataimages',
   shortNames: ['dimg'],

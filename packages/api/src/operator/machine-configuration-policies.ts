@@ -2,7 +2,7 @@ import { infrastructures } from '../config/infrastructure.ts';
 import type { PlatformType } from '../config/platform-fields.ts';
 import type { Identity } from '../identity.ts';
 import { celList, type PolicyDefinition } from '../policy.ts';
-import { singletonName } from '../machineconfiguration/names.ts';
+import { SINGLETON_NAME } from '../machineconfiguration/names.ts';
 import { machineConfigurations } from './machine-configuration.ts';
 
 /** Settings under another name would be believed in and have no effect. */
@@ -14,8 +14,8 @@ export const machineConfigurationPolicy = (exempt: readonly Identity[]): PolicyD
   exempt,
   validations: [
     {
-      expression: `object.metadata.name == '${singletonName}'`,
-      message: `there is one MachineConfiguration in a cluster: its name must be '${singletonName}'`,
+      expression: `object.metadata.name == '${SINGLETON_NAME}'`,
+      message: `there is one MachineConfiguration in a cluster: its name must be '${SINGLETON_NAME}'`,
     },
   ],
 });
@@ -71,5 +71,5 @@ export const bootImagePlatformPolicy = (exempt: readonly Identity[]): PolicyDefi
       messageExpression: `'spec.managedBootImages of MachineConfiguration ' + object.metadata.name + ' opts in to managed boot images, which do nothing on the platform of this cluster, ' + variables.platform + ' (status.platformStatus.type of Infrastructure cluster). They are for ${supported}. Leave the field out, or set selection.mode None'`,
     },
   ],
-  param: { resource: infrastructures, name: singletonName },
+  param: { resource: infrastructures, name: SINGLETON_NAME },
 });

@@ -58,7 +58,7 @@ const status = object('What is in force.', {
 });
 
 // Recording the oldest boot image automatically is honest only where every MachineSet of the Machine API is managed.
-const machineSets = "m.resource == 'machinesets' && m.apiGroup == 'machine.openshift.io'";
+const MACHINE_SETS = "m.resource == 'machinesets' && m.apiGroup == 'machine.openshift.io'";
 
 const automaticNeeds = (condition: string, message: string): Rule => ({
   rule: `self.?status.bootImageSkewEnforcementStatus.mode.orValue('') != 'Automatic' || (${condition})`,
@@ -79,11 +79,11 @@ const schema = object(
         'spec.managedBootImages.machineManagers must not be empty',
       ),
       automaticNeeds(
-        `!self.?spec.managedBootImages.machineManagers.hasValue() || !self.spec.managedBootImages.machineManagers.exists(m, ${machineSets}) || self.spec.managedBootImages.machineManagers.exists(m, ${machineSets} && m.selection.mode == 'All')`,
+        `!self.?spec.managedBootImages.machineManagers.hasValue() || !self.spec.managedBootImages.machineManagers.exists(m, ${MACHINE_SETS}) || self.spec.managedBootImages.machineManagers.exists(m, ${MACHINE_SETS} && m.selection.mode == 'All')`,
         'the entry for machinesets of machine.openshift.io must have selection mode All',
       ),
       automaticNeeds(
-        `!self.?status.managedBootImagesStatus.machineManagers.hasValue() || self.status.managedBootImagesStatus.machineManagers.exists(m, ${machineSets} && m.selection.mode == 'All')`,
+        `!self.?status.managedBootImagesStatus.machineManagers.hasValue() || self.status.managedBootImagesStatus.machineManagers.exists(m, ${MACHINE_SETS} && m.selection.mode == 'All')`,
         'status.managedBootImagesStatus must manage all machinesets of machine.openshift.io',
       ),
     ],

@@ -37,16 +37,16 @@ const actionTypes = ['Reboot', 'Drain', 'Reload', 'Restart', 'DaemonReload', 'No
 /** What a policy can ask for. */
 export type DisruptionAction = (typeof actionTypes)[number];
 
-const explanation =
+const EXPLANATION =
   'What to do: None, Drain (move the pods away), Reload or Restart a unit, DaemonReload (let systemd read its units again) or Reboot.';
 
 /** What users may ask for. */
-const wantedAction = choice(actionTypes, explanation);
+const wantedAction = choice(actionTypes, EXPLANATION);
 
 /** What may be in force: also what is built in. */
 const actionInForce = choice(
   [...actionTypes, 'Special'],
-  `${explanation} Special is built in: what happens depends on the change.`,
+  `${EXPLANATION} Special is built in: what happens depends on the change.`,
 );
 
 const unit = (description: string) =>

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, randomBytes, type X509Certificate } from 'node:crypto';
 import * as x509 from './x509.ts';
 import {
-  backdatedMs,
+  BACKDATED_MS,
   certificatesIn,
   exportKey,
   generateKeys,
@@ -185,4 +185,4 @@ export function nextAuthority(kept: KeptAuthority, now: number, policy: Lifetime
  * somebody else) is replaced at the age of this policy, and always with as much life left as this policy promises.
  */
 export const refreshAt = ({ from, to }: Validity, { validity, refresh }: Lifetime): number =>
-  Math.min(from + backdatedMs + refresh, to - (validity - refresh));
+  Math.min(from + BACKDATED_MS + refresh, to - (validity - refresh));

@@ -5,9 +5,9 @@ import { isIssuedBy, issueServing, names, readServing, servingData } from './ser
 import { greetingOf, startTlsServer, type TlsServer } from '@slipway/testing/tls-greeting';
 import * as x509 from './x509.ts';
 
-const hour = 3_600_000;
-const year = 365 * 24 * hour;
-const host = 'api-int.example.com';
+const HOUR = 3_600_000;
+const YEAR = 365 * 24 * HOUR;
+const HOST = 'api-int.example.com';
 const now = new Date();
 
 let servers: TlsServer[] = [];
@@ -16,8 +16,8 @@ afterEach(async () => {
   servers = [];
 });
 
-async function serverOf(authority: Authority, hosts = [host, '127.0.0.1', 'fd00::5']): Promise<TlsServer> {
-  const server = await startTlsServer(servingData(await issueServing(authority, hosts, now, year)));
+async function serverOf(authority: Authority, hosts = [HOST, '127.0.0.1', 'fd00::5']): Promise<TlsServer> {
+  const server = await startTlsServer(servingData(await issueServing(authority, hosts, now, YEAR)));
   servers.push(server);
   return server;
 }
@@ -30,9 +30,9 @@ describe('a machine whose stub', () => {
     return authority;
   };
   beforeAll(async () => {
-    first = await makeAuthority(now, 10 * year);
-    second = await rotateAuthority(first, now, 10 * year);
-    third = await rotateAuthority(second, now, 10 * year);
+    first = await makeAuthority(now, 10 * YEAR);
+    second = await rotateAuthority(first, now, 10 * YEAR);
+    third = await rotateAuthority(second, now, 10 * YEAR);
   });
 
   it.each([
@@ -43,19 +43,19 @@ describe('a machine whose stub', () => {
     ['is the newest believes the newest server', 2, 2],
   ])('%s, by its CA alone', async (_, stub, serving) => {
     const { port } = await serverOf(at(serving));
-    expect(await greetingOf(port, at(stub).certificate, host)).toBe('hello');
+    expect(await greetingOf(port, at(stub).certificate, HOST)).toBe('hello');
     expect(await greetingOf(port, at(stub).certificate, '127.0.0.1')).toBe('hello');
   });
 
   it('has the whole bundle believes a server that was not yet renewed', async () => {
     const { port } = await serverOf(at(0));
-    expect(await greetingOf(port, authorityData(at(1))['ca-bundle.crt'], host)).toBe('hello');
-    expect(await greetingOf(port, at(1).certificate, host)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+    expect(await greetingOf(port, authorityData(at(1))['ca-bundle.crt'], HOST)).toBe('hello');
+    expect(await greetingOf(port, at(1).certificate, HOST)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
   });
 
   it('is from before a CA that was lost does not believe the new one', async () => {
-    const { port } = await serverOf(await makeAuthority(now, 10 * year));
-    expect(await greetingOf(port, at(0).certificate, host)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+    const { port } = await serverOf(await makeAuthority(now, 10 * YEAR));
+    expect(await greetingOf(port, at(0).certificate, HOST)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
   });
 
   it('names another host does not believe the server', async () => {
@@ -66,25 +66,25 @@ describe('a machine whose stub', () => {
 
 describe('a rotation', () => {
   it('forgets CAs that have expired, and their signatures', async () => {
-    const first = await makeAuthority(now, hour);
-    const second = await rotateAuthority(first, now, 10 * hour);
-    const third = await rotateAuthority(second, new Date(now.getTime() + 2 * hour), 10 * hour);
+    const first = await makeAuthority(now, HOUR);
+    const second = await rotateAuthority(first, now, 10 * HOUR);
+    const third = await rotateAuthority(second, new Date(now.getTime() + 2 * HOUR), 10 * HOUR);
     expect(third.older).toEqual([second.certificate]);
     expect(third.crossSigned).toHaveLength(1);
   });
 
   it('to shorter lives keeps its promise to machines under a CA with a long one', async () => {
-    const first = await makeAuthority(now, 10 * year);
-    const second = await rotateAuthority(first, now, hour);
-    const third = await rotateAuthority(second, now, hour);
+    const first = await makeAuthority(now, 10 * YEAR);
+    const second = await rotateAuthority(first, now, HOUR);
+    const third = await rotateAuthority(second, now, HOUR);
     const ends = third.crossSigned.map((pem) => new x509.X509Certificate(pem).notAfter.getTime());
     const promised = new x509.X509Certificate(first.certificate).notAfter.getTime();
     expect(ends).toEqual([promised, promised]);
   });
 
   it('keeps no key but the new one', async () => {
-    const first = await makeAuthority(now, year);
-    const second = await rotateAuthority(first, now, year);
+    const first = await makeAuthority(now, YEAR);
+    const second = await rotateAuthority(first, now, YEAR);
     expect(JSON.stringify(authorityData(second)).match(/PRIVATE KEY-----/g)).toHaveLength(2);
     expect(second.key).not.toBe(first.key);
   });
@@ -93,11 +93,11 @@ describe('a rotation', () => {
     const foreign = await foreignAuthority();
     const read = readAuthority({ 'tls.crt': foreign.certificate, 'tls.key': foreign.key });
     if (!read.ok) throw new Error(read.problem);
-    const { port } = await serverOf(await rotateAuthority(read.authority, now, year));
-    expect(await greetingOf(port, foreign.certificate, host)).toBe('hello');
+    const { port } = await serverOf(await rotateAuthority(read.authority, now, YEAR));
+    expect(await greetingOf(port, foreign.certificate, HOST)).toBe('hello');
 
     // Go compares names byte for byte.
-    const leaf = new x509.X509Certificate((await issueServing(read.authority, [host], now, year)).leaf);
+    const leaf = new x509.X509Certificate((await issueServing(read.authority, [HOST], now, YEAR)).leaf);
     const issuer = new x509.X509Certificate(foreign.certificate);
     expect(Buffer.from(leaf.issuerName.toArrayBuffer())).toEqual(Buffer.from(issuer.subjectName.toArrayBuffer()));
     expect(leaf.getExtension(x509.AuthorityKeyIdentifierExtension)?.keyId).toBe('0102030405');
@@ -114,7 +114,7 @@ async function foreignAuthority(): Promise<{ certificate: string; key: string }>
   };
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: new x509.Name([{ OU: [{ utf8String: 'openshift' }] }, { CN: [{ printableString: 'root-ca' }] }]),
-    notAfter: new Date(now.getTime() + year),
+    notAfter: new Date(now.getTime() + YEAR),
     signingAlgorithm: algorithm,
     keys,
     extensions: [
@@ -130,12 +130,12 @@ async function foreignAuthority(): Promise<{ certificate: string; key: string }>
 
 describe('what a Secret says of a CA', () => {
   it('is read as it was written', async () => {
-    const authority = await rotateAuthority(await makeAuthority(now, year), now, year);
+    const authority = await rotateAuthority(await makeAuthority(now, YEAR), now, YEAR);
     expect(readAuthority(authorityData(authority))).toEqual({ ok: true, authority });
   });
 
   it('is enough with certificate and key: the bundle can be made from them', async () => {
-    const authority = await makeAuthority(now, year);
+    const authority = await makeAuthority(now, YEAR);
     const { 'tls.crt': certificate, 'tls.key': key } = authorityData(authority);
     expect(readAuthority({ 'tls.crt': certificate, 'tls.key': key, 'ca-bundle.crt': 'lost' })).toEqual({
       ok: true,
@@ -144,8 +144,8 @@ describe('what a Secret says of a CA', () => {
   });
 
   it('loses signatures that lead nowhere', async () => {
-    const authority = await rotateAuthority(await makeAuthority(now, year), now, year);
-    const stranger = await rotateAuthority(await makeAuthority(now, year), now, year);
+    const authority = await rotateAuthority(await makeAuthority(now, YEAR), now, YEAR);
+    const stranger = await rotateAuthority(await makeAuthority(now, YEAR), now, YEAR);
     const read = readAuthority({
       ...authorityData(authority),
       'cross-signed.crt': [...stranger.crossSigned, ...authority.crossSigned].join(''),
@@ -163,34 +163,34 @@ describe('what a Secret says of a CA', () => {
     ['no key', { 'tls.key': '' }, 'tls.key'],
     ['a damaged key', { 'tls.key': '-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n' }, 'tls.key'],
   ])('is no CA with %s, and the problem names the field', async (_, damage, field) => {
-    const data = { ...authorityData(await makeAuthority(now, year)), ...damage };
+    const data = { ...authorityData(await makeAuthority(now, YEAR)), ...damage };
     expect(readAuthority(data)).toMatchObject({ ok: false, field });
   });
 
   it('is no CA with the key of another one, nor with the certificate of a server', async () => {
-    const [one, other] = [await makeAuthority(now, year), await makeAuthority(now, year)];
+    const [one, other] = [await makeAuthority(now, YEAR), await makeAuthority(now, YEAR)];
     expect(readAuthority({ ...authorityData(one), 'tls.key': other.key })).toMatchObject({ field: 'tls.key' });
-    const { leaf, key } = await issueServing(one, [host], now, year);
+    const { leaf, key } = await issueServing(one, [HOST], now, YEAR);
     expect(readAuthority({ 'tls.crt': leaf, 'tls.key': key })).toMatchObject({ field: 'tls.crt' });
   });
 });
 
 describe('a serving certificate', () => {
   it('is read as it was written, and knows its hosts and its CA', async () => {
-    const authority = await rotateAuthority(await makeAuthority(now, year), now, year);
-    const serving = await issueServing(authority, [host, '10.0.0.1', 'fd00::5'], now, year);
+    const authority = await rotateAuthority(await makeAuthority(now, YEAR), now, YEAR);
+    const serving = await issueServing(authority, [HOST, '10.0.0.1', 'fd00::5'], now, YEAR);
     expect(readServing(servingData(serving))).toEqual({ ok: true, serving });
     expect(isIssuedBy(serving, authority)).toBe(true);
-    expect(isIssuedBy(serving, await makeAuthority(now, year))).toBe(false);
-    expect(names(serving, ['fd00::5', host, '10.0.0.1'])).toBe(true);
-    expect(names(serving, [host, '10.0.0.1'])).toBe(false);
-    expect(names(serving, [host, '10.0.0.2', 'fd00::5'])).toBe(false);
+    expect(isIssuedBy(serving, await makeAuthority(now, YEAR))).toBe(false);
+    expect(names(serving, ['fd00::5', HOST, '10.0.0.1'])).toBe(true);
+    expect(names(serving, [HOST, '10.0.0.1'])).toBe(false);
+    expect(names(serving, [HOST, '10.0.0.2', 'fd00::5'])).toBe(false);
     expect(names(serving, ['other.example.com', '10.0.0.1', 'fd00::5'])).toBe(false);
   });
 
   it('is unusable with the key of another one', async () => {
-    const authority = await makeAuthority(now, year);
-    const data = servingData(await issueServing(authority, [host], now, year));
+    const authority = await makeAuthority(now, YEAR);
+    const data = servingData(await issueServing(authority, [HOST], now, YEAR));
     expect(readServing({ ...data, 'tls.key': authority.key })).toMatchObject({ ok: false, field: 'tls.key' });
     expect(readServing({ ...data, 'tls.crt': 'x' })).toMatchObject({ ok: false, field: 'tls.crt' });
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type KeptServing, nextServing, type ServingStep } from './serving-certificate.ts';
-import { backdatedMs } from './signature.ts';
+import { BACKDATED_MS } from './signature.ts';
 
-const now = 1_000_000_000_000;
+const NOW = 1_000_000_000_000;
 const policy = { validity: 1000, refresh: 600 };
 
 const usable = (age: number, but: Partial<Record<string, boolean>> = {}): KeptServing => ({
   state: 'usable',
-  validity: { from: now - age - backdatedMs, to: now - age + 1000 },
+  validity: { from: NOW - age - BACKDATED_MS, to: NOW - age + 1000 },
   issuedByAuthority: true,
   namesHosts: true,
   hasIntermediates: true,
@@ -17,7 +17,7 @@ const usable = (age: number, but: Partial<Record<string, boolean>> = {}): KeptSe
 const table: [string, KeptServing, ServingStep][] = [
   ['none', { state: 'absent' }, { do: 'issue', why: 'absent' }],
   ['one that cannot be used', { state: 'unusable' }, { do: 'issue', why: 'unusable' }],
-  ['a fresh one', usable(0), { do: 'keep', until: now + 600 }],
+  ['a fresh one', usable(0), { do: 'keep', until: NOW + 600 }],
   ['one at its refresh', usable(600), { do: 'issue', why: 'age' }],
   ['one by the CA before', usable(0, { issuedByAuthority: false }), { do: 'issue', why: 'authority' }],
   ['one for other hosts', usable(0, { namesHosts: false }), { do: 'issue', why: 'hosts' }],
@@ -31,6 +31,6 @@ const table: [string, KeptServing, ServingStep][] = [
 
 describe('nextServing', () => {
   it.each(table)('of %s', (_, kept, step) => {
-    expect(nextServing(kept, now, policy)).toEqual(step);
+    expect(nextServing(kept, NOW, policy)).toEqual(step);
   });
 });

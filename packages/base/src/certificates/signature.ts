@@ -8,7 +8,7 @@ const ours = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
  * Clocks of machines at their first boot are often behind: what is signed now is valid from an hour ago. Ages are
  * therefore never counted from `notBefore` alone.
  */
-export const backdatedMs = 3_600_000;
+export const BACKDATED_MS = 3_600_000;
 
 /** Milliseconds since 1970, both ends included. */
 export interface Validity {
@@ -16,7 +16,7 @@ export interface Validity {
   to: number;
 }
 
-export const validFor = (now: number, ms: number): Validity => ({ from: now - backdatedMs, to: now + ms });
+export const validFor = (now: number, ms: number): Validity => ({ from: now - BACKDATED_MS, to: now + ms });
 
 export interface Issuer {
   /** PEM of the certificate that names it. */
@@ -97,13 +97,13 @@ export async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }).export({ type: 'pkcs8', format: 'pem' });
 }
 
-const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 /** Far more than ever overlap; what is longer was not written by us. */
-const most = 32;
+const MAX_CERTIFICATES = 32;
 
 /** The certificates of a PEM text, in their order. Blocks that are no certificate are counted, not returned. */
 export function certificatesIn(pem: string): { certificates: X509Certificate[]; unreadable: number } {
-  const blocks = pem.match(block)?.slice(0, most) ?? [];
+  const blocks = pem.match(BLOCK)?.slice(0, MAX_CERTIFICATES) ?? [];
   const certificates = blocks.flatMap((each) => read(each) ?? []);
   return { certificates, unreadable: blocks.length - certificates.length };
 }

@@ -41,7 +41,7 @@ export function trustAuthorities(pems: readonly string[]): SecureContext {
   return lastTrust.context;
 }
 
-const certificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 export interface Certificates {
   readonly found: number;
@@ -51,7 +51,7 @@ export interface Certificates {
 
 /** TLS passes over what it cannot read, and the mistake would show as a host that is not trusted. */
 export function inspectCertificates(pem: string): Certificates {
-  const found = pem.match(certificate) ?? [];
+  const found = pem.match(CERTIFICATE) ?? [];
   const unreadable = found.findIndex((each) => !isCertificate(each));
   return { found: found.length, firstUnreadable: unreadable === -1 ? null : unreadable + 1 };
 }

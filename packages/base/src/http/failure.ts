@@ -41,9 +41,9 @@ const kindByCode: ReadonlyMap<string, FailureKind> = new Map<string, FailureKind
   ['UND_ERR_HEADERS_OVERFLOW', 'large-headers'],
 ]);
 
-const untrusted =
+const UNTRUSTED =
   /^(CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
-const noTls = /^(ERR_SSL_|EPROTO$)/;
+const NO_TLS = /^(ERR_SSL_|EPROTO$)/;
 
 export function classifyFailure(error: unknown): Failure {
   const code = systemCode(error);
@@ -51,8 +51,8 @@ export function classifyFailure(error: unknown): Failure {
 }
 
 function kindByPattern(error: unknown, code: string): FailureKind {
-  if (untrusted.test(code)) return 'untrusted';
-  if (noTls.test(code)) return 'tls';
+  if (UNTRUSTED.test(code)) return 'untrusted';
+  if (NO_TLS.test(code)) return 'tls';
   return listCauses(error).some(({ name }) => name === 'HTTPParserError') ? 'not-http' : 'unknown';
 }
 

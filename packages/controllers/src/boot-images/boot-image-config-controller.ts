@@ -1,22 +1,22 @@
 // Counts the changes of ConfigMap coreos-bootimages, remembers the images that were in it, and stamps it once it may be followed.
 import {
-  bootImagesConfigMap,
+  BOOT_IMAGES_CONFIG_MAP,
   clusterVersions,
   type ConfigMap,
   configMaps,
   type MachineConfigPool,
   machineConfigPools,
   machineConfigs,
-  osImagesConfigMap,
+  OS_IMAGES_CONFIG_MAP,
   releasePayloadImageAnnotation,
-  singletonName,
+  SINGLETON_NAME,
   targetConfigAnnotation,
 } from '@slipway/api';
 import { findStream, selectMachineConfigs, streamsOf } from '@slipway/fleet';
 import {
   annotationSteps,
   type BootImageConfig,
-  knownImagesAnnotation,
+  KNOWN_IMAGES_ANNOTATION,
   nextKept,
   nextStamp,
   parseBootImageConfig,
@@ -30,7 +30,7 @@ import {
   type StampWrite,
   waitsFor,
 } from '@slipway/fleet/boot-images';
-import { type Context, type ControllerDef, done, type Read, type Source, type Stored } from '@slipway/kube';
+import { type Context, type ControllerDef, done, type StoreReader, type Source, type Stored } from '@slipway/kube';
 import { poolOsOf, type PoolOsOptions } from '../pool-os.ts';
 import {
   clusterVersionSource,
@@ -39,9 +39,9 @@ import {
   osImageStreamSource,
   streamObjectIn,
 } from '../sources.ts';
-import { bootImagesGate, type BootImagesOptions, fieldManager, goldenSource } from './sources.ts';
+import { BOOT_IMAGES_GATE, type BootImagesOptions, FIELD_MANAGER, goldenSource } from './sources.ts';
 
-const once = (): string[] => [singletonName];
+const once = (): string[] => [SINGLETON_NAME];
 
 export function goldenConfigController(options: BootImagesOptions): ControllerDef {
   const { namespace } = options;
@@ -49,19 +49,19 @@ export function goldenConfigController(options: BootImagesOptions): ControllerDe
   let settled: string | undefined;
   return {
     name: 'boot-images-config',
-    gate: bootImagesGate,
-    fieldManager,
+    gate: BOOT_IMAGES_GATE,
+    fieldManager: FIELD_MANAGER,
     reads: [
       // That it has changed; what is in it is asked for. Two ConfigMaps cannot be told apart otherwise.
       { ...goldenSource(namespace), as: 'metadata', keysOf: once },
       ...releaseSources(options, once),
     ],
     owns: [{ resource: configMaps }],
-    startsWith: [singletonName],
+    startsWith: [SINGLETON_NAME],
     async reconcile(_, context) {
-      const seen = context.read(configMaps, { as: 'metadata' }).get(`${namespace}/${bootImagesConfigMap}`);
+      const seen = context.read(configMaps, { as: 'metadata' }).get(`${namespace}/${BOOT_IMAGES_CONFIG_MAP}`);
       if (seen === undefined || seen.metadata.resourceVersion === settled) return done();
-      const configMap = await context.client.find(configMaps, { namespace, name: bootImagesConfigMap });
+      const configMap = await context.client.find(configMaps, { namespace, name: BOOT_IMAGES_CONFIG_MAP });
       if (configMap === undefined) return done();
       if (await isSettled(configMap, options, context)) settled = configMap.metadata.resourceVersion;
       return done();
@@ -95,14 +95,14 @@ function stepsOf(
   write: StampWrite | null,
   config: BootImageConfig,
 ): PatchStep[] {
-  const known = nextKept(config, metadata.annotations?.[knownImagesAnnotation]);
+  const known = nextKept(config, metadata.annotations?.[KNOWN_IMAGES_ANNOTATION]);
   const wanted = Object.entries({ ...data, ...write?.data });
   const kept = wanted.filter((entry): entry is [string, string] => entry[1] !== null);
   return [
     ...patchSteps(data, Object.fromEntries(kept), '/data'),
     ...annotationSteps(metadata.annotations, {
       ...write?.annotations,
-      ...(known !== '' && { [knownImagesAnnotation]: known }),
+      ...(known !== '' && { [KNOWN_IMAGES_ANNOTATION]: known }),
     }),
   ];
 }
@@ -118,15 +118,15 @@ const releaseSources = ({ namespace }: PoolOsOptions, keysOf: () => string[]): r
   { ...givenMachineConfigs, keysOf: () => [] },
 ];
 
-type Reading = Pick<Context, 'read' | 'client'>;
+type ReadContext = Pick<Context, 'read' | 'client'>;
 
 /** `releaseVersion`: of the ConfigMap with the boot images. */
 async function readRelease(
   releaseVersion: string,
   options: PoolOsOptions,
-  { read, client }: Reading,
+  { read, client }: ReadContext,
 ): Promise<ReleaseFacts> {
-  const whole: Read = (resource, which = { as: 'full' }) => read(resource, which);
+  const whole: StoreReader = (resource, which = { as: 'full' }) => read(resource, which);
   const poolOf = (name: string) => progressOf(read(machineConfigPools).get(name), options, { read: whole, client });
   return {
     releaseVersion,
@@ -137,26 +137,26 @@ async function readRelease(
   };
 }
 
-function sourcesIn(read: Read, { namespace }: PoolOsOptions): ReleaseSource[] {
-  const osImages = read(configMaps).get(`${namespace}/${osImagesConfigMap}`)?.data?.['releaseVersion'] ?? '';
+function sourcesIn(read: StoreReader, { namespace }: PoolOsOptions): ReleaseSource[] {
+  const osImages = read(configMaps).get(`${namespace}/${OS_IMAGES_CONFIG_MAP}`)?.data?.['releaseVersion'] ?? '';
   return [
     { what: 'status.desired.version of ClusterVersion version', says: desiredIn(read)?.version ?? '' },
-    { what: `releaseVersion of ConfigMap ${osImagesConfigMap}`, says: osImages.trim() },
+    { what: `releaseVersion of ConfigMap ${OS_IMAGES_CONFIG_MAP}`, says: osImages.trim() },
   ];
 }
 
-function streamsIn(read: Read): ReleaseFacts['streams'] {
+function streamsIn(read: StoreReader): ReleaseFacts['streams'] {
   const madeFrom = streamObjectIn(read)?.metadata.annotations?.[releasePayloadImageAnnotation] ?? '';
   const wanted = desiredIn(read)?.image ?? '';
   return madeFrom === '' || wanted === '' ? null : { madeFrom, wanted };
 }
 
-const desiredIn = (read: Read) => read(clusterVersions).get('version')?.status?.desired;
+const desiredIn = (read: StoreReader) => read(clusterVersions).get('version')?.status?.desired;
 
 async function progressOf(
   pool: MachineConfigPool | undefined,
   options: PoolOsOptions,
-  reading: Reading,
+  reading: ReadContext,
 ): Promise<PoolProgress | null> {
   if (pool === undefined) return null;
   const { name, generation, annotations } = pool.metadata;
@@ -177,7 +177,7 @@ async function osOf(
   pool: MachineConfigPool,
   config: string | null,
   options: PoolOsOptions,
-  { read, client }: Reading,
+  { read, client }: ReadContext,
 ): Promise<PoolOsProgress> {
   const given = selectMachineConfigs(pool, read(machineConfigs).values());
   if (given.some(({ spec }) => (spec?.osImageURL ?? '') !== '')) return { type: 'unmanaged' };
@@ -190,7 +190,7 @@ async function osOf(
 }
 
 /** '': nobody manages it; null: nobody has said yet. A pool is about to take the image that its stream has in this release. */
-function wantedImage(pool: MachineConfigPool, options: PoolOsOptions, read: Read): string | null {
+function wantedImage(pool: MachineConfigPool, options: PoolOsOptions, read: StoreReader): string | null {
   const os = poolOsOf(pool, options, read);
   if (os === null) return null;
   const object = streamObjectIn(read);

@@ -16,7 +16,7 @@ import {
   installer3,
   managedStub,
   olderStream,
-  oldToken,
+  OLD_TOKEN,
   rhel9,
 } from '@slipway/fleet/boot-images/testing';
 import { until } from '@slipway/testing/wait';
@@ -147,9 +147,9 @@ describe('a customised stub', () => {
     await cluster.setSecret(
       places.machineApi,
       'worker-user-data-managed',
-      machineApiStub(managedStub('worker', undefined, oldToken)),
+      machineApiStub(managedStub('worker', undefined, OLD_TOKEN)),
     );
-    await until(async () => expect(await copy()).toContain(oldToken));
+    await until(async () => expect(await copy()).toContain(OLD_TOKEN));
     expect(await copy()).toContain('/etc/motd');
     const { data } = await cluster.client.get(secrets, place('my-user-data'));
     expect(Buffer.from(data?.['userData'] ?? '', 'base64').toString()).toBe(custom.userData);

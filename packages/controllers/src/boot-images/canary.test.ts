@@ -4,7 +4,7 @@ import {
   type CanaryFacts,
   canaryName,
   type CanaryStep,
-  type FoundCanary,
+  type ObservedCanary,
   nextCanaryStep,
 } from './canary.ts';
 
@@ -15,7 +15,7 @@ it('the name of a canary fits into a label, and is another for another set', () 
   expect(canaryName(`${long}-a`)).not.toBe(canaryName(`${long}-b`));
 });
 
-const canary: FoundCanary = { isOurs: true, digest: 'new', madeAt: 1000, readyReplicas: 0, isGoing: false };
+const canary: ObservedCanary = { isOurs: true, digest: 'new', madeAt: 1000, readyReplicas: 0, isGoing: false };
 const facts: CanaryFacts = { wanted: 'new', failed: null, replicas: 3, found: null, now: 2000 };
 
 describe('the canary of a MachineSet', () => {

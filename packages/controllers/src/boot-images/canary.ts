@@ -7,21 +7,21 @@ import { annotationSteps, type JsonObject } from '@slipway/fleet/boot-images';
 import type { Context, Stored } from '@slipway/kube';
 
 /** On a canary: a digest of the spec that it tries. On a MachineSet: of the spec whose canary has failed; removed, it is tried again. */
-const triesAnnotation = 'slipway.dev/boot-image-canary-tries';
-const canaryFailedAnnotation = 'slipway.dev/boot-image-canary-failed';
-const setLabel = 'machine.openshift.io/cluster-api-machineset';
+const TRIES_ANNOTATION = 'slipway.dev/boot-image-canary-tries';
+const CANARY_FAILED_ANNOTATION = 'slipway.dev/boot-image-canary-failed';
+const SET_LABEL = 'machine.openshift.io/cluster-api-machineset';
 /** Names of sets become values of labels. */
-const LONGEST_NAME = 63;
+const MAX_NAME_LENGTH = 63;
 
 type Machines = Stored<MachineSet>;
 
-export type CanaryAnswer =
+export type CanaryDecision =
   | { readonly type: 'go' }
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'failed'; readonly why: string };
 
 /** Whether the set may get this provider spec. */
-export async function tryFirst(set: Machines, providerSpec: JsonObject, context: Context): Promise<CanaryAnswer> {
+export async function tryFirst(set: Machines, providerSpec: JsonObject, context: Context): Promise<CanaryDecision> {
   const wanted = digestOf(providerSpec);
   const found = canaryOf(set, context);
   const step = nextCanaryStep(factsOf(set, found, wanted, context.now().getTime()));
@@ -34,7 +34,7 @@ export async function tryFirst(set: Machines, providerSpec: JsonObject, context:
 
 const factsOf = (set: Machines, found: Machines | undefined, wanted: string, now: number): CanaryFacts => ({
   wanted,
-  failed: set.metadata.annotations?.[canaryFailedAnnotation] ?? null,
+  failed: set.metadata.annotations?.[CANARY_FAILED_ANNOTATION] ?? null,
   replicas: set.spec?.replicas ?? 1,
   found: found === undefined ? null : foundOf(found, set),
   now,
@@ -47,7 +47,7 @@ export async function removeCanary(set: Machines, context: Context): Promise<voi
   if (isLeft) await context.write.remove(machineSets, found);
 }
 
-function answerOf(step: CanaryStep, name: string): CanaryAnswer {
+function answerOf(step: CanaryStep, name: string): CanaryDecision {
   switch (step.type) {
     case 'not needed':
     case 'passed':
@@ -66,7 +66,7 @@ function answerOf(step: CanaryStep, name: string): CanaryAnswer {
     default:
       return {
         type: 'failed',
-        why: `the new image was tried with MachineSet ${name}, and no machine of it became ready within ${CANARY_MS / 60_000} minutes: it stays at the old one. See why, then remove the annotation ${canaryFailedAnnotation} to try again`,
+        why: `the new image was tried with MachineSet ${name}, and no machine of it became ready within ${CANARY_MS / 60_000} minutes: it stays at the old one. See why, then remove the annotation ${CANARY_FAILED_ANNOTATION} to try again`,
       };
   }
 }
@@ -76,18 +76,18 @@ const canaryOf = ({ metadata }: Machines, { read }: Context): Machines | undefin
 
 export function canaryName(name: string): string {
   const end = '-canary';
-  if (name.length + end.length <= LONGEST_NAME) return name + end;
+  if (name.length + end.length <= MAX_NAME_LENGTH) return name + end;
   const hash = sha256(name).slice(0, 8);
-  return `${name.slice(0, LONGEST_NAME - end.length - hash.length - 1)}-${hash}${end}`;
+  return `${name.slice(0, MAX_NAME_LENGTH - end.length - hash.length - 1)}-${hash}${end}`;
 }
 
 const isOurs = ({ metadata }: Machines, set: Machines): boolean =>
   metadata.labels?.[bootImageCanaryLabel] !== undefined &&
   metadata.ownerReferences?.some(({ uid }) => uid === set.metadata.uid) === true;
 
-const foundOf = (found: Machines, set: Machines): FoundCanary => ({
+const foundOf = (found: Machines, set: Machines): ObservedCanary => ({
   isOurs: isOurs(found, set),
-  digest: found.metadata.annotations?.[triesAnnotation] ?? '',
+  digest: found.metadata.annotations?.[TRIES_ANNOTATION] ?? '',
   madeAt: Date.parse(found.metadata.creationTimestamp ?? ''),
   readyReplicas: found.status?.readyReplicas ?? 0,
   isGoing: found.metadata.deletionTimestamp !== undefined,
@@ -105,7 +105,7 @@ async function make(set: Machines, providerSpec: JsonObject, { write, log }: Con
 /** Nothing of its annotations: an autoscaler would take them as for it. With a selector of its own: it must not count the set's machines. */
 function canaryFor({ metadata, spec }: Machines, providerSpec: JsonObject): MachineSet {
   const name = canaryName(metadata.name);
-  const own = { [setLabel]: name, [bootImageCanaryLabel]: 'true' };
+  const own = { [SET_LABEL]: name, [bootImageCanaryLabel]: 'true' };
   const { template, selector } = spec ?? {};
   const owner = {
     apiVersion: 'machine.openshift.io/v1beta1',
@@ -118,7 +118,7 @@ function canaryFor({ metadata, spec }: Machines, providerSpec: JsonObject): Mach
       name,
       ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
       labels: { ...metadata.labels, [bootImageCanaryLabel]: 'true' },
-      annotations: { [triesAnnotation]: digestOf(providerSpec) },
+      annotations: { [TRIES_ANNOTATION]: digestOf(providerSpec) },
       ownerReferences: [owner],
     },
     spec: {
@@ -134,7 +134,7 @@ function canaryFor({ metadata, spec }: Machines, providerSpec: JsonObject): Mach
 }
 
 async function remember(set: Machines, digest: string, { write }: Context): Promise<void> {
-  const steps = annotationSteps(set.metadata.annotations, { [canaryFailedAnnotation]: digest });
+  const steps = annotationSteps(set.metadata.annotations, { [CANARY_FAILED_ANNOTATION]: digest });
   if (steps.length > 0) await write.jsonPatch(machineSets, set, steps);
 }
 
@@ -151,11 +151,11 @@ export interface CanaryFacts {
   /** How many machines the MachineSet has to have. */
   readonly replicas: number;
   /** What has the name of the canary. */
-  readonly found: FoundCanary | null;
+  readonly found: ObservedCanary | null;
   readonly now: number;
 }
 
-export interface FoundCanary {
+export interface ObservedCanary {
   /** It was made by us, for this MachineSet. */
   readonly isOurs: boolean;
   /** Of the spec that it tries. */
@@ -187,7 +187,7 @@ export function nextCanaryStep(facts: CanaryFacts): CanaryStep {
   return { type: replicas > 0 ? 'make' : 'not needed' };
 }
 
-function nextOfFound(found: FoundCanary, { wanted, failed, now }: CanaryFacts): CanaryStep {
+function nextOfFound(found: ObservedCanary, { wanted, failed, now }: CanaryFacts): CanaryStep {
   if (!found.isOurs) return { type: 'taken' };
   // Its removal wakes us.
   if (found.isGoing) return { type: 'wait', ms: CANARY_MS };

@@ -7,12 +7,12 @@ import {
   machineDeployments,
 } from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
-import { infrastructureGroup, type ResourceVerdict, templatesOf } from '@slipway/fleet/boot-images';
+import { INFRASTRUCTURE_GROUP, type ResourceVerdict, templatesOf } from '@slipway/fleet/boot-images';
 import {
   machineTemplateOf,
   type TemplateCase,
   templateCases,
-  templateRegion,
+  TEMPLATE_REGION,
 } from '@slipway/fleet/boot-images/testing';
 import type { KubeObject } from '@slipway/kube';
 import type { AuditedRequest } from '@slipway/testing/audit';
@@ -60,7 +60,7 @@ const addTemplate = (each: TemplateCase) => {
 };
 const referenceTo = ({ kind, apiVersion, name }: TemplateCase) => ({
   kind,
-  apiVersion: `${infrastructureGroup}/${apiVersion}`,
+  apiVersion: `${INFRASTRUCTURE_GROUP}/${apiVersion}`,
   name,
 });
 const templateNamed = ({ kind, apiVersion }: TemplateCase, name: string) =>
@@ -111,7 +111,7 @@ function expectedOf(each: TemplateCase, maker: Maker, rest: string | undefined) 
 describe('Cluster API', () => {
   it.each(kinds)('machines of a $kind get the image of the release by another template', async ({ cases }) => {
     await prepare('None');
-    await cluster.setPlatform('AWS', { aws: { region: templateRegion } });
+    await cluster.setPlatform('AWS', { aws: { region: TEMPLATE_REGION } });
     const templates = await Promise.all(cases.map(addTemplate));
     const pairs = cases.flatMap((each) => makers.map((maker) => ({ each, maker })));
     const before = await Promise.all(

@@ -9,7 +9,7 @@ import {
   clusterApiUserDataOf,
   consequenceOf,
   enrolmentOf,
-  infrastructureGroup,
+  INFRASTRUCTURE_GROUP,
   type InfrastructureTemplate,
   machineContextOf,
   type MachineReading,
@@ -33,25 +33,31 @@ import {
   isKubeError,
   keyOf,
   type Next,
-  type Read,
+  type StoreReader,
   type Resource,
   type Stored,
 } from '@slipway/kube';
-import { carryOut, type Found, machinesController, type Shared, type Work } from './reconcile.ts';
+import {
+  carryOut,
+  type MachineOwnerContext,
+  machinesController,
+  type BootImageDeps,
+  type MachineOwnerUpdate,
+} from './reconcile.ts';
 import {
   type BootImagesOptions,
   clusterApiMachineSetSource,
   clusterIn,
   machineDeploymentSource,
-  type Placed,
+  type NamespacedSource,
   providerCrds,
   twinSource,
 } from './sources.ts';
 
 /** Templates are not watched: one that is missing may come. */
-const TEMPLATE_AGAIN_MS = 30_000;
+const TEMPLATE_REQUEUE_MS = 30_000;
 
-export const clusterApiControllers = (options: BootImagesOptions, shared: Shared): ControllerDef[] => {
+export const clusterApiControllers = (options: BootImagesOptions, shared: BootImageDeps): ControllerDef[] => {
   const { clusterApiNamespace } = options;
   const sets = { name: 'boot-images-capi-machine-sets', kind: 'MachineSet' } as const;
   const deployments = { name: 'boot-images-machine-deployments', kind: 'MachineDeployment' } as const;
@@ -61,16 +67,16 @@ export const clusterApiControllers = (options: BootImagesOptions, shared: Shared
   ];
 };
 
-interface Made<T extends ClusterApiMachines> {
+interface ClusterApiKind<T extends ClusterApiMachines> {
   readonly name: string;
   readonly kind: MachineResource['kind'];
-  readonly source: Placed<T>;
+  readonly source: NamespacedSource<T>;
 }
 
 const controllerOf = <T extends ClusterApiMachines>(
-  made: Made<T>,
+  made: ClusterApiKind<T>,
   options: BootImagesOptions,
-  shared: Shared,
+  shared: BootImageDeps,
 ): ControllerDef =>
   machinesController(
     {
@@ -91,19 +97,19 @@ const controllerOf = <T extends ClusterApiMachines>(
     shared,
   );
 
-interface Look<T extends ClusterApiMachines> extends Found<T> {
+interface ClusterApiOwnerContext<T extends ClusterApiMachines> extends MachineOwnerContext<T> {
   readonly resource: Resource<T>;
   readonly options: BootImagesOptions;
 }
 
-async function look<T extends ClusterApiMachines>(given: Look<T>): Promise<Next> {
+async function look<T extends ClusterApiMachines>(given: ClusterApiOwnerContext<T>): Promise<Next> {
   const { object: machines, about, options, parts, context } = given;
   const twin = about.kind === 'MachineSet' ? twinOf(about, options, context.read) : undefined;
   const facts = resourceFacts(about, machines, twin);
   const cluster = clusterIn(context.read, options.namespace);
   const isEnrolled = enrolmentOf(facts, optInOf(cluster.machineConfiguration)).enrolled;
   const found = isEnrolled ? await findMachines(given) : { machine: notLookedAt, template: null, error: null };
-  const work: Work = {
+  const work: MachineOwnerUpdate = {
     resource: given.resource,
     object: machines,
     facts: { ...facts, machine: found.machine },
@@ -116,10 +122,10 @@ async function look<T extends ClusterApiMachines>(given: Look<T>): Promise<Next>
   };
   const next = await carryOut(work, parts, context);
   const isWaiting = next.type === 'done' && isEnrolled && !found.machine.ok;
-  return isWaiting ? again(TEMPLATE_AGAIN_MS) : next;
+  return isWaiting ? again(TEMPLATE_REQUEUE_MS) : next;
 }
 
-const twinOf = ({ name }: MachineResource, { machineApiNamespace }: BootImagesOptions, read: Read) =>
+const twinOf = ({ name }: MachineResource, { machineApiNamespace }: BootImagesOptions, read: StoreReader) =>
   read(machineSets).get(`${machineApiNamespace}/${name}`);
 
 /** Who is not opted in is not asked what it boots. */
@@ -137,11 +143,11 @@ interface FoundMachines {
   readonly error: unknown;
 }
 
-async function findMachines<T extends ClusterApiMachines>(given: Look<T>): Promise<FoundMachines> {
+async function findMachines<T extends ClusterApiMachines>(given: ClusterApiOwnerContext<T>): Promise<FoundMachines> {
   const { object: machines, about, options, context } = given;
   const { read, client, signal } = context;
   const crds = read(providerCrds.resource);
-  const labelsOf = (plural: string) => crds.get(`${plural}.${infrastructureGroup}`)?.metadata.labels ?? {};
+  const labelsOf = (plural: string) => crds.get(`${plural}.${INFRASTRUCTURE_GROUP}`)?.metadata.labels ?? {};
   const question = templateQuestion(referenceOf(about, machines), labelsOf);
   if (!question.ok) return { machine: question.reading, template: null, error: null };
   const resource = templatesOf(question.reference.kind, question.version);
@@ -161,7 +167,7 @@ async function findMachines<T extends ClusterApiMachines>(given: Look<T>): Promi
 
 /** First there is a template, then it is referred to: a kill in between leaves one that nobody refers to, and the same is found again. */
 async function point<T extends ClusterApiMachines>(
-  { resource, object: machines, context }: Look<T>,
+  { resource, object: machines, context }: ClusterApiOwnerContext<T>,
   found: FoundTemplate | null,
   { spec, userData }: Change,
   annotations: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 // What we made and what nothing refers to any more goes: copies of customised stubs, and clones of templates.
 import { clusterApiMachineSets, machineDeployments, machineSets, secrets } from '@slipway/api';
-import { managedByLabel } from '@slipway/fleet';
+import { MANAGED_BY_LABEL } from '@slipway/fleet';
 import {
   type ClusterApiMachines,
   clusterApiUserDataOf,
@@ -23,19 +23,19 @@ import {
   isKubeError,
   type KubeObject,
   nameOf,
-  type Read,
+  type StoreReader,
   type Resource,
   type Source,
   type Stored,
 } from '@slipway/kube';
 import { allTemplates, type StoredTemplate } from './cluster-api-controller.ts';
 import {
-  bootImagesGate,
+  BOOT_IMAGES_GATE,
   type BootImagesOptions,
   clusterApiMachineSetSource,
   machineDeploymentSource,
   machineSetSource,
-  type Placed,
+  type NamespacedSource,
   stubSource,
 } from './sources.ts';
 
@@ -43,7 +43,7 @@ import {
 // still ask for one. How long nobody has referred to it is not written down: after a restart it only takes longer.
 
 export const UNUSED_MS = 60 * 60_000;
-const byUserData = 'user-data';
+const BY_USER_DATA = 'user-data';
 
 /** One for each API: where there is no Cluster API, its kinds are never read. */
 export const collectCopiesControllers = (options: BootImagesOptions): ControllerDef[] => [
@@ -56,26 +56,29 @@ export const collectCopiesControllers = (options: BootImagesOptions): Controller
   ]),
 ];
 
-interface Referring {
+interface ReferringKind {
   readonly source: Source;
-  isReferredTo(this: void, secret: string, read: Read): boolean;
+  isReferredTo(this: void, secret: string, read: StoreReader): boolean;
 }
 
-function referring<T extends KubeObject>(source: Placed<T>, nameIn: (machines: T) => string | null): Referring {
+function referring<T extends KubeObject>(
+  source: NamespacedSource<T>,
+  nameIn: (machines: T) => string | null,
+): ReferringKind {
   const namesIn = (machines: T): string[] => [nameIn(machines) ?? ''];
   const own: Source<T> = {
     ...source,
-    indexes: { [byUserData]: namesIn },
+    indexes: { [BY_USER_DATA]: namesIn },
     keysOf: (machines) => namesIn(machines).map((name) => `${source.namespace}/${name}`),
   };
-  return { source: own, isReferredTo: (secret, read) => read(source.resource).hasIndexed(byUserData, secret) };
+  return { source: own, isReferredTo: (secret, read) => read(source.resource).hasIndexed(BY_USER_DATA, secret) };
 }
 
-function copiesController(name: string, namespace: string, kinds: readonly Referring[]): ControllerDef {
+function copiesController(name: string, namespace: string, kinds: readonly ReferringKind[]): ControllerDef {
   const unusedSince = new Map<string, number>();
   return {
     name,
-    gate: bootImagesGate,
+    gate: BOOT_IMAGES_GATE,
     reads: [stubSource(namespace), ...kinds.map(({ source }) => source)],
     owns: [{ resource: secrets }],
     async reconcile(key, context) {
@@ -127,7 +130,7 @@ export function collectTemplatesController({ clusterApiNamespace: namespace }: B
   const keysOf = (machines: Stored<ClusterApiMachines>): string[] => keyOfTemplates(namespace, machines);
   return {
     name: 'boot-images-templates',
-    gate: bootImagesGate,
+    gate: BOOT_IMAGES_GATE,
     reads: [
       { ...clusterApiMachineSetSource(namespace), keysOf },
       { ...machineDeploymentSource(namespace), keysOf },
@@ -180,7 +183,7 @@ async function ourTemplates(
   namespace: string,
   { client, signal }: Context,
 ): Promise<StoredTemplate[]> {
-  const labelSelector = `${managedByLabel}=slipway`;
+  const labelSelector = `${MANAGED_BY_LABEL}=slipway`;
   try {
     return await Array.fromAsync(client.list(resource, { namespace, labelSelector, signal }));
   } catch (error) {

@@ -24,7 +24,7 @@ import {
 import type { Context, KubeObject, Stored } from '@slipway/kube';
 
 /** On a resource: the image that it had before the last change, and what sets it again, as JSON. Written with the image. */
-export const imageBeforeAnnotation = 'slipway.dev/boot-image-before';
+export const IMAGE_BEFORE_ANNOTATION = 'slipway.dev/boot-image-before';
 
 type History = Stored<BootImageHistory>;
 
@@ -73,7 +73,7 @@ async function keepImages(history: History | undefined, entry: Entry, context: C
 
 /** Where nobody knows any more what it had before, only what it has now is kept. */
 function keptWith(kept: readonly KeptImage[], { decision, owner, spec }: Entry, now: number): readonly KeptImage[] {
-  const [before] = decodeKeptImages(owner.metadata.annotations?.[imageBeforeAnnotation]);
+  const [before] = decodeKeptImages(owner.metadata.annotations?.[IMAGE_BEFORE_ANNOTATION]);
   const specBefore = before === undefined ? null : withKeptImage(spec, before);
   return nextKeptImages(kept, {
     before: { image: specBefore === null ? '' : (before?.image ?? ''), spec: specBefore ?? spec },

@@ -8,7 +8,7 @@ import {
   machineContextOf,
   patchSteps,
   type Platform,
-  providerSpecPointer,
+  PROVIDER_SPEC_POINTER,
   readMachineSet,
   resourceFacts,
   userDataSecretOf,
@@ -16,10 +16,16 @@ import {
 } from '@slipway/fleet/boot-images';
 import type { ControllerDef } from '@slipway/kube';
 import { removeCanary, tryFirst } from './canary.ts';
-import { carryOut, type Found, machinesController, type Shared, type Work } from './reconcile.ts';
+import {
+  carryOut,
+  type MachineOwnerContext,
+  machinesController,
+  type BootImageDeps,
+  type MachineOwnerUpdate,
+} from './reconcile.ts';
 import { type BootImagesOptions, clusterIn, machineSetSource } from './sources.ts';
 
-export const machineSetsController = (options: BootImagesOptions, shared: Shared): ControllerDef =>
+export const machineSetsController = (options: BootImagesOptions, shared: BootImageDeps): ControllerDef =>
   machinesController(
     {
       name: 'boot-images-machine-sets',
@@ -41,7 +47,10 @@ function triedFor({ metadata }: MachineSet): string | undefined {
   return metadata.ownerReferences?.[0]?.name ?? metadata.name;
 }
 
-function workOn({ object: set, about, context }: Found<MachineSet>, options: BootImagesOptions): Work {
+function workOn(
+  { object: set, about, context }: MachineOwnerContext<MachineSet>,
+  options: BootImagesOptions,
+): MachineOwnerUpdate {
   const cluster = clusterIn(context.read, options.namespace);
   const { machine, userData } = readMachineSet(set, machineContextOf(cluster));
   const next = (change: Change): JsonObject => (machine.ok ? nextSpec(machine.platform, machine.spec, change) : {});
@@ -56,7 +65,7 @@ function workOn({ object: set, about, context }: Found<MachineSet>, options: Boo
     mayChange: async (change) =>
       options.canary === true && change.spec !== null ? tryFirst(set, next(change), context) : { type: 'go' },
     async change(change, annotations) {
-      const steps = machine.ok ? patchSteps(machine.spec, next(change), providerSpecPointer) : [];
+      const steps = machine.ok ? patchSteps(machine.spec, next(change), PROVIDER_SPEC_POINTER) : [];
       await context.write.jsonPatch(machineSets, set, [
         ...steps,
         ...annotationSteps(set.metadata.annotations, annotations),

@@ -28,42 +28,42 @@ import {
   nameOf,
   type Next,
   type Owned,
-  type Read,
+  type StoreReader,
   type Resource,
   type Source,
   type Stored,
 } from '@slipway/kube';
-import type { CanaryAnswer } from './canary.ts';
-import { enterImage, imageBefore, imageBeforeAnnotation } from './history-writer.ts';
+import type { CanaryDecision } from './canary.ts';
+import { enterImage, imageBefore, IMAGE_BEFORE_ANNOTATION } from './history-writer.ts';
 import type { VerdictBoard } from './report-controller.ts';
 import {
-  bootImagesGate,
+  BOOT_IMAGES_GATE,
   clusterIn,
   clusterSources,
-  fieldManager,
+  FIELD_MANAGER,
   historySource,
-  type Placed,
+  type NamespacedSource,
   stubSource,
 } from './sources.ts';
 import { concernedBy, createUserDataReader, isManagedStub, keepCopy, type UserDataReader } from './user-data.ts';
 
 /** What the controllers of both APIs have in common. */
-export interface Shared {
+export interface BootImageDeps {
   /** Where the ConfigMap is. */
   readonly namespace: string;
   readonly board: VerdictBoard;
   readonly golden: (configMap: ConfigMap | undefined, now: number) => Golden;
 }
 
-export interface Parts extends Shared {
+export interface MachineOwnerDeps extends BootImageDeps {
   readonly userData: UserDataReader;
 }
 
 /** A kind that makes machines. */
-export interface Makers<T extends KubeObject> extends MachineKind {
+export interface MachineOwnerKind<T extends KubeObject> extends MachineKind {
   /** Of the controller. */
   readonly name: string;
-  readonly source: Placed<T>;
+  readonly source: NamespacedSource<T>;
   /** What else is read and written. */
   readonly reads: readonly Source[];
   readonly owns: readonly Owned[];
@@ -71,42 +71,45 @@ export interface Makers<T extends KubeObject> extends MachineKind {
   userDataOf(this: void, object: T): string;
   /** The name of the one through which it is looked at; undefined: it is one by itself. */
   ownerOf?(this: void, object: T): string | undefined;
-  look(this: void, found: Found<T>): Promise<Next>;
+  look(this: void, found: MachineOwnerContext<T>): Promise<Next>;
 }
 
-export interface Found<T extends KubeObject> {
+export interface MachineOwnerContext<T extends KubeObject> {
   readonly object: Stored<T>;
   readonly about: MachineResource;
-  readonly parts: Parts;
+  readonly parts: MachineOwnerDeps;
   readonly context: Context;
 }
 
 /** A thousand of them change at once when a release comes. */
 const WORKERS = 32;
-const bySecret = 'secret';
+const BY_SECRET = 'secret';
 /** The key under which a controller tells, once it has read them, which ones there are. */
 const BEGIN = '*';
 
-export function machinesController<T extends KubeObject>(makers: Makers<T>, shared: Shared): ControllerDef {
+export function machinesController<T extends KubeObject>(
+  makers: MachineOwnerKind<T>,
+  shared: BootImageDeps,
+): ControllerDef {
   const { source, api, kind, ownerOf = () => undefined } = makers;
   const { resource, namespace } = source;
-  const parts: Parts = {
+  const parts: MachineOwnerDeps = {
     ...shared,
     userData: createUserDataReader(),
   };
   const aboutOf = (name: string): MachineResource => ({ api, kind, namespace, name });
-  const all = (read: Read): Stored<T>[] =>
+  const all = (read: StoreReader): Stored<T>[] =>
     [...read(resource).values()].filter((object) => ownerOf(object) === undefined);
-  const every = (_: unknown, read: Read): string[] => all(read).map(keyOf);
+  const every = (_: unknown, read: StoreReader): string[] => all(read).map(keyOf);
   const own: Source<T> = {
     ...source,
-    indexes: { [bySecret]: (object) => concernedBy(makers.userDataOf(object)) },
+    indexes: { [BY_SECRET]: (object) => concernedBy(makers.userDataOf(object)) },
     keysOf: (object) => [`${namespace}/${ownerOf(object) ?? object.metadata.name}`],
   };
   return {
     name: makers.name,
-    gate: bootImagesGate,
-    fieldManager,
+    gate: BOOT_IMAGES_GATE,
+    fieldManager: FIELD_MANAGER,
     workers: WORKERS,
     startsWith: [BEGIN],
     reads: [
@@ -117,7 +120,7 @@ export function machinesController<T extends KubeObject>(makers: Makers<T>, shar
         keysOf: (secret, read) =>
           isManagedStub(secret.metadata.name)
             ? every(secret, read)
-            : read(resource).byIndex(bySecret, secret.metadata.name).map(keyOf),
+            : read(resource).byIndex(BY_SECRET, secret.metadata.name).map(keyOf),
       },
       { ...historySource(namespace), keysOf: () => [] },
       ...makers.reads,
@@ -159,7 +162,7 @@ async function objectNow<T extends KubeObject>(
 }
 
 /** The resource, and how it is changed. */
-export interface Work {
+export interface MachineOwnerUpdate {
   readonly resource: Resource;
   readonly object: Stored<KubeObject>;
   readonly facts: Omit<ResourceFacts, 'stub'>;
@@ -170,14 +173,14 @@ export interface Work {
   /** Why what it boots could not be read, though it may be there: told, and tried again. Null: it was. */
   readonly readError: unknown;
   /** Whether it may be changed now. */
-  mayChange(change: Change): Promise<CanaryAnswer>;
+  mayChange(change: Change): Promise<CanaryDecision>;
   /** In one patch of the object, with these annotations. */
   change(change: Change, annotations: Readonly<Record<string, string>>): Promise<unknown>;
   /** Nothing is to be changed: what an earlier change has left can go. */
   tidy(): Promise<void>;
 }
 
-export async function carryOut(work: Work, parts: Parts, context: Context): Promise<Next> {
+export async function carryOut(work: MachineOwnerUpdate, parts: MachineOwnerDeps, context: Context): Promise<Next> {
   const now = context.now().getTime();
   const { configMap, ...objects } = clusterIn(context.read, parts.namespace);
   const golden = parts.golden(configMap, now);
@@ -204,8 +207,8 @@ const nobodysStub: UserData = {
 };
 
 async function readStub(
-  { facts, userData }: Work,
-  parts: Parts,
+  { facts, userData }: MachineOwnerUpdate,
+  parts: MachineOwnerDeps,
   context: Context,
 ): Promise<{ readonly data: UserData; readonly error: unknown }> {
   if (userData === null) return { data: nobodysStub, error: null };
@@ -224,14 +227,19 @@ const wordsOf = (error: { readonly message: string; readonly code: string }): st
     ? `somebody else changes it at the same time: it is tried again [${error.code}]`
     : formatProblem(error);
 
-interface Findings {
+interface UpdateFindings {
   readonly decision: Decision;
   readonly copy: UserData['copy'];
   readonly cluster: ClusterFacts;
   readonly golden: Golden;
 }
 
-async function act(work: Work, found: Findings, parts: Parts, context: Context): Promise<Next> {
+async function act(
+  work: MachineOwnerUpdate,
+  found: UpdateFindings,
+  parts: MachineOwnerDeps,
+  context: Context,
+): Promise<Next> {
   const { decision, copy, golden } = found;
   const { change, verdict } = decision;
   const { namespace } = verdict.resource;
@@ -252,7 +260,13 @@ function nextLook({ gate }: Decision, { stamp }: Golden): Next {
   return wait === null ? done() : again(wait);
 }
 
-async function makeChange(work: Work, change: Change, found: Findings, parts: Parts, context: Context): Promise<Next> {
+async function makeChange(
+  work: MachineOwnerUpdate,
+  change: Change,
+  found: UpdateFindings,
+  parts: MachineOwnerDeps,
+  context: Context,
+): Promise<Next> {
   const may = await work.mayChange(change);
   if (may.type === 'wait') return again(may.ms);
   if (may.type === 'failed') {
@@ -267,22 +281,22 @@ async function makeChange(work: Work, change: Change, found: Findings, parts: Pa
 
 /** In the same patch as the image: one change is one write. */
 function annotationsOf(
-  { facts }: Work,
+  { facts }: MachineOwnerUpdate,
   { spec, memory }: Change,
-  { decision, cluster }: Findings,
+  { decision, cluster }: UpdateFindings,
 ): Record<string, string> {
   const before = facts.machine.ok && spec !== null ? facts.machine.spec : null;
   return {
     [bootImageAnnotation]: memory,
     ...(before !== null &&
-      spec !== null && { [imageBeforeAnnotation]: imageBefore(decision.verdict.image, before, spec, cluster.now) }),
+      spec !== null && { [IMAGE_BEFORE_ANNOTATION]: imageBefore(decision.verdict.image, before, spec, cluster.now) }),
   };
 }
 
 const generationOf = ({ reading }: Golden): number => (reading.type === 'valid' ? reading.golden.generation : 0);
 
 function tell(
-  { resource, object, consequence }: Work,
+  { resource, object, consequence }: MachineOwnerUpdate,
   { image, spec, userData }: Change,
   { verdict }: Decision,
   { events, log }: Context,

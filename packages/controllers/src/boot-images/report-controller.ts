@@ -2,7 +2,7 @@
 // once a second.
 import {
   bootImageFailuresAnnotation,
-  bootImagesConfigMap,
+  BOOT_IMAGES_CONFIG_MAP,
   bootImageSkewAnnotation,
   clusterApiMachineSets,
   clusterVersions,
@@ -12,7 +12,7 @@ import {
   machineConfigurations,
   machineDeployments,
   machineSets,
-  singletonName,
+  SINGLETON_NAME,
 } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import {
@@ -51,35 +51,35 @@ import {
   isKubeError,
   type Metrics,
   type Next,
-  type Read,
+  type StoreReader,
   type Resource,
   setCondition,
   type Stored,
   type Writer,
 } from '@slipway/kube';
 import { Gauge } from 'prom-client';
-import { bootImagesGate, type BootImagesOptions, fieldManager, goldenSource, releaseSource } from './sources.ts';
+import { BOOT_IMAGES_GATE, type BootImagesOptions, FIELD_MANAGER, goldenSource, releaseSource } from './sources.ts';
 
-const once = (): string[] => [singletonName];
-const BETWEEN_REPORTS_MS = 1000;
+const once = (): string[] => [SINGLETON_NAME];
+const MIN_REPORT_INTERVAL_MS = 1000;
 
 export function reportController(options: BootImagesOptions, board: VerdictBoard): ControllerDef {
   const { namespace } = options;
   const measured = options.metrics === undefined ? undefined : createBootImageMetrics(options.metrics);
   return {
     name: 'boot-images-report',
-    gate: { name: bootImagesGate, whenOff: withdraw },
-    fieldManager,
-    minIntervalMs: BETWEEN_REPORTS_MS,
+    gate: { name: BOOT_IMAGES_GATE, whenOff: withdraw },
+    fieldManager: FIELD_MANAGER,
+    minIntervalMs: MIN_REPORT_INTERVAL_MS,
     reads: [
       { ...configurationSource, keysOf: once },
       { ...goldenSource(namespace), keysOf: once },
       { ...releaseSource, keysOf: once },
     ],
     owns: [{ resource: machineConfigurations }, { resource: machineConfigurations, subresource: 'status' }],
-    startsWith: [singletonName],
+    startsWith: [SINGLETON_NAME],
     listen(wake) {
-      const stopListening = board.onChange(() => wake(singletonName));
+      const stopListening = board.onChange(() => wake(SINGLETON_NAME));
       return () => {
         stopListening();
         // Another process leads, and measures.
@@ -91,7 +91,7 @@ export function reportController(options: BootImagesOptions, board: VerdictBoard
       if (!(await isComplete(board, options, context))) return done();
       const decisions = [...board.values()];
       measured?.failing(decisions.filter(isFailing).map(({ verdict }) => verdict));
-      const configuration = context.read(machineConfigurations).get(singletonName);
+      const configuration = context.read(machineConfigurations).get(SINGLETON_NAME);
       // Without it nothing is opted in, and there is no place to say anything.
       return configuration === undefined ? done() : tell(configuration, decisions, context);
     },
@@ -100,14 +100,14 @@ export function reportController(options: BootImagesOptions, board: VerdictBoard
 
 /** Conditions that no controller would clear any more go, and what would hold an upgrade for ever. The images stay as they are. */
 const withdraw: Gate['whenOff'] = async ({ client, write, log }) => {
-  const configuration = await client.find(machineConfigurations, { name: singletonName });
+  const configuration = await client.find(machineConfigurations, { name: SINGLETON_NAME });
   if (configuration !== undefined && (await withdrawReport(configuration, write)))
-    log.info(`the feature gate ${bootImagesGate} is off: took back what was said of boot images`);
+    log.info(`the feature gate ${BOOT_IMAGES_GATE} is off: took back what was said of boot images`);
 };
 
 const configurationSource = {
   resource: machineConfigurations,
-  fieldSelector: `metadata.name=${singletonName}`,
+  fieldSelector: `metadata.name=${SINGLETON_NAME}`,
 } as const;
 
 const isFailing = (decision: Decision): boolean => decision.verdict.verdict === 'failed' && isEnrolled(decision);
@@ -138,8 +138,8 @@ async function tell(
   return wait === null ? done() : again(wait);
 }
 
-const configMapIn = (read: Read): ConfigMap | undefined =>
-  [...read(configMaps).values()].find(({ metadata }) => metadata.name === bootImagesConfigMap);
+const configMapIn = (read: StoreReader): ConfigMap | undefined =>
+  [...read(configMaps).values()].find(({ metadata }) => metadata.name === BOOT_IMAGES_CONFIG_MAP);
 
 /** Whether all that make machines have been looked at. Of a kind that nobody serves there are none. */
 async function isComplete(
@@ -175,7 +175,7 @@ async function isServed(resource: Resource, namespace: string, { client, signal 
 // What MachineConfiguration `cluster` says of boot images: conditions, what is acted on, what fails since when, and how old the
 // oldest one is. Never written where nothing is other than before.
 
-interface Report {
+interface BootImageReport {
   readonly conditions: readonly BootImageCondition[];
   /** What is acted on. */
   readonly managers: readonly MachineManager[];
@@ -188,7 +188,7 @@ type Configuration = Stored<MachineConfiguration>;
 /** Gives what was written last; null: all was as it should be. */
 async function writeReport(
   configuration: Configuration,
-  { conditions, managers, failures, skew }: Report,
+  { conditions, managers, failures, skew }: BootImageReport,
   writer: Writer,
   now: Date,
 ): Promise<Configuration | null> {
@@ -235,7 +235,7 @@ function othersIn({
   return others;
 }
 
-interface Wanted {
+interface DesiredReport {
   readonly annotations: Readonly<Record<string, string | null>>;
   readonly status: object;
 }
@@ -244,7 +244,7 @@ interface Wanted {
 async function write(
   configuration: Configuration,
   writer: Writer,
-  { annotations, status }: Wanted,
+  { annotations, status }: DesiredReport,
 ): Promise<Configuration | null> {
   const { metadata } = configuration;
   const annotated = await patch(configuration, annotationSteps(metadata.annotations, annotations), writer);

@@ -4,7 +4,7 @@ import {
   bootImageCanaryLabel,
   bootImageHistories,
   type BootImageHistory,
-  bootImagesConfigMap,
+  BOOT_IMAGES_CONFIG_MAP,
   type ClusterApiMachineSet,
   clusterApiMachineSets,
   type ClusterVersion,
@@ -25,10 +25,10 @@ import {
   osStreamAnnotation,
   type Secret,
   secrets,
-  singletonName,
+  SINGLETON_NAME,
 } from '@slipway/api';
 import type { ClusterObjects } from '@slipway/fleet/boot-images';
-import type { Gates, KubeObject, Metrics, Read, Source, Stored } from '@slipway/kube';
+import type { Gates, KubeObject, Metrics, StoreReader, Source, Stored } from '@slipway/kube';
 import type { PoolOsOptions } from '../pool-os.ts';
 import type { VerdictBoard } from './report-controller.ts';
 
@@ -48,11 +48,11 @@ export interface BootImagesOptions extends PoolOsOptions {
   readonly board?: VerdictBoard | undefined;
 }
 
-export const bootImagesGate = 'ManagedBootImages';
-export const fieldManager = 'slipway-boot-images';
+export const BOOT_IMAGES_GATE = 'ManagedBootImages';
+export const FIELD_MANAGER = 'slipway-boot-images';
 
 /** Of one namespace. */
-export type Placed<T extends KubeObject> = Source<T> & { readonly namespace: string };
+export type NamespacedSource<T extends KubeObject> = Source<T> & { readonly namespace: string };
 
 type Meta = Stored<KubeObject>['metadata'];
 
@@ -86,7 +86,7 @@ function keepMachineSet({ metadata, spec, status }: Stored<MachineSet>): Stored<
   };
 }
 
-export const machineSetSource = (namespace: string): Placed<MachineSet> => ({
+export const machineSetSource = (namespace: string): NamespacedSource<MachineSet> => ({
   resource: machineSets,
   namespace,
   expect: 'many',
@@ -115,7 +115,7 @@ const keepClusterApiMachineSet = ({ metadata, spec }: Stored<ClusterApiMachineSe
   ...(spec !== undefined && { spec }),
 });
 
-export const clusterApiMachineSetSource = (namespace: string): Placed<ClusterApiMachineSet> => ({
+export const clusterApiMachineSetSource = (namespace: string): NamespacedSource<ClusterApiMachineSet> => ({
   resource: clusterApiMachineSets,
   namespace,
   expect: 'many',
@@ -127,7 +127,7 @@ const keepMachineDeployment = ({ metadata, spec }: Stored<MachineDeployment>): S
   ...(spec !== undefined && { spec }),
 });
 
-export const machineDeploymentSource = (namespace: string): Placed<MachineDeployment> => ({
+export const machineDeploymentSource = (namespace: string): NamespacedSource<MachineDeployment> => ({
   resource: machineDeployments,
   namespace,
   expect: 'many',
@@ -144,7 +144,7 @@ export const providerCrds: Source = {
 export const goldenSource = (namespace: string): Source<ConfigMap> => ({
   resource: configMaps,
   namespace,
-  fieldSelector: `metadata.name=${bootImagesConfigMap}`,
+  fieldSelector: `metadata.name=${BOOT_IMAGES_CONFIG_MAP}`,
 });
 
 /** We write to its status ourselves. The generation tells when somebody has said something new. */
@@ -159,7 +159,7 @@ const keepOptIn = ({ metadata, spec }: Stored<MachineConfiguration>): Stored<Mac
 
 const optInSource: Source<MachineConfiguration> = {
   resource: machineConfigurations,
-  fieldSelector: `metadata.name=${singletonName}`,
+  fieldSelector: `metadata.name=${SINGLETON_NAME}`,
   project: keepOptIn,
 };
 
@@ -171,7 +171,7 @@ const keepInfrastructure = ({ metadata, status }: Stored<Infrastructure>): Store
 
 const infrastructureSource: Source<Infrastructure> = {
   resource: infrastructures,
-  fieldSelector: `metadata.name=${singletonName}`,
+  fieldSelector: `metadata.name=${SINGLETON_NAME}`,
   project: keepInfrastructure,
 };
 
@@ -240,10 +240,10 @@ export interface ReadCluster extends ClusterObjects {
 }
 
 /** Out of `clusterSources`. */
-export const clusterIn = (read: Read, namespace: string): ReadCluster => ({
-  configMap: read(configMaps).get(`${namespace}/${bootImagesConfigMap}`),
-  machineConfiguration: read(machineConfigurations).get(singletonName),
-  infrastructure: read(infrastructures).get(singletonName),
+export const clusterIn = (read: StoreReader, namespace: string): ReadCluster => ({
+  configMap: read(configMaps).get(`${namespace}/${BOOT_IMAGES_CONFIG_MAP}`),
+  machineConfiguration: read(machineConfigurations).get(SINGLETON_NAME),
+  infrastructure: read(infrastructures).get(SINGLETON_NAME),
   clusterVersion: read(clusterVersions).get('version'),
   worker: read(machineConfigPools).get(WORKER),
 });

@@ -9,9 +9,9 @@ import {
   stubSecretOf,
   type UserData,
   userDataOf,
-  type WantedCopy,
+  type DesiredCopy,
 } from '@slipway/fleet/boot-images';
-import { type Client, type Context, isKubeError, keyOf, type Read } from '@slipway/kube';
+import { type Client, type Context, isKubeError, keyOf, type StoreReader } from '@slipway/kube';
 import { putSecret } from '../managed-secret.ts';
 
 /** Ends of the names of Secrets whose change concerns whoever has user data of that role. */
@@ -19,7 +19,7 @@ const MANAGED = managedStubName('');
 
 export interface UserDataReader {
   /** `reference`: the Secret that the resource names; '' where it names none. */
-  read(resource: Place, reference: string, reading: Reading): Promise<UserData>;
+  read(resource: UserDataScope, reference: string, reading: ReadContext): Promise<UserData>;
 }
 
 /** Which Secrets a resource with this reference looks at: for an index of resources by the Secrets that concern them. */
@@ -31,15 +31,15 @@ export const concernedBy = (reference: string): string[] => {
 /** Whether a change of this Secret concerns everybody. */
 export const isManagedStub = (name: string): boolean => name.endsWith(MANAGED);
 
-type Place = Pick<MachineResource, 'api' | 'namespace'>;
-type Reading = Pick<Context, 'read' | 'client'>;
+type UserDataScope = Pick<MachineResource, 'api' | 'namespace'>;
+type ReadContext = Pick<Context, 'read' | 'client'>;
 
 /** A Secret is asked for again only when the watch has seen another version of it, and thought about as often. */
 export function createUserDataReader(): UserDataReader {
   const secretsAt = new Map<string, { readonly version: string; readonly secret: Promise<StubSecret | null> }>();
   const answers = new Map<string, { readonly versions: string; readonly answer: UserData }>();
 
-  function load(name: string, namespace: string, { read, client }: Reading): Promise<StubSecret | null> {
+  function load(name: string, namespace: string, { read, client }: ReadContext): Promise<StubSecret | null> {
     const key = `${namespace}/${name}`;
     const version = versionOf(read, namespace, name);
     if (version === '') {
@@ -71,7 +71,7 @@ export function createUserDataReader(): UserDataReader {
 }
 
 /** Makes or renews our copy. The Secrets that it is made of may be others by now: their change brings the resource back. */
-export async function keepCopy(copy: WantedCopy, namespace: string, { client, write, log }: Context): Promise<void> {
+export async function keepCopy(copy: DesiredCopy, namespace: string, { client, write, log }: Context): Promise<void> {
   const { name, type, data, labels, annotations } = copy;
   const existing = await client.find(secrets, { namespace, name });
   const wanted = { name: { namespace, name }, type, data, labels, annotations };
@@ -85,7 +85,7 @@ export async function keepCopy(copy: WantedCopy, namespace: string, { client, wr
 }
 
 /** '' where the watch has not seen it. */
-const versionOf = (read: Read, namespace: string, name: string): string =>
+const versionOf = (read: StoreReader, namespace: string, name: string): string =>
   read(secrets, { namespace, as: 'metadata' }).get(`${namespace}/${name}`)?.metadata.resourceVersion ?? '';
 
 async function fetch(client: Client, name: { namespace: string; name: string }): Promise<StubSecret | null> {

@@ -13,7 +13,7 @@ import {
   hostSeen,
   hostStatus,
   type HostStep,
-  imageFinalizer,
+  IMAGE_FINALIZER,
   type Ironic,
   isFreshlyAdopted,
   type KnownNode,
@@ -21,12 +21,12 @@ import {
   nextHostStep,
   nodeNameOf,
   nodeSeen,
-  pausedAnnotation,
+  PAUSED_ANNOTATION,
   type ReadBmc,
   statusWithoutHost,
   type StepOptions,
   stepWithoutHost,
-  usualOptions,
+  DEFAULT_STEP_OPTIONS,
 } from '@slipway/fleet/hosts';
 import {
   again,
@@ -41,7 +41,7 @@ import {
   type Source,
   type Stored,
 } from '@slipway/kube';
-import { carryOut, type Scene } from './execute-step.ts';
+import { carryOut, type StepContext } from './execute-step.ts';
 import { isIronicError } from './ironic/ironic-error.ts';
 import { createHostMetrics, type HostMetrics, tell, warning } from './report.ts';
 import { createDroppedFields, type DroppedFields, writeHostStatus, writeImageStatus } from './write-status.ts';
@@ -63,7 +63,7 @@ export interface Times extends Pick<StepOptions, 'pollMs' | 'settleMs' | 'softOf
   readonly ironicMs: number;
 }
 
-const usualRest: Pick<Times, 'restMs' | 'ironicMs'> = { restMs: 60_000, ironicMs: 15_000 };
+const DEFAULT_REST_TIMES: Pick<Times, 'restMs' | 'ironicMs'> = { restMs: 60_000, ironicMs: 15_000 };
 
 /** Each waits for Ironic, and Ironic for a BMC. */
 const WORKERS = 16;
@@ -73,7 +73,7 @@ const CREDENTIALS = 'credentials';
 
 export function dataImagesController(options: DataImagesOptions): ControllerDef {
   const { besideOperator = false } = options;
-  const times: Times = { ...usualOptions, ...usualRest, ...options.times };
+  const times: Times = { ...DEFAULT_STEP_OPTIONS, ...DEFAULT_REST_TIMES, ...options.times };
   const metrics = options.metrics === undefined ? undefined : createHostMetrics(options.metrics);
   const dropped = createDroppedFields();
   let ironic: Ironic | undefined;
@@ -119,7 +119,7 @@ const credentialsSource: Source<Secret> = {
       .map((host) => `${host.metadata.namespace}/${host.metadata.name}`),
 };
 
-interface Shell {
+interface HostDeps {
   readonly ironic: Ironic;
   readonly dropped: DroppedFields;
   readonly metrics: HostMetrics | undefined;
@@ -128,7 +128,7 @@ interface Shell {
   readonly context: Context;
 }
 
-async function reconcile(key: Key, shell: Shell): Promise<Next> {
+async function reconcile(key: Key, shell: HostDeps): Promise<Next> {
   const { context, metrics, dropped } = shell;
   const [host, image] = await objectsOf(key, context);
   if (image === undefined) {
@@ -136,7 +136,7 @@ async function reconcile(key: Key, shell: Shell): Promise<Next> {
     dropped.forget(key);
   }
   if (host === undefined) return image === undefined ? done() : withoutHost(image, shell);
-  if (pausedAnnotation in (host.metadata.annotations ?? {})) return done();
+  if (PAUSED_ANNOTATION in (host.metadata.annotations ?? {})) return done();
   try {
     return await takeStep(host, image, shell);
   } catch (error) {
@@ -160,11 +160,11 @@ async function objectsOf(
   return Promise.all([client.find(bareMetalHosts, name), client.find(dataImages, name)]);
 }
 
-async function withoutHost(image: Stored<DataImage>, shell: Shell): Promise<Next> {
+async function withoutHost(image: Stored<DataImage>, shell: HostDeps): Promise<Next> {
   const { context } = shell;
   const seen = dataImageSeen(image, undefined, context.now().getTime());
   if (stepWithoutHost(seen).type === 'release image') {
-    const finalizers = (image.metadata.finalizers ?? []).filter((each) => each !== imageFinalizer);
+    const finalizers = (image.metadata.finalizers ?? []).filter((each) => each !== IMAGE_FINALIZER);
     await context.write.patch(dataImages, image, { metadata: { finalizers } });
     return done();
   }
@@ -176,7 +176,7 @@ async function withoutHost(image: Stored<DataImage>, shell: Shell): Promise<Next
 async function takeStep(
   host: Stored<BareMetalHost>,
   image: Stored<DataImage> | undefined,
-  shell: Shell,
+  shell: HostDeps,
 ): Promise<Next> {
   const options = stepOptions(shell);
   const { facts, bmc, secret } = await factsOf(host, image, shell);
@@ -187,7 +187,7 @@ async function takeStep(
     tell(step, { ...said, hostMemory: facts.host.memory, imageSeen: facts.dataImage }, shell.context);
   }
   const { ironic, metrics, context } = shell;
-  const scene: Scene = {
+  const scene: StepContext = {
     ...said,
     facts: decidedOn,
     driverInfo: bmc.driverInfo,
@@ -200,8 +200,8 @@ async function takeStep(
   return nextOf(step, shell.times);
 }
 
-const stepOptions = ({ times, besideOperator }: Shell): StepOptions => ({
-  ...usualOptions,
+const stepOptions = ({ times, besideOperator }: HostDeps): StepOptions => ({
+  ...DEFAULT_STEP_OPTIONS,
   ...times,
   besideOperator,
   chance: Math.random(),
@@ -213,7 +213,7 @@ function nextOf(step: HostStep, { pollMs, restMs }: Times): Next {
   return again(step.ms === null ? restMs : Math.max(1, step.ms));
 }
 
-interface Found {
+interface HostReading {
   readonly facts: HostFacts;
   readonly bmc: ReadBmc;
   readonly secret: Stored<Secret> | undefined;
@@ -222,8 +222,8 @@ interface Found {
 async function factsOf(
   host: Stored<BareMetalHost>,
   image: Stored<DataImage> | undefined,
-  { ironic, besideOperator, context }: Shell,
-): Promise<Found> {
+  { ironic, besideOperator, context }: HostDeps,
+): Promise<HostReading> {
   const { namespace = '', name } = host.metadata;
   const isAsked = besideOperator ? image !== undefined : mayBeOurs(host);
   const node = isAsked ? await ironic.node(nodeNameOf(namespace, name), context.signal) : null;
@@ -262,7 +262,7 @@ async function credentialsOf(
 async function decide(
   facts: HostFacts,
   options: StepOptions,
-  { ironic, context }: Shell,
+  { ironic, context }: HostDeps,
 ): Promise<{ readonly step: HostStep; readonly facts: HostFacts }> {
   const lookAt = async ({ uuid }: Pick<KnownNode, 'uuid'>) => ({
     ...facts,
@@ -278,16 +278,21 @@ async function decide(
 const mustLookFirst = (facts: HostFacts): boolean =>
   isFreshlyAdopted(facts) && facts.dataImage !== null && mediumOf(facts.dataImage) === 'attached';
 
-interface Said {
+interface WrittenObjects {
   readonly host: Stored<BareMetalHost>;
   readonly image: Stored<DataImage> | undefined;
 }
 
 async function say(
   step: HostStep,
-  { host, image, facts, secret }: Said & { readonly facts: HostFacts; readonly secret: Stored<Secret> | undefined },
-  shell: Shell,
-): Promise<Said> {
+  {
+    host,
+    image,
+    facts,
+    secret,
+  }: WrittenObjects & { readonly facts: HostFacts; readonly secret: Stored<Secret> | undefined },
+  shell: HostDeps,
+): Promise<WrittenObjects> {
   const { context, metrics, besideOperator } = shell;
   const isOurs = !besideOperator && !facts.host.isForeign && facts.host.externallyProvisioned;
   const seen = facts.dataImage;
@@ -303,10 +308,12 @@ async function say(
 
 // What is in the drive of a host, as the BMC tells Ironic.
 
-export type Look = { readonly drive: Drive; readonly driveProblem: null } | { drive: null; driveProblem: string };
+export type DriveReading =
+  | { readonly drive: Drive; readonly driveProblem: null }
+  | { drive: null; driveProblem: string };
 
 /** Asked twice: a BMC in the middle of a change says one thing and then another, and neither counts. */
-async function look(ironic: Ironic, uuid: string, signal: AbortSignal): Promise<Look> {
+async function look(ironic: Ironic, uuid: string, signal: AbortSignal): Promise<DriveReading> {
   try {
     const first = await ironic.drive(uuid, signal);
     const second = await ironic.drive(uuid, signal);

@@ -1,6 +1,6 @@
 // Carries out the one step that was decided on. What must be remembered is written first, on the version that the decision
 // was made on; a kill at any place leaves either that, and we look, or nothing.
-import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, driveMemoryAnnotation } from '@slipway/api';
+import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, DRIVE_MEMORY_ANNOTATION } from '@slipway/api';
 import { formatProblem } from '@slipway/fleet';
 import {
   afterCall,
@@ -10,25 +10,25 @@ import {
   encodeMemory,
   holdValue,
   type HostFacts,
-  hostFinalizer,
+  HOST_FINALIZER,
   type HostMemory,
-  hostMemoryAnnotation,
+  HOST_MEMORY_ANNOTATION,
   type HostStep,
-  imageFinalizer,
+  IMAGE_FINALIZER,
   type Ironic,
   nodeNameOf,
   nothingAsked,
   ownedBy,
-  ownRebootKey,
-  rebootAnnotation,
+  OWN_REBOOT_KEY,
+  REBOOT_ANNOTATION,
   type StepOptions,
-  type WantedNode,
+  type DesiredNode,
 } from '@slipway/fleet/hosts';
 import { type Context, type Resource, retryOnConflict, type Stored } from '@slipway/kube';
 import { isIronicError } from './ironic/ironic-error.ts';
 import type { HostMetrics } from './report.ts';
 
-export interface Scene {
+export interface StepContext {
   readonly host: Stored<BareMetalHost>;
   readonly image: Stored<DataImage> | undefined;
   readonly facts: HostFacts;
@@ -42,7 +42,7 @@ export interface Scene {
 type Call = Extract<HostStep, { remember: unknown } | { type: 'register' | 'delete node' }>;
 type Write = Exclude<HostStep, Call | { type: 'wait' | 'look' }>;
 
-export async function carryOut(step: HostStep, scene: Scene): Promise<void> {
+export async function carryOut(step: HostStep, scene: StepContext): Promise<void> {
   if (step.type === 'wait' || step.type === 'look') return;
   if (isCall(step)) return callFor(step, scene);
   await write(step, scene);
@@ -51,7 +51,7 @@ export async function carryOut(step: HostStep, scene: Scene): Promise<void> {
 const isCall = (step: Call | Write): step is Call =>
   'remember' in step || step.type === 'register' || step.type === 'delete node';
 
-function write(step: Write, scene: Scene): Promise<unknown> {
+function write(step: Write, scene: StepContext): Promise<unknown> {
   switch (step.type) {
     case 'remember host':
       return rememberHost(step.memory, scene);
@@ -65,63 +65,63 @@ function write(step: Write, scene: Scene): Promise<unknown> {
   }
 }
 
-const rememberHost = (memory: HostMemory, { host, context }: Scene): Promise<Stored<BareMetalHost>> =>
-  context.write.patch(bareMetalHosts, host, annotated(hostMemoryAnnotation, encodeMemory(memory)));
+const rememberHost = (memory: HostMemory, { host, context }: StepContext): Promise<Stored<BareMetalHost>> =>
+  context.write.patch(bareMetalHosts, host, annotated(HOST_MEMORY_ANNOTATION, encodeMemory(memory)));
 
-const rememberDrive = (memory: DriveMemory, scene: Scene): Promise<Stored<DataImage>> =>
-  scene.context.write.patch(dataImages, imageOf(scene), annotated(driveMemoryAnnotation, encodeMemory(memory)));
+const rememberDrive = (memory: DriveMemory, scene: StepContext): Promise<Stored<DataImage>> =>
+  scene.context.write.patch(dataImages, imageOf(scene), annotated(DRIVE_MEMORY_ANNOTATION, encodeMemory(memory)));
 
 const annotated = (name: string, value: string | null) => ({ metadata: { annotations: { [name]: value } } });
 
-function imageOf({ image }: Scene): Stored<DataImage> {
+function imageOf({ image }: StepContext): Stored<DataImage> {
   if (image === undefined) throw new Error('a step about a DataImage that is not there');
   return image;
 }
 
 function changeHost(
   step: Exclude<Write, { type: 'remember host' | 'remember drive' | 'claim image' | 'release image' }>,
-  { host, facts, context }: Scene,
+  { host, facts, context }: StepContext,
 ): Promise<unknown> {
   const finalizers = host.metadata.finalizers ?? [];
   const bodies = {
     // With a memory, by which it is known to be ours.
     'add host finalizer': () => ({
       metadata: {
-        finalizers: [...finalizers, hostFinalizer],
-        annotations: { [hostMemoryAnnotation]: encodeMemory(facts.host.memory ?? nothingAsked) },
+        finalizers: [...finalizers, HOST_FINALIZER],
+        annotations: { [HOST_MEMORY_ANNOTATION]: encodeMemory(facts.host.memory ?? nothingAsked) },
       },
     }),
     'remove host finalizer': () => ({
       metadata: {
-        finalizers: finalizers.filter((each) => each !== hostFinalizer),
-        annotations: { [hostMemoryAnnotation]: null },
+        finalizers: finalizers.filter((each) => each !== HOST_FINALIZER),
+        annotations: { [HOST_MEMORY_ANNOTATION]: null },
       },
     }),
-    'clear reboot': () => annotated(rebootAnnotation, null),
+    'clear reboot': () => annotated(REBOOT_ANNOTATION, null),
     'hold off': () => annotated(ownRebootAnnotation, holdValue(facts.now)),
     'release hold': () => annotated(ownRebootAnnotation, null),
   };
   return context.write.patch(bareMetalHosts, host, bodies[step.type]());
 }
 
-const ownRebootAnnotation = `${rebootAnnotation}/${ownRebootKey}`;
+const ownRebootAnnotation = `${REBOOT_ANNOTATION}/${OWN_REBOOT_KEY}`;
 
-async function changeImage(what: 'claim image' | 'release image', scene: Scene): Promise<void> {
+async function changeImage(what: 'claim image' | 'release image', scene: StepContext): Promise<void> {
   const image = imageOf(scene);
   const { finalizers = [], ownerReferences = [] } = image.metadata;
-  const others = finalizers.filter((each) => each !== imageFinalizer);
+  const others = finalizers.filter((each) => each !== IMAGE_FINALIZER);
   const owner = ownedBy(scene.host);
   const metadata =
     what === 'release image'
       ? { finalizers: others }
       : {
-          finalizers: [...others, imageFinalizer],
+          finalizers: [...others, IMAGE_FINALIZER],
           ownerReferences: [...ownerReferences.filter(({ uid }) => uid !== owner.uid), owner],
         };
   await scene.context.write.patch(dataImages, image, { metadata });
 }
 
-async function callFor(step: Call, scene: Scene): Promise<void> {
+async function callFor(step: Call, scene: StepContext): Promise<void> {
   const remembered = await rememberFirst(step, scene);
   const outcome = await call(step, scene);
   scene.metrics?.called(step.type, outcome.type);
@@ -131,9 +131,9 @@ async function callFor(step: Call, scene: Scene): Promise<void> {
   if (after !== null) await rememberAfter(after, remembered, scene);
 }
 
-type Remembered = Pick<Scene, 'host' | 'image'>;
+type HostObjects = Pick<StepContext, 'host' | 'image'>;
 
-async function rememberFirst(step: Call, scene: Scene): Promise<Remembered> {
+async function rememberFirst(step: Call, scene: StepContext): Promise<HostObjects> {
   const { host, image } = scene;
   if (!('remember' in step)) return { host, image };
   return step.type === 'attach' || step.type === 'detach'
@@ -144,13 +144,13 @@ async function rememberFirst(step: Call, scene: Scene): Promise<Remembered> {
 /** Users may write to the object meanwhile, and Ironic's answer counts all the same. */
 async function rememberAfter(
   after: NonNullable<ReturnType<typeof afterCall>>,
-  { host, image }: Remembered,
-  { context }: Scene,
+  { host, image }: HostObjects,
+  { context }: StepContext,
 ): Promise<void> {
   if ('host' in after) {
-    await replaceAnnotation(bareMetalHosts, host, hostMemoryAnnotation, encodeMemory(after.host), context);
+    await replaceAnnotation(bareMetalHosts, host, HOST_MEMORY_ANNOTATION, encodeMemory(after.host), context);
   } else if (image !== undefined) {
-    await replaceAnnotation(dataImages, image, driveMemoryAnnotation, encodeMemory(after.drive), context);
+    await replaceAnnotation(dataImages, image, DRIVE_MEMORY_ANNOTATION, encodeMemory(after.drive), context);
   }
 }
 
@@ -175,7 +175,7 @@ async function replaceAnnotation<T extends BareMetalHost | DataImage>(
   }, MAX_TRIES);
 }
 
-async function call(step: Call, scene: Scene): Promise<CallOutcome> {
+async function call(step: Call, scene: StepContext): Promise<CallOutcome> {
   const { context } = scene;
   context.signal.throwIfAborted();
   try {
@@ -190,14 +190,14 @@ async function call(step: Call, scene: Scene): Promise<CallOutcome> {
   }
 }
 
-function send(step: Call, scene: Scene): Promise<void> {
+function send(step: Call, scene: StepContext): Promise<void> {
   const { ironic, host, context } = scene;
   if (step.type !== 'register') return sendTo(uuidOf(scene), step, scene);
   const name = nodeNameOf(host.metadata.namespace ?? '', host.metadata.name);
   return ironic.register({ name, ...wantedNode(scene) }, context.signal);
 }
 
-function sendTo(uuid: string, step: Exclude<Call, { type: 'register' }>, scene: Scene): Promise<void> {
+function sendTo(uuid: string, step: Exclude<Call, { type: 'register' }>, scene: StepContext): Promise<void> {
   const { ironic, options } = scene;
   const { signal } = scene.context;
   switch (step.type) {
@@ -223,12 +223,12 @@ function sendTo(uuid: string, step: Exclude<Call, { type: 'register' }>, scene: 
   }
 }
 
-function uuidOf({ facts }: Scene): string {
+function uuidOf({ facts }: StepContext): string {
   if (facts.node === null) throw new Error('a step about a node that is not there');
   return facts.node.uuid;
 }
 
-function wantedNode({ facts, driverInfo, host }: Scene): Omit<WantedNode, 'name'> {
+function wantedNode({ facts, driverInfo, host }: StepContext): Omit<DesiredNode, 'name'> {
   const { bmc } = facts.host;
   if (!bmc.ok || driverInfo === null) throw new Error('a step about a BMC that cannot be read');
   return { driver: bmc.driver, driverInfo: { ...driverInfo }, hostUid: host.metadata.uid, digest: bmc.digest };

@@ -1,18 +1,18 @@
 // What people hear of a step in events: what was done to their machine, and what did not work.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages } from '@slipway/api';
-import type { DataImageSeen, HostMemory, HostStep } from '@slipway/fleet/hosts';
-import type { Context, Happening, Metrics } from '@slipway/kube';
+import type { ObservedDataImage, HostMemory, HostStep } from '@slipway/fleet/hosts';
+import type { Context, EventInput, Metrics } from '@slipway/kube';
 import { Counter, Gauge } from 'prom-client';
 
-export interface Listeners {
+export interface EventTargets {
   readonly host: BareMetalHost;
   readonly image: DataImage | undefined;
   /** Of both, before the step. */
   readonly hostMemory: HostMemory | null;
-  readonly imageSeen: DataImageSeen | null;
+  readonly imageSeen: ObservedDataImage | null;
 }
 
-export function tell(step: HostStep, listeners: Listeners, { events, log }: Pick<Context, 'events' | 'log'>): void {
+export function tell(step: HostStep, listeners: EventTargets, { events, log }: Pick<Context, 'events' | 'log'>): void {
   log.info({ step: step.type, ...('target' in step && { target: step.target }) }, 'a step of a bare-metal host');
   const ofHost = hostHappening(step, listeners);
   if (ofHost !== null) events.record(bareMetalHosts, listeners.host, ofHost);
@@ -20,7 +20,7 @@ export function tell(step: HostStep, listeners: Listeners, { events, log }: Pick
   if (ofImage !== null && listeners.image !== undefined) events.record(dataImages, listeners.image, ofImage);
 }
 
-function hostHappening(step: HostStep, { hostMemory }: Listeners): Happening | null {
+function hostHappening(step: HostStep, { hostMemory }: EventTargets): EventInput | null {
   switch (step.type) {
     case 'register':
       return normal('Registering', 'Ironic is told of the host');
@@ -45,7 +45,7 @@ const powerMessages = {
   'soft power off': 'the operating system is asked to shut down',
 } as const;
 
-function imageHappening(step: HostStep, { imageSeen }: Listeners): Happening | null {
+function imageHappening(step: HostStep, { imageSeen }: EventTargets): EventInput | null {
   switch (step.type) {
     case 'attach':
       return normal('Attaching', `Ironic is asked to attach ${step.url}`);
@@ -60,15 +60,15 @@ function imageHappening(step: HostStep, { imageSeen }: Listeners): Happening | n
 
 function whatBecame(
   { isAttached, url, failures, message }: Extract<HostStep, { type: 'remember drive' }>['memory'],
-  before: DataImageSeen | null,
-): Happening | null {
+  before: ObservedDataImage | null,
+): EventInput | null {
   if (isAttached) return normal('Attached', `${url} is in the drive`);
   if (failures > (before?.memory?.failures ?? 0)) return warning('AttachFailed', message);
   return before?.memory?.doing === 'detach' ? normal('Detached', `${url} is not in the drive any more`) : null;
 }
 
-const normal = (reason: string, message: string): Happening => ({ type: 'Normal', reason, message });
-export const warning = (reason: string, message: string): Happening => ({ type: 'Warning', reason, message });
+const normal = (reason: string, message: string): EventInput => ({ type: 'Normal', reason, message });
+export const warning = (reason: string, message: string): EventInput => ({ type: 'Warning', reason, message });
 
 // What can be measured of bare-metal hosts and their DataImages.
 

@@ -5,18 +5,18 @@ import { canonicalJson } from '@slipway/fleet';
 import type { DataImageFindings, HostFindings } from '@slipway/fleet/hosts';
 import { type Context, keyOf, setCondition, type Stored } from '@slipway/kube';
 
-type Writes = Pick<Context, 'write' | 'now'>;
+type WriteContext = Pick<Context, 'write' | 'now'>;
 
-interface ImageWrites {
+interface ImageWriteContext {
   readonly dropped: DroppedFields;
-  readonly context: Writes;
+  readonly context: WriteContext;
 }
 
 export async function writeHostStatus(
   host: Stored<BareMetalHost>,
   { credentials, ...found }: HostFindings,
   secret: Stored<Secret> | undefined,
-  { write, now }: Writes,
+  { write, now }: WriteContext,
 ): Promise<Stored<BareMetalHost>> {
   const wanted = { ...found, errorType: found.errorType ?? null, ...triedCredentials(credentials, secret) };
   if (isIn(host.status, wanted)) return host;
@@ -34,7 +34,7 @@ function triedCredentials(credentials: HostFindings['credentials'], secret: Stor
 export async function writeImageStatus(
   image: Stored<DataImage>,
   { attached, ...found }: DataImageFindings,
-  { dropped, context }: ImageWrites,
+  { dropped, context }: ImageWriteContext,
 ): Promise<Stored<DataImage>> {
   const { generation, uid } = image.metadata;
   const now = context.now();
@@ -68,7 +68,7 @@ function isIn(current: unknown, wanted: unknown): boolean {
 // again would change nothing but a time, at every look.
 
 /** One object's status, as it shall be and as it is, without times. */
-export interface StatusSeen {
+export interface StatusSnapshot {
   readonly uid: string;
   readonly wanted: unknown;
   readonly found: unknown;
@@ -76,9 +76,9 @@ export interface StatusSeen {
 
 export interface DroppedFields {
   /** This very status was written before, and this is what became of it. */
-  areKnown(key: string, seen: StatusSeen): boolean;
+  areKnown(key: string, seen: StatusSnapshot): boolean;
   /** Written, and not all of it was found in the answer. */
-  remember(key: string, seen: StatusSeen): void;
+  remember(key: string, seen: StatusSnapshot): void;
   /** The object is gone, or has all of its fields. */
   forget(key: string): void;
   clear(): void;

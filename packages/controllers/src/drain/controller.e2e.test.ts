@@ -44,9 +44,12 @@ async function saysOf(name: string) {
     blocked: annotations[drainBlockedAnnotation],
   };
 }
-type Says = Awaited<ReturnType<typeof saysOf>>;
+type ObservedDrainState = Awaited<ReturnType<typeof saysOf>>;
 
-const untilNode = (name: string, wanted: Partial<Record<keyof Says, unknown>>): Promise<Says> =>
+const untilNode = (
+  name: string,
+  wanted: Partial<Record<keyof ObservedDrainState, unknown>>,
+): Promise<ObservedDrainState> =>
   until(async () => {
     const says = await saysOf(name);
     expect(says).toMatchObject(wanted);
@@ -54,7 +57,7 @@ const untilNode = (name: string, wanted: Partial<Record<keyof Says, unknown>>): 
   });
 
 /** The node is as it was before, and has its answer. */
-const atRest = (applied: string): Says => ({
+const atRest = (applied: string): ObservedDrainState => ({
   applied,
   isCordoned: false,
   ours: undefined,
@@ -265,7 +268,7 @@ describe('a drain that a budget blocks', () => {
 describe('a controller that is killed between two writes', () => {
   /** A whole drain and the way back, from wherever it is, with the budget allowed when it is seen to block. */
   async function goOn(isOver: () => boolean): Promise<void> {
-    const untilSays = (check: (says: Says) => boolean): Promise<void> =>
+    const untilSays = (check: (says: ObservedDrainState) => boolean): Promise<void> =>
       until(async () => expect(isOver() || check(await saysOf('a'))).toBe(true));
     await untilSays(({ blocked, applied }) => blocked !== undefined || applied !== undefined);
     await cluster.allow('web', 1);

@@ -11,7 +11,7 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { fleetNodes } from '../sources.ts';
-import { type Cordoned, createLooks, emptyNode, type Looks } from './empty-node.ts';
+import { type CordonedNode, createLooks, emptyNode, type DrainAttempts } from './empty-node.ts';
 import { createDrainMetrics } from './metrics.ts';
 import { answerChange, cordonChange, disownChange, patchNode, uncordonChange } from './patch-node.ts';
 
@@ -56,7 +56,7 @@ export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
   };
 }
 
-async function take(step: DrainStep, node: Stored<Node>, looks: Looks, context: Context): Promise<Next> {
+async function take(step: DrainStep, node: Stored<Node>, looks: DrainAttempts, context: Context): Promise<Next> {
   switch (step.type) {
     case 'rest':
       return done();
@@ -76,9 +76,9 @@ async function take(step: DrainStep, node: Stored<Node>, looks: Looks, context: 
   }
 }
 
-type Of<T extends DrainStep['type']> = Extract<DrainStep, { type: T }>;
+type DrainStepOf<T extends DrainStep['type']> = Extract<DrainStep, { type: T }>;
 
-async function spare(step: Of<'spare'>, node: Stored<Node>, { write, events, log }: Context): Promise<void> {
+async function spare(step: DrainStepOf<'spare'>, node: Stored<Node>, { write, events, log }: Context): Promise<void> {
   await patchNode(node, answerChange(step.wish), write);
   const message =
     `Nothing is drained for the update to ${step.wish.config}: there is no other node that pods could go to. ` +
@@ -87,7 +87,11 @@ async function spare(step: Of<'spare'>, node: Stored<Node>, { write, events, log
   events.record(nodes, node, { type: 'Normal', reason: 'Drain', message });
 }
 
-async function cordon({ wish, ours, since }: Of<'cordon'>, node: Stored<Node>, context: Context): Promise<Cordoned> {
+async function cordon(
+  { wish, ours, since }: DrainStepOf<'cordon'>,
+  node: Stored<Node>,
+  context: Context,
+): Promise<CordonedNode> {
   const now = context.now();
   const cordoned = await patchNode(node, cordonChange(ours, since, now), context.write);
   const message = `No new pods are placed on the node: it is drained for the update to ${wish.config}`;
@@ -96,7 +100,11 @@ async function cordon({ wish, ours, since }: Of<'cordon'>, node: Stored<Node>, c
   return { node: cordoned, drain: { type: 'empty', wish, since: since ?? now.getTime() }, isFresh: true };
 }
 
-async function uncordon(step: Of<'uncordon'>, node: Stored<Node>, { write, events, log }: Context): Promise<void> {
+async function uncordon(
+  step: DrainStepOf<'uncordon'>,
+  node: Stored<Node>,
+  { write, events, log }: Context,
+): Promise<void> {
   try {
     await patchNode(node, uncordonChange(step.wish, step.ours), write);
   } catch (error) {

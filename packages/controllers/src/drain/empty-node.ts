@@ -2,7 +2,7 @@
 import { type Node, nodes, podDisruptionBudgets, pods } from '@slipway/api';
 import {
   budgetsOf,
-  type BudgetsOf,
+  type BudgetLookup,
   drainFactsOf,
   type DrainStep,
   nextDrainStep,
@@ -16,7 +16,7 @@ import { evictPods, type Refusal, retryAt, type SortedPods, sortPods } from './e
 import { HOUR, isTimeToWarn, lookAfter, retryAfter } from './pace.ts';
 import { answerChange, patchNode, tellBlocked } from './patch-node.ts';
 
-export interface Cordoned {
+export interface CordonedNode {
   readonly node: Stored<Node>;
   readonly drain: Drain;
   /** `node` is the answer to a write of a moment ago, and not what a watch brought some time ago. */
@@ -25,7 +25,11 @@ export interface Cordoned {
 
 export type Drain = Extract<DrainStep, { type: 'empty' }>;
 
-export async function emptyNode({ node, drain, isFresh }: Cordoned, looks: Looks, context: Context): Promise<Next> {
+export async function emptyNode(
+  { node, drain, isFresh }: CordonedNode,
+  looks: DrainAttempts,
+  context: Context,
+): Promise<Next> {
   const now = context.now().getTime();
   const budgets = budgetsIn(context);
   const last = looks.last(node, drain);
@@ -51,13 +55,13 @@ export async function emptyNode({ node, drain, isFresh }: Cordoned, looks: Looks
   return again(Math.max(0, look.nextAt - context.now().getTime()));
 }
 
-function budgetsIn({ read }: Context): BudgetsOf {
+function budgetsIn({ read }: Context): BudgetLookup {
   const all = read(podDisruptionBudgets);
   return (pod) => budgetsOf(pod, all.byIndex('namespace', pod.namespace));
 }
 
 /** A Node changes all the time, and so do budgets of other pods: nothing would come of looking now. */
-function isEarly({ at, nextAt, refused, isTold }: Look, now: number, budgets: BudgetsOf): boolean {
+function isEarly({ at, nextAt, refused, isTold }: DrainAttempt, now: number, budgets: BudgetLookup): boolean {
   // A clock that was put back would have us wait for the time that it was put back by.
   if (!isTold || now < at || now >= nextAt) return false;
   return refused.every((refusal) => refusal.budgets === stateOf(budgets(refusal.pod)));
@@ -83,7 +87,7 @@ async function isStillWanted({ metadata }: Stored<Node>, { wish }: Drain, contex
   return step.type === 'empty' && step.wish.text === wish.text;
 }
 
-async function evict(wanted: readonly PodFacts[], budgets: BudgetsOf, context: Context): Promise<Refusal[]> {
+async function evict(wanted: readonly PodFacts[], budgets: BudgetLookup, context: Context): Promise<Refusal[]> {
   if (wanted.length === 0) return [];
   // As they are before: what changes while we ask is a reason to ask again.
   const states = new Map(wanted.map((pod) => [pod.uid, stateOf(budgets(pod))]));
@@ -100,7 +104,7 @@ async function evict(wanted: readonly PodFacts[], budgets: BudgetsOf, context: C
   }));
 }
 
-async function finish(node: Stored<Node>, drain: Drain, looks: Looks, context: Context): Promise<Next> {
+async function finish(node: Stored<Node>, drain: Drain, looks: DrainAttempts, context: Context): Promise<Next> {
   await patchNode(node, answerChange(drain.wish), context.write);
   looks.forget(node.metadata.name);
   const seconds = Math.max(0, Math.round((context.now().getTime() - drain.since) / 1000));
@@ -115,7 +119,7 @@ async function finish(node: Stored<Node>, drain: Drain, looks: Looks, context: C
 // When a drain was last looked at, and when it is again. What is true of a drain is on its Node: this is only the pace, and a
 // new process, which knows nothing of it, looks at once.
 
-export interface Look {
+export interface DrainAttempt {
   readonly at: number;
   readonly nextAt: number;
   readonly refused: readonly Refusal[];
@@ -125,17 +129,17 @@ export interface Look {
   isTold: boolean;
 }
 
-export interface Looks {
+export interface DrainAttempts {
   /** Undefined: the node was not looked at for this drain. */
-  last(node: Stored<Node>, drain: Drain): Look | undefined;
-  note(node: Stored<Node>, drain: Drain, look: Look): void;
+  last(node: Stored<Node>, drain: Drain): DrainAttempt | undefined;
+  note(node: Stored<Node>, drain: Drain, look: DrainAttempt): void;
   forget(this: void, name: string): void;
   forgetAll(this: void): void;
 }
 
-export function createLooks(measured: DrainMetrics | undefined): Looks {
+export function createLooks(measured: DrainMetrics | undefined): DrainAttempts {
   /** By the name of the node: names come back, so each has what tells one drain from another. */
-  const looks = new Map<string, { drain: string; look: Look }>();
+  const looks = new Map<string, { drain: string; look: DrainAttempt }>();
   const idOf = ({ metadata }: Stored<Node>, { wish }: Drain): string => `${metadata.uid} ${wish.text}`;
   return {
     last(node, drain) {
@@ -157,17 +161,17 @@ export function createLooks(measured: DrainMetrics | undefined): Looks {
   };
 }
 
-export interface Seen {
+export interface AttemptInput {
   /** At least one pod. */
   readonly sorted: SortedPods;
   /** All that may not go, of now and of before. */
   readonly refused: readonly Refusal[];
   readonly since: number;
   readonly now: number;
-  readonly last: Look | undefined;
+  readonly last: DrainAttempt | undefined;
 }
 
-export function lookOf({ sorted, refused, since, now, last }: Seen): Look {
+export function lookOf({ sorted, refused, since, now, last }: AttemptInput): DrainAttempt {
   const { evict, leaving, stuck, held } = sorted;
   const hasEvicted = evict.length > refused.length - held.length;
   const evictedAt = hasEvicted || last === undefined ? now : last.evictedAt;

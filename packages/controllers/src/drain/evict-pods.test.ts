@@ -1,10 +1,10 @@
 import type { PodFacts } from '@slipway/fleet/drain';
 import { describe, expect, it } from 'vitest';
 import { isTimeToWarn, lookAfter, retryAfter } from './pace.ts';
-import { lookOf, type Seen } from './empty-node.ts';
+import { lookOf, type AttemptInput } from './empty-node.ts';
 import { type Refusal, type SortedPods, sortPods } from './evict-pods.ts';
 
-const minute = 60_000;
+const MINUTE = 60_000;
 const since = Date.parse('2026-01-02T03:00:00Z');
 
 const pod = (name: string, more: Partial<PodFacts> = {}): PodFacts => ({
@@ -40,24 +40,24 @@ const nothing = { evict: '', leaving: '', stuck: '', held: '' };
 
 describe('the pods of a node', () => {
   it('are evicted, but those that end already: they are waited for', () => {
-    const pods = [pod('a'), pod('b', { endsAt: since + minute })];
+    const pods = [pod('a'), pod('b', { endsAt: since + MINUTE })];
     expect(sorted(pods, since)).toEqual({ ...nothing, evict: 'a', leaving: 'b' });
   });
 
   it('are stuck when their time to end was over five minutes ago', () => {
     const pods = [pod('a', { endsAt: since })];
-    expect(sorted(pods, since + 5 * minute)).toMatchObject({ leaving: 'a' });
-    expect(sorted(pods, since + 5 * minute + 1)).toMatchObject({ stuck: 'a' });
+    expect(sorted(pods, since + 5 * MINUTE)).toMatchObject({ leaving: 'a' });
+    expect(sorted(pods, since + 5 * MINUTE + 1)).toMatchObject({ stuck: 'a' });
   });
 
   it('that were refused are asked for again after a minute, and after ten minutes every five', () => {
     const a = pod('a');
-    const early = [refusal(a, since + minute)];
-    expect(sorted([a], since + 2 * minute - 1, early)).toEqual({ ...nothing, held: 'a' });
-    expect(sorted([a], since + 2 * minute, early)).toEqual({ ...nothing, evict: 'a' });
-    const late = [refusal(a, since + 10 * minute)];
-    expect(sorted([a], since + 15 * minute - 1, late)).toEqual({ ...nothing, held: 'a' });
-    expect(sorted([a], since + 15 * minute, late)).toEqual({ ...nothing, evict: 'a' });
+    const early = [refusal(a, since + MINUTE)];
+    expect(sorted([a], since + 2 * MINUTE - 1, early)).toEqual({ ...nothing, held: 'a' });
+    expect(sorted([a], since + 2 * MINUTE, early)).toEqual({ ...nothing, evict: 'a' });
+    const late = [refusal(a, since + 10 * MINUTE)];
+    expect(sorted([a], since + 15 * MINUTE - 1, late)).toEqual({ ...nothing, held: 'a' });
+    expect(sorted([a], since + 15 * MINUTE, late)).toEqual({ ...nothing, evict: 'a' });
   });
 
   it('that were refused are asked for at once when a budget of theirs has changed', () => {
@@ -73,9 +73,9 @@ describe('the pods of a node', () => {
 
 describe('a drain is looked at again', () => {
   const a = pod('a');
-  const at = since + 20 * minute;
+  const at = since + 20 * MINUTE;
   const none = { evict: [], leaving: [], stuck: [], held: [] };
-  const wait = (some: Partial<SortedPods>, more: Partial<Seen> = {}): number =>
+  const wait = (some: Partial<SortedPods>, more: Partial<AttemptInput> = {}): number =>
     lookOf({ sorted: { ...none, ...some }, refused: [], since, now: at, last: undefined, ...more }).nextAt - at;
 
   it('after a second at first, more slowly as pods take their time, and after ten seconds at most', () => {
@@ -89,9 +89,9 @@ describe('a drain is looked at again', () => {
 
   it('when a refused pod is to be asked for again, also where that one is all there is', () => {
     const now = [refusal(a, at)];
-    expect(wait({ evict: [a] }, { refused: now })).toBe(5 * minute);
-    const before = [refusal(a, at - minute)];
-    expect(wait({ held: before }, { refused: before })).toBe(4 * minute);
+    expect(wait({ evict: [a] }, { refused: now })).toBe(5 * MINUTE);
+    const before = [refusal(a, at - MINUTE)];
+    expect(wait({ held: before }, { refused: before })).toBe(4 * MINUTE);
   });
 
   it('soon where some leave while others are kept', () => {
@@ -99,14 +99,14 @@ describe('a drain is looked at again', () => {
   });
 
   it('as seldom for a pod that does not end as for one that is refused', () => {
-    expect(wait({ stuck: [a] })).toBe(5 * minute);
-    expect(wait({ stuck: [a] }, { since: at })).toBe(minute);
-    expect([0, 10 * minute - 1, 10 * minute].map(retryAfter)).toEqual([minute, minute, 5 * minute]);
+    expect(wait({ stuck: [a] })).toBe(5 * MINUTE);
+    expect(wait({ stuck: [a] }, { since: at })).toBe(MINUTE);
+    expect([0, 10 * MINUTE - 1, 10 * MINUTE].map(retryAfter)).toEqual([MINUTE, MINUTE, 5 * MINUTE]);
   });
 
   it('and after every full hour somebody is told', () => {
     const told = (lookedAt: number | null, now: number): boolean =>
-      isTimeToWarn(since, lookedAt === null ? null : since + lookedAt * minute, since + now * minute);
+      isTimeToWarn(since, lookedAt === null ? null : since + lookedAt * MINUTE, since + now * MINUTE);
     expect(told(null, 59)).toBe(false);
     expect(told(55, 60)).toBe(true);
     expect(told(60, 65)).toBe(false);

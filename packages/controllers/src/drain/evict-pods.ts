@@ -2,7 +2,7 @@
 import { mapLimit } from '@slipway/base/concurrency';
 import type { PodFacts } from '@slipway/fleet/drain';
 import { type Client, isKubeError, type KubeObject, type Resource } from '@slipway/kube';
-import { retryAfter, STUCK_AFTER } from './pace.ts';
+import { retryAfter, STUCK_AFTER_MS } from './pace.ts';
 
 export interface RefusedPod {
   readonly pod: PodFacts;
@@ -12,7 +12,7 @@ export interface RefusedPod {
   readonly message: string;
 }
 
-const AT_ONCE = 10;
+const MAX_CONCURRENT_EVICTIONS = 10;
 
 export interface EvictOptions {
   readonly client: Client;
@@ -23,7 +23,7 @@ export interface EvictOptions {
 
 /** Those that were refused. Rejects when the API server cannot be asked; some may have been evicted then. */
 export async function evictPods(pods: readonly PodFacts[], options: EvictOptions): Promise<RefusedPod[]> {
-  const answers = await mapLimit(pods, AT_ONCE, (pod) => evict(pod, options));
+  const answers = await mapLimit(pods, MAX_CONCURRENT_EVICTIONS, (pod) => evict(pod, options));
   return answers.filter((refusal) => refusal !== null);
 }
 
@@ -83,7 +83,7 @@ export function sortPods({ pods, refused, since, now, budgetsNow }: SortRequest)
   };
   for (const pod of pods) {
     const refusal = refused.get(pod.uid);
-    if (pod.endsAt !== null) sorted[now > pod.endsAt + STUCK_AFTER ? 'stuck' : 'leaving'].push(pod);
+    if (pod.endsAt !== null) sorted[now > pod.endsAt + STUCK_AFTER_MS ? 'stuck' : 'leaving'].push(pod);
     else if (refusal === undefined || now >= retryAt(refusal, since)) sorted.evict.push(pod);
     else if (refusal.budgets === budgetsNow(pod)) sorted.held.push(refusal);
     else sorted.evict.push(pod);

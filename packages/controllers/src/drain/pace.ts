@@ -13,7 +13,7 @@ export const lookAfter = (elapsed: number): number => Math.min(Math.max(elapsed 
 export const retryAfter = (elapsed: number): number => (elapsed < 10 * MINUTE ? MINUTE : 5 * MINUTE);
 
 /** A pod that is still there so long after its time to end was over will not go by itself. */
-export const STUCK_AFTER = 5 * MINUTE;
+export const STUCK_AFTER_MS = 5 * MINUTE;
 
 /** Once for every full hour that a drain takes. `lookedAt` null: nobody has looked yet, or it is not known. */
 export function isTimeToWarn(since: number, lookedAt: number | null, now: number): boolean {

@@ -9,9 +9,9 @@ import {
 } from '@slipway/api';
 import {
   blockedText,
-  type BudgetsOf,
+  type BudgetLookup,
   drainFactsOf,
-  type DrainWish,
+  type DrainRequest,
   type Obstacle,
   type PodFacts,
 } from '@slipway/fleet/drain';
@@ -43,7 +43,7 @@ export const cordonChange = (ours: boolean, since: number | null, now: Date): No
   },
 });
 
-export const answerChange = (wish: DrainWish): NodeChange => ({
+export const answerChange = (wish: DrainRequest): NodeChange => ({
   annotations: {
     [nodeAnnotations.lastAppliedDrain]: wish.text,
     [drainSinceAnnotation]: null,
@@ -51,7 +51,7 @@ export const answerChange = (wish: DrainWish): NodeChange => ({
   },
 });
 
-export const uncordonChange = (wish: DrainWish, ours: boolean): NodeChange => ({
+export const uncordonChange = (wish: DrainRequest, ours: boolean): NodeChange => ({
   ...(ours && { unschedulable: null }),
   annotations: {
     [nodeAnnotations.lastAppliedDrain]: wish.text,
@@ -70,18 +70,18 @@ const blockedChange = (text: string): NodeChange => ({
 // Says on the Node what its drain waits for: the daemon's conditions and the rollout's have it from there.
 
 /** Of so many pods people are told the names. */
-const MAX_NAMED = 5;
+const MAX_NAMED_PODS = 5;
 
-export interface InTheWay {
+export interface DrainBlockers {
   readonly refused: readonly Refusal[];
   readonly stuck: readonly PodFacts[];
-  readonly budgets: BudgetsOf;
+  readonly budgets: BudgetLookup;
   /** It has taken so long that somebody has to look. */
   readonly isLoud: boolean;
 }
 
 /** Nothing is written where the Node says so already. */
-export async function tellBlocked(node: Stored<Node>, inTheWay: InTheWay, context: Context): Promise<void> {
+export async function tellBlocked(node: Stored<Node>, inTheWay: DrainBlockers, context: Context): Promise<void> {
   const { write, events, log } = context;
   const text = await textOf(inTheWay, context);
   const { blocked } = drainFactsOf(node);
@@ -94,19 +94,19 @@ export async function tellBlocked(node: Stored<Node>, inTheWay: InTheWay, contex
   else if (blocked === '') events.record(nodes, node, { type: 'Normal', reason: 'Drain', message: text });
 }
 
-async function textOf({ refused, stuck, budgets }: InTheWay, { client, signal }: Context): Promise<string> {
+async function textOf({ refused, stuck, budgets }: DrainBlockers, { client, signal }: Context): Promise<string> {
   const all = [
     ...refused.map((refusal) => ({ pod: refusal.pod, why: whyRefused(refusal, budgets) })),
     ...stuck.map((pod) => ({ pod, why: whyStuck(pod) })),
   ].sort((a, b) => (fullName(a.pod) < fullName(b.pod) ? -1 : 1));
   const named: Obstacle[] = [];
-  for (const { pod, why } of all.slice(0, MAX_NAMED)) {
+  for (const { pod, why } of all.slice(0, MAX_NAMED_PODS)) {
     named.push({ pod, why, owner: await ownerOf(pod, client, signal) });
   }
   return blockedText(named, all.length - named.length);
 }
 
-function whyRefused({ pod, byBudget, message }: Refusal, budgets: BudgetsOf): Obstacle['why'] {
+function whyRefused({ pod, byBudget, message }: Refusal, budgets: BudgetLookup): Obstacle['why'] {
   const found = byBudget ? budgets(pod) : [];
   return found.length > 0 ? { type: 'budgets', budgets: found } : { type: 'refused', message };
 }

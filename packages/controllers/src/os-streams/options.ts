@@ -14,7 +14,7 @@ export interface OsStreamsOptions extends SourceOptions {
   readonly retry?: RetryTimes | undefined;
 }
 
-export const usualPullSecret = { namespace: 'openshift-config', name: 'pull-secret' } as const;
+export const DEFAULT_PULL_SECRET = { namespace: 'openshift-config', name: 'pull-secret' } as const;
 
 // How soon something that failed is tried again. Only a delay, so that it may be forgotten in a restart.
 
@@ -23,9 +23,9 @@ export interface RetryTimes {
   readonly mostMs: number;
 }
 
-const usualTimes: RetryTimes = { firstMs: 5000, mostMs: 5 * 60_000 };
+const DEFAULT_RETRY_TIMES: RetryTimes = { firstMs: 5000, mostMs: 5 * 60_000 };
 
-export interface RetryPace {
+export interface RetryBackoff {
   /** Milliseconds until it may be tried; 0: now. Another `what` than the one that failed may be tried at once. */
   waitFor(what: string, now: number): number;
   /** Milliseconds until it is to be tried again: twice as long each time. */
@@ -35,7 +35,7 @@ export interface RetryPace {
   succeeded(): void;
 }
 
-export function createRetryPace({ firstMs, mostMs }: RetryTimes = usualTimes): RetryPace {
+export function createRetryPace({ firstMs, mostMs }: RetryTimes = DEFAULT_RETRY_TIMES): RetryBackoff {
   let last: { readonly what: string; readonly count: number; readonly notBefore: number } | undefined;
   const failures = (what: string): number => (last?.what === what ? last.count : 0);
   return {

@@ -7,7 +7,7 @@ import {
   machineConfigPools,
   machineConfigs,
   nodes,
-  osImagesConfigMap,
+  OS_IMAGES_CONFIG_MAP,
   osStreamAnnotation,
   osStreamImagesAnnotation,
   osStreamProblemAnnotation,
@@ -40,11 +40,11 @@ import {
   done,
   type Gate,
   type Next,
-  type Read,
+  type StoreReader,
   type Stored,
 } from '@slipway/kube';
 import { isRegistryError } from '@slipway/registry';
-import { osStreamsGate } from '../feature-gates.ts';
+import { OS_STREAMS_GATE } from '../feature-gates.ts';
 import { isDamaged } from '../pool-os.ts';
 import {
   clusterVersionSource,
@@ -56,26 +56,26 @@ import {
   sourcesIn,
   streamObjectIn,
 } from '../sources.ts';
-import { createRetryPace, type OsStreamsOptions, type RetryPace, usualPullSecret } from './options.ts';
+import { createRetryPace, type OsStreamsOptions, type RetryBackoff, DEFAULT_PULL_SECRET } from './options.ts';
 import type { KeptRegistry } from './registry.ts';
 
 type Pool = Stored<MachineConfigPool>;
 
 const WORKER = 'worker';
 /** Then the OS counts as unknown, and stays what it is. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 export function poolStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
-  const { namespace, pullSecret = usualPullSecret } = options;
-  const paces = new Map<string, RetryPace>();
-  const paceOf = (pool: string): RetryPace => {
+  const { namespace, pullSecret = DEFAULT_PULL_SECRET } = options;
+  const paces = new Map<string, RetryBackoff>();
+  const paceOf = (pool: string): RetryBackoff => {
     const pace = paces.get(pool) ?? createRetryPace(options.retry);
     paces.set(pool, pace);
     return pace;
   };
   return {
     name: 'pool-streams',
-    gate: { name: osStreamsGate, whenOff: forgetStreams },
+    gate: { name: OS_STREAMS_GATE, whenOff: forgetStreams },
     // That of the controller of the OSImageStream: pools of before have it.
     fieldManager: 'slipway-os-streams',
     reads: [
@@ -131,7 +131,7 @@ function streamsFor(pool: Pool, options: OsStreamsOptions, { read }: Context): S
   return { available: [], defaultStream: '', lifecycle: new Map() };
 }
 
-function factsOf(pool: Pool, read: Read): Omit<PoolStreamFacts, 'runs'> {
+function factsOf(pool: Pool, read: StoreReader): Omit<PoolStreamFacts, 'runs'> {
   const worker = followsWorker(pool)
     ? trackedOf(read(machineConfigPools).get(WORKER)?.metadata.annotations)
     : undefined;
@@ -163,10 +163,10 @@ function tell(pool: Pool, decision: PoolStream, changed: ReadonlySet<string>, { 
   events.record(machineConfigPools, pool, what);
 }
 
-type Words = { type: 'Normal' | 'Warning'; reason: string; message: string };
+type PoolStreamEvent = { type: 'Normal' | 'Warning'; reason: string; message: string };
 
 /** Null: nothing that anybody would want to hear of, such as new images of the same stream. */
-function wordsOf(pool: string, decision: PoolStream, changed: ReadonlySet<string>): Words | null {
+function wordsOf(pool: string, decision: PoolStream, changed: ReadonlySet<string>): PoolStreamEvent | null {
   if (decision.type === 'refused') {
     return changed.has(osStreamProblemAnnotation)
       ? { type: 'Warning', reason: 'OSImageStreamInvalid', message: formatProblem(decision.problem) }
@@ -196,16 +196,16 @@ const followedBecause = {
 
 // What the machines of a pool run that has no stream written down: a cluster from before streams.
 
-interface Parts {
+interface PoolStreamDeps {
   readonly context: Context;
   readonly options: OsStreamsOptions;
   readonly registries: KeptRegistry;
   readonly secret: string;
-  readonly pace: RetryPace;
+  readonly pace: RetryBackoff;
 }
 
 /** A number: to be asked again after so many milliseconds. */
-async function runsNow(pool: Pool, streams: Streams, parts: Parts): Promise<PoolStreamFacts['runs'] | number> {
+async function runsNow(pool: Pool, streams: Streams, parts: PoolStreamDeps): Promise<PoolStreamFacts['runs'] | number> {
   const tracked = trackedOf(pool.metadata.annotations);
   if (tracked !== null && !isDamaged(tracked)) return null;
   const { context, options } = parts;
@@ -218,7 +218,7 @@ async function runsNow(pool: Pool, streams: Streams, parts: Parts): Promise<Pool
 async function runsByLabels(
   evidence: RunsEvidence,
   image: string,
-  parts: Parts,
+  parts: PoolStreamDeps,
 ): Promise<PoolStreamFacts['runs'] | number> {
   const { context, pace } = parts;
   const wait = pace.waitFor(image, context.now().getTime());
@@ -226,13 +226,13 @@ async function runsByLabels(
   const imageLabels = await labelsOf(image, parts);
   const runs = runsOf({ ...evidence, imageLabels });
   const isTold = imageLabels !== null || runs?.stream !== null;
-  if (isTold || pace.failures(image) >= MOST_TRIES) return runs;
+  if (isTold || pace.failures(image) >= MAX_TRIES) return runs;
   return pace.failed(image, context.now().getTime());
 }
 
 async function labelsOf(
   image: string,
-  { context, registries, secret }: Parts,
+  { context, registries, secret }: PoolStreamDeps,
 ): Promise<Readonly<Record<string, string>> | null> {
   try {
     const registry = registries.of(context.read(secrets).get(secret));
@@ -246,7 +246,7 @@ async function labelsOf(
 }
 
 export interface EvidenceSources {
-  readonly read: Read;
+  readonly read: StoreReader;
   readonly client: Client;
   readonly namespace: string;
   readonly signal: AbortSignal;
@@ -287,7 +287,7 @@ async function renderedImages(
   return { osImage: osImageURL, osExtensionsImage: baseOSExtensionsContainerImage };
 }
 
-function nodeOsImages({ metadata }: MachineConfigPool, read: Read): string[] {
+function nodeOsImages({ metadata }: MachineConfigPool, read: StoreReader): string[] {
   const pools = [...read(machineConfigPools).values()];
   return [...read(nodes).values()].flatMap((node) => {
     const chosen = poolOf(node.metadata, pools);
@@ -295,7 +295,7 @@ function nodeOsImages({ metadata }: MachineConfigPool, read: Read): string[] {
   });
 }
 
-function platformVersion(read: Read, namespace: string): string | null {
+function platformVersion(read: StoreReader, namespace: string): string | null {
   const desired = read(clusterVersions).get('version')?.status?.desired.version;
-  return desired ?? configMapPair(read(configMaps).get(`${namespace}/${osImagesConfigMap}`)?.data)?.version ?? null;
+  return desired ?? configMapPair(read(configMaps).get(`${namespace}/${OS_IMAGES_CONFIG_MAP}`)?.data)?.version ?? null;
 }

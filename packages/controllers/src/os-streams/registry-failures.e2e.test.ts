@@ -15,7 +15,7 @@ import {
   type Fault,
   type FaultyRegistry,
   giveInstead,
-  type Part,
+  type ImagePart,
   refuse,
   sayNothing,
   startFaultyRegistry,
@@ -91,7 +91,7 @@ async function startWhole() {
 
 const degradedIn = ({ status }: ClusterOperator) => status?.conditions?.find(({ type }) => type === 'Degraded');
 
-const untilDegraded = (found: RegExp, part: Part, code: string) =>
+const untilDegraded = (found: RegExp, part: ImagePart, code: string) =>
   until(async () => {
     const said = await cluster.condition('operator', 'Degraded');
     expect(said).toMatchObject({ status: 'True', reason: 'OSImageStreamDegraded' });
@@ -116,14 +116,14 @@ interface Failure {
   readonly name: string;
   readonly fault: Fault;
   /** Of which the answers are spoilt, in the order they are asked for. */
-  readonly parts: readonly Part[];
+  readonly parts: readonly ImagePart[];
   readonly code: string;
   readonly found: RegExp;
   /** Milliseconds that it wants to be left alone. */
   readonly rest?: number;
 }
 
-const everything: readonly Part[] = ['manifest', 'layer', 'config'];
+const everything: readonly ImagePart[] = ['manifest', 'layer', 'config'];
 const login = { 'www-authenticate': 'Basic realm="slipway"' };
 
 const passing: readonly Failure[] = [

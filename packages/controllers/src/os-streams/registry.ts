@@ -16,7 +16,7 @@ export interface KeptRegistry {
   close(this: void): void;
 }
 
-const pullSecretKey = '.dockerconfigjson';
+const PULL_SECRET_KEY = '.dockerconfigjson';
 
 export function keepRegistry(make: MakeRegistry): KeptRegistry {
   let kept: { readonly digest: string; readonly registry: Registry } | undefined;
@@ -39,9 +39,9 @@ export function keepRegistry(make: MakeRegistry): KeptRegistry {
 }
 
 function pullSecretIn(secret: Secret | undefined): string | null {
-  const encoded = secret?.data?.[pullSecretKey];
+  const encoded = secret?.data?.[PULL_SECRET_KEY];
   return encoded === undefined ? null : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
 /** Tells one from another, and nothing of what it says. */
-export const digestOfPullSecret = (secret: Secret | undefined): string => sha256(secret?.data?.[pullSecretKey] ?? '');
+export const digestOfPullSecret = (secret: Secret | undefined): string => sha256(secret?.data?.[PULL_SECRET_KEY] ?? '');

@@ -13,7 +13,7 @@ import {
   rhel9,
   run,
   start,
-  stream,
+  STREAM,
   untilCondition,
   untilOs,
   untilPoolCondition,
@@ -108,7 +108,7 @@ describe('with the feature gate off', () => {
     await until(async () => expect((await cluster.renderedOs('infra')).image).toBe(osOf(old, 'rhel-9')));
     expect(await cluster.streams()).toBeUndefined();
     const { metadata, status } = await cluster.pool('worker');
-    expect(metadata.annotations).not.toHaveProperty([stream]);
+    expect(metadata.annotations).not.toHaveProperty([STREAM]);
     expect(status?.osImageStream).toBeUndefined();
     expect(await poolCondition('worker', 'OSStreamDeprecated')).toBeUndefined();
   });
@@ -120,7 +120,7 @@ describe('with the feature gate off', () => {
     run({ gate: false });
     await until(async () => {
       const { annotations = {} } = (await cluster.pool('worker')).metadata;
-      expect(Object.keys(annotations).filter((key) => key.startsWith(stream))).toEqual([]);
+      expect(Object.keys(annotations).filter((key) => key.startsWith(STREAM))).toEqual([]);
       expect(await cluster.streams()).toBeUndefined();
     });
   });
@@ -157,7 +157,7 @@ describe('with the feature gate off', () => {
     await untilRuns('worker', undefined);
     await until(async () => {
       const { metadata } = await cluster.pool('worker');
-      expect(Object.keys(metadata.annotations ?? {}).filter((key) => key.startsWith(stream))).toEqual([]);
+      expect(Object.keys(metadata.annotations ?? {}).filter((key) => key.startsWith(STREAM))).toEqual([]);
       expect((await cluster.renderedOs('worker')).image).toBe(osOf(old, 'rhel-9'));
       expect(await poolCondition('worker', 'OSStreamDeprecated')).toBeUndefined();
       expect(await cluster.streams()).toBeUndefined();

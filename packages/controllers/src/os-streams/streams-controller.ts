@@ -1,6 +1,6 @@
 // Keeps OSImageStream `cluster` as the release payload says. While what it is made from is the same, no registry is asked and
 // nothing is written.
-import { clusterOperators, type OSImageStream, osImageStreams, secrets, singletonName } from '@slipway/api';
+import { clusterOperators, type OSImageStream, osImageStreams, secrets, SINGLETON_NAME } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import { type CodedProblem, formatProblem } from '@slipway/fleet';
 import {
@@ -13,7 +13,7 @@ import {
   nextStreamObject,
   readSources,
   type StreamSources,
-  type WantedStreamObject,
+  type DesiredStreamObject,
 } from '@slipway/fleet/stream-discovery';
 import {
   again,
@@ -27,7 +27,7 @@ import {
   type Writer,
 } from '@slipway/kube';
 import { isRegistryError } from '@slipway/registry';
-import { osStreamsGate } from '../feature-gates.ts';
+import { OS_STREAMS_GATE } from '../feature-gates.ts';
 import {
   clusterVersionSource,
   osImagesSource,
@@ -36,12 +36,12 @@ import {
   sourcesIn,
   streamObjectIn,
 } from '../sources.ts';
-import { createRetryPace, type OsStreamsOptions, type RetryPace, usualPullSecret } from './options.ts';
+import { createRetryPace, type OsStreamsOptions, type RetryBackoff, DEFAULT_PULL_SECRET } from './options.ts';
 import { poolStreamsController } from './pool-streams-controller.ts';
 import { digestOfPullSecret, keepRegistry, type KeptRegistry } from './registry.ts';
 import {
   degradedBy,
-  degradedReason,
+  DEGRADED_REASON,
   OPERATOR,
   operatorSource,
   sayOnOperator,
@@ -59,15 +59,15 @@ export function osStreamsControllers(options: OsStreamsOptions): ControllerDef[]
 }
 
 /** Until one that is being deleted is gone, or our cache has seen what we wrote. */
-const LOOK_AGAIN_MS = 1000;
+const REQUEUE_MS = 1000;
 
 function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
-  const { namespace, pullSecret = usualPullSecret } = options;
+  const { namespace, pullSecret = DEFAULT_PULL_SECRET } = options;
   const pace = createRetryPace(options.retry);
-  const once = (): string[] => [singletonName];
+  const once = (): string[] => [SINGLETON_NAME];
   return {
     name: 'os-streams',
-    gate: { name: osStreamsGate, whenOff: withdraw },
+    gate: { name: OS_STREAMS_GATE, whenOff: withdraw },
     reads: [
       osImageStreamSource,
       { ...osImagesSource(namespace), keysOf: once },
@@ -81,14 +81,14 @@ function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry
       { resource: clusterOperators },
       { resource: clusterOperators, subresource: 'status' },
     ],
-    startsWith: [singletonName],
+    startsWith: [SINGLETON_NAME],
     listen: () => registries.close,
     async reconcile(_, context) {
       const sources = sourcesIn(context.read, options);
       const current = context.unsure
-        ? await context.client.find(osImageStreams, { name: singletonName })
+        ? await context.client.find(osImageStreams, { name: SINGLETON_NAME })
         : streamObjectIn(context.read);
-      if (current?.metadata.deletionTimestamp !== undefined) return again(LOOK_AGAIN_MS);
+      if (current?.metadata.deletionTimestamp !== undefined) return again(REQUEUE_MS);
       if (!hasSources(sources)) return settle([], context);
       return keep(current, sources, {
         context,
@@ -104,7 +104,7 @@ function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry
 /** While the OSImageStream is there, admission holds pools to its streams. */
 const withdraw: Gate['whenOff'] = async (context) => {
   const { client, write, log } = context;
-  const object = await client.find(osImageStreams, { name: singletonName });
+  const object = await client.find(osImageStreams, { name: SINGLETON_NAME });
   if (object !== undefined && object.metadata.deletionTimestamp === undefined) {
     await write.remove(osImageStreams, anyVersion(object.metadata));
     log.info('the feature gate OSStreams is off: removed OSImageStream cluster');
@@ -112,20 +112,24 @@ const withdraw: Gate['whenOff'] = async (context) => {
   // Upgradeable has a writer that works whether the gate is on or off.
   const operator = await client.find(clusterOperators, { name: OPERATOR });
   const isDegraded = operator?.status?.conditions?.some(
-    ({ type, reason }) => type === 'Degraded' && reason === degradedReason,
+    ({ type, reason }) => type === 'Degraded' && reason === DEGRADED_REASON,
   );
   if (isDegraded === true) await sayOnOperator(operator, degradedBy([]), context);
 };
 
-interface Parts {
+interface StreamDeps {
   readonly context: Context;
   readonly options: OsStreamsOptions;
   readonly registries: KeptRegistry;
-  readonly pace: RetryPace;
+  readonly pace: RetryBackoff;
   readonly secret: string;
 }
 
-async function keep(current: Stored<OSImageStream> | undefined, sources: StreamSources, parts: Parts): Promise<Next> {
+async function keep(
+  current: Stored<OSImageStream> | undefined,
+  sources: StreamSources,
+  parts: StreamDeps,
+): Promise<Next> {
   const { context, options, pace } = parts;
   const sourcesDigest = digestOf(sources, options.controllerVersion);
   const isStatic = isMadeFrom(current, sourcesDigest);
@@ -136,7 +140,7 @@ async function keep(current: Stored<OSImageStream> | undefined, sources: StreamS
   const discovery = isStatic ? null : await discover(sources, parts);
   const next = nextStreamObject({ current, discovery, sourcesDigest, releaseImage: releaseImageOf(sources) });
   const written = await write(next, current, context);
-  if (written === 'behind') return again(LOOK_AGAIN_MS);
+  if (written === 'behind') return again(REQUEUE_MS);
   tell(discovery, next, written ?? current, context);
   await settle(next.problems, context);
   const isWhole = isStatic || isMadeFrom(written ?? current, sourcesDigest);
@@ -145,7 +149,7 @@ async function keep(current: Stored<OSImageStream> | undefined, sources: StreamS
   return done();
 }
 
-async function discover(sources: StreamSources, { context, registries, secret }: Parts): Promise<Discovery> {
+async function discover(sources: StreamSources, { context, registries, secret }: StreamDeps): Promise<Discovery> {
   try {
     const registry = registries.of(context.read(secrets).get(secret));
     return discoverStreams(await readSources(sources, { registry, isRegistryError, signal: context.signal }));
@@ -205,12 +209,12 @@ const releaseImageOf = ({ release }: StreamSources): string | null =>
 /** Gives what was written last; undefined: it was as wanted. */
 async function writeStreamObject(
   current: Stored<OSImageStream> | undefined,
-  { status, spec, annotations }: WantedStreamObject,
+  { status, spec, annotations }: DesiredStreamObject,
   write: Writer,
 ): Promise<Stored<OSImageStream> | undefined | 'behind'> {
   if (current === undefined) {
     // Without status it counts for nothing, whatever its annotations say.
-    const metadata = { name: singletonName, annotations: withoutNulls(annotations) };
+    const metadata = { name: SINGLETON_NAME, annotations: withoutNulls(annotations) };
     const created = await write.createIfAbsent(osImageStreams, { metadata, spec });
     return created === undefined ? 'behind' : write.patchStatus(osImageStreams, created, status);
   }
@@ -224,12 +228,12 @@ async function writeStreamObject(
   return write.patch(osImageStreams, before, { metadata: { annotations }, spec });
 }
 
-const withoutNulls = (annotations: WantedStreamObject['annotations']): Record<string, string> =>
+const withoutNulls = (annotations: DesiredStreamObject['annotations']): Record<string, string> =>
   Object.fromEntries(Object.entries(annotations).filter((entry): entry is [string, string] => entry[1] !== null));
 
 const hasRest = (
   { metadata, spec }: Stored<OSImageStream>,
-  wanted: Pick<WantedStreamObject, 'spec' | 'annotations'>,
+  wanted: Pick<DesiredStreamObject, 'spec' | 'annotations'>,
 ): boolean =>
   spec.defaultStream === wanted.spec.defaultStream &&
   Object.entries(wanted.annotations).every(([key, value]) => (metadata.annotations?.[key] ?? null) === value);

@@ -9,7 +9,7 @@ import {
   customResourceDefinitions,
   machineConfigPools,
   machineConfigurations,
-  singletonName,
+  SINGLETON_NAME,
 } from '@slipway/api';
 import { truncate } from '@slipway/base/text';
 import { type CodedProblem, formatProblems, streamsOf, trackedOf, upgradeableOf } from '@slipway/fleet';
@@ -21,14 +21,14 @@ import {
   done,
   type Gates,
   type KubeObject,
-  type Read,
+  type StoreReader,
   type Resource,
   type Source,
   type Stored,
 } from '@slipway/kube';
 import { clusterVersionSource, osImageStreamSource, streamObjectIn } from '../sources.ts';
 
-const once = (): string[] => [singletonName];
+const once = (): string[] => [SINGLETON_NAME];
 const BOOT_IMAGES_GATE = 'ManagedBootImages';
 
 /** Without a gate of its own: what is not there has nothing to say. */
@@ -39,14 +39,14 @@ export const upgradeableController = (gates: Gates): ControllerDef => ({
     { ...osImageStreamSource, keysOf: once },
     { ...operatorSource, keysOf: once },
     { ...clusterVersionSource, keysOf: once },
-    { resource: machineConfigurations, fieldSelector: `metadata.name=${singletonName}`, keysOf: once },
+    { resource: machineConfigurations, fieldSelector: `metadata.name=${SINGLETON_NAME}`, keysOf: once },
   ],
   owns: [
     { resource: clusterOperators },
     { resource: clusterOperators, subresource: 'status' },
     { resource: clusterVersions, subresource: 'status' },
   ],
-  startsWith: [singletonName],
+  startsWith: [SINGLETON_NAME],
   dependsOnGates: [BOOT_IMAGES_GATE],
   async reconcile(_, context) {
     const { read, log } = context;
@@ -63,7 +63,7 @@ export const upgradeableController = (gates: Gates): ControllerDef => ({
   },
 });
 
-function upgradeableNow(read: Read, gates: Gates): ClusterCondition {
+function upgradeableNow(read: StoreReader, gates: Gates): ClusterCondition {
   const object = streamObjectIn(read);
   const pools = [...read(machineConfigPools).values()].map(({ metadata, status }) => ({
     pool: metadata.name,
@@ -71,7 +71,7 @@ function upgradeableNow(read: Read, gates: Gates): ClusterCondition {
     runs: status?.osImageStream?.name ?? null,
   }));
   const streams = upgradeableOf(pools, object === undefined ? null : streamsOf(object));
-  const { annotations } = read(machineConfigurations).get(singletonName)?.metadata ?? {};
+  const { annotations } = read(machineConfigurations).get(SINGLETON_NAME)?.metadata ?? {};
   const skew = gates.isOn(BOOT_IMAGES_GATE) ? (annotations?.[bootImageSkewAnnotation] ?? null) : null;
   return { type: 'Upgradeable', ...joinUpgradeable(streams, skew) };
 }
@@ -85,8 +85,8 @@ export const operatorSource: Source<ClusterOperator> = {
   fieldSelector: `metadata.name=${OPERATOR}`,
 };
 
-export const degradedReason = 'OSImageStreamDegraded';
-const LONGEST_MESSAGE = 4000;
+export const DEGRADED_REASON = 'OSImageStreamDegraded';
+const MAX_MESSAGE_LENGTH = 4000;
 
 export interface ClusterCondition {
   /** One controller each, so that each has one owner, by its field manager. */
@@ -100,21 +100,21 @@ export function degradedBy(problems: readonly CodedProblem[]): ClusterCondition 
   const message = formatProblems(problems);
   return problems.length === 0
     ? { type: 'Degraded', status: 'False', reason: 'AsExpected', message: '' }
-    : { type: 'Degraded', status: 'True', reason: degradedReason, message: truncate(message, LONGEST_MESSAGE) };
+    : { type: 'Degraded', status: 'True', reason: DEGRADED_REASON, message: truncate(message, MAX_MESSAGE_LENGTH) };
 }
 
 /** ClusterOperator machine-config is made where nobody brings it. Says whether something was written. */
 export async function sayOnOperator(
   operator: Stored<ClusterOperator> | undefined,
   condition: ClusterCondition,
-  context: Writing,
+  context: WriteContext,
 ): Promise<boolean> {
   return apply(clusterOperators, operator ?? (await makeOperator(context)), condition, context);
 }
 
-type Writing = Pick<Context, 'client' | 'write' | 'now'>;
+type WriteContext = Pick<Context, 'client' | 'write' | 'now'>;
 
-async function makeOperator({ client, write }: Writing): Promise<Stored<ClusterOperator>> {
+async function makeOperator({ client, write }: WriteContext): Promise<Stored<ClusterOperator>> {
   const made = await write.createIfAbsent(clusterOperators, { metadata: { name: OPERATOR }, spec: {} });
   // Our cache is behind, or another controller was faster.
   return made ?? client.get(clusterOperators, { name: OPERATOR });
@@ -124,7 +124,7 @@ async function makeOperator({ client, write }: Writing): Promise<Stored<ClusterO
 async function sayOnClusterVersion(
   version: Stored<ClusterVersion> | undefined,
   condition: ClusterCondition,
-  context: Writing,
+  context: WriteContext,
 ): Promise<boolean> {
   if (version?.status === undefined) return false;
   const before = version.status.conditions?.find(({ type }) => type === condition.type);
@@ -135,20 +135,20 @@ async function sayOnClusterVersion(
 }
 
 /** Who `slipway install` writes as. */
-const installManager = 'slipway-install';
+const INSTALL_MANAGER = 'slipway-install';
 
 /** Where the platform brings the kind, its operator owns the object: we say something only where we brought it. */
 async function isOursToSay(client: Client): Promise<boolean> {
   const crd = await client.find(customResourceDefinitions, {
     name: `${clusterVersions.plural}.${clusterVersions.group}`,
   });
-  return crd?.metadata.managedFields?.some(({ manager }) => manager === installManager) === true;
+  return crd?.metadata.managedFields?.some(({ manager }) => manager === INSTALL_MANAGER) === true;
 }
 
 interface WithConditions extends KubeObject {
-  status?: { conditions?: Said[] };
+  status?: { conditions?: StoredCondition[] };
 }
-interface Said {
+interface StoredCondition {
   type: string;
   status: string;
   reason?: string;
@@ -156,14 +156,14 @@ interface Said {
   lastTransitionTime: string;
 }
 
-const isSaid = (before: Said | undefined, { status, reason, message }: ClusterCondition): boolean =>
+const isSaid = (before: StoredCondition | undefined, { status, reason, message }: ClusterCondition): boolean =>
   before?.status === status && before.reason === reason && (before.message ?? '') === message;
 
 async function apply<T extends WithConditions>(
   resource: Resource<T>,
   object: Stored<T>,
   condition: ClusterCondition,
-  { write, now }: Writing,
+  { write, now }: WriteContext,
 ): Promise<boolean> {
   const before = object.status?.conditions?.find(({ type }) => type === condition.type);
   if (isSaid(before, condition)) return false;

@@ -1,12 +1,12 @@
 // Tells every machine which sets of images to hold, and whether it may pull now: one annotation of its MachineConfigNode.
-import { machineConfigNodes, machineConfigPools, nodes, pinAssignmentAnnotation, singletonName } from '@slipway/api';
+import { machineConfigNodes, machineConfigPools, nodes, pinAssignmentAnnotation, SINGLETON_NAME } from '@slipway/api';
 import { forEachLimit } from '@slipway/base/concurrency';
 import { assignSets, encodeAssignment, type PinAssignment } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, type Gate, isKubeError, type Metrics } from '@slipway/kube';
-import { pinnedImagesGate } from '../feature-gates.ts';
+import { PINNED_IMAGES_GATE } from '../feature-gates.ts';
 import { createPinViews } from '../fleet-index.ts';
 import { fleetNodes, imageSets, pinRecords } from '../sources.ts';
-import { betweenRuns, fieldManager, poolSetsController } from './pool-sets-controller.ts';
+import { betweenRuns, FIELD_MANAGER, poolSetsController } from './pool-sets-controller.ts';
 import { summariesController } from './summaries-controller.ts';
 
 export interface PinnedImagesOptions {
@@ -24,22 +24,22 @@ export const pinnedImagesControllers = ({ metrics }: PinnedImagesOptions = {}): 
 ];
 
 /** Those that are left are told when those that were told are seen; this is for one whose daemon wrote in between. */
-const LEFT_MS = 500;
+const REMAINING_REQUEUE_MS = 500;
 /** Short enough that a single set is not felt to wait, long enough for the next one of several to come. */
 const SETTLE_MS = 250;
 const WRITERS = 16;
 /** So that a change of mind is seen soon, also where there are thousands to tell. */
-const TELL_AT_ONCE = 200;
+const MAX_ASSIGNMENTS_PER_RUN = 200;
 
-const always = (): string[] => [singletonName];
+const always = (): string[] => [SINGLETON_NAME];
 
 /** All machines at once, because a limit of pulls is a matter of all of them. */
 function assignmentsController(): ControllerDef {
   const views = createPinViews();
   return {
     name: 'pin-assignments',
-    gate: { name: pinnedImagesGate, whenOff: withdrawAssignments },
-    fieldManager,
+    gate: { name: PINNED_IMAGES_GATE, whenOff: withdrawAssignments },
+    fieldManager: FIELD_MANAGER,
     reads: [
       { resource: machineConfigPools, keysOf: always, settles: false },
       // Several sets that are made at once, as for a release, are told at once.
@@ -48,7 +48,7 @@ function assignmentsController(): ControllerDef {
       { ...pinRecords, keysOf: always, settles: false },
     ],
     owns: [{ resource: machineConfigNodes }],
-    startsWith: [singletonName],
+    startsWith: [SINGLETON_NAME],
     settleMs: SETTLE_MS,
     minIntervalMs: (_, read) => betweenRuns(read(nodes).size),
     async reconcile(_, context) {
@@ -58,7 +58,7 @@ function assignmentsController(): ControllerDef {
       const known = view.nodes.filter(({ name }) => read(machineConfigNodes).get(name) !== undefined);
       const { changed, lookAgainAt } = assignSets(known, view.pools, now);
       const isLeft = await tell(changed, context);
-      if (isLeft) return again(LEFT_MS);
+      if (isLeft) return again(REMAINING_REQUEUE_MS);
       return lookAgainAt === null ? done() : again(Math.max(0, lookAgainAt - now));
     },
   };
@@ -86,7 +86,9 @@ const withdrawAssignments: Gate['whenOff'] = async ({ client, write, signal, log
 /** Whether there is somebody left who was not told. */
 async function tell(changed: ReadonlyMap<string, PinAssignment>, context: Context): Promise<boolean> {
   // Turns that end are told before turns that begin.
-  const next = [...changed].sort(([, a], [, b]) => Number(a.mayPull) - Number(b.mayPull)).slice(0, TELL_AT_ONCE);
+  const next = [...changed]
+    .sort(([, a], [, b]) => Number(a.mayPull) - Number(b.mayPull))
+    .slice(0, MAX_ASSIGNMENTS_PER_RUN);
   let missed = changed.size - next.length;
   await forEachLimit(next, WRITERS, async ([name, assignment]) => {
     if (!(await tellOne(name, assignment, context))) missed += 1;

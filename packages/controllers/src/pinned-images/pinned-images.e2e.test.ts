@@ -1,11 +1,17 @@
-import { maxPullingAnnotation, type MachineConfigPool, pinnedImageSets, roleLabel } from '@slipway/api';
+import { maxPullingAnnotation, type MachineConfigPool, pinnedImageSets, ROLE_LABEL } from '@slipway/api';
 import { until } from '@slipway/testing/wait';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { imageNamed, type PinsCluster, type Running, type RunWish, startPinsCluster } from './testing/pins-cluster.ts';
+import {
+  imageNamed,
+  type PinsCluster,
+  type Running,
+  type ControllerRunOptions,
+  startPinsCluster,
+} from './testing/pins-cluster.ts';
 
 let cluster: PinsCluster;
 const running: Running[] = [];
-const run = (wish?: RunWish): Running => {
+const run = (wish?: ControllerRunOptions): Running => {
   const started = cluster.run(wish);
   running.push(started);
   return started;
@@ -59,7 +65,7 @@ describe('the sets of a pool', () => {
     await cluster.client.patch(
       pinnedImageSets,
       { name: 'app' },
-      { type: 'merge', body: { metadata: { labels: { [roleLabel]: 'master' } } } },
+      { type: 'merge', body: { metadata: { labels: { [ROLE_LABEL]: 'master' } } } },
       {},
     );
     await untilSets('worker', 'mine', 'release');

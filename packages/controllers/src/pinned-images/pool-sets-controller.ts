@@ -2,11 +2,11 @@
 import { addedImageSetsAnnotation, type MachineConfigPool, machineConfigPools } from '@slipway/api';
 import { addedSetsOf, encodeAddedSets, nextPoolSets, setNamesOf } from '@slipway/fleet';
 import { type Context, type ControllerDef, done, type Gate, type Stored } from '@slipway/kube';
-import { pinnedImagesGate } from '../feature-gates.ts';
+import { PINNED_IMAGES_GATE } from '../feature-gates.ts';
 import { everyPool, imageSets, setsIn } from '../sources.ts';
 
 /** Of all controllers of pinned images. */
-export const fieldManager = 'slipway-pinned-images';
+export const FIELD_MANAGER = 'slipway-pinned-images';
 
 /** A decision looks at every machine: while hundreds of them report in a second, several reports are answered at once. */
 export const betweenRuns = (machines: number): number => Math.min(500, Math.floor(machines / 2));
@@ -21,8 +21,8 @@ const withdrawSets: Gate['whenOff'] = async (context) => {
 
 export const poolSetsController: ControllerDef = {
   name: 'pool-image-sets',
-  gate: { name: pinnedImagesGate, whenOff: withdrawSets },
-  fieldManager,
+  gate: { name: PINNED_IMAGES_GATE, whenOff: withdrawSets },
+  fieldManager: FIELD_MANAGER,
   reads: [{ resource: machineConfigPools }, { ...imageSets, keysOf: everyPool }],
   owns: [{ resource: machineConfigPools }],
   async reconcile(name, context) {
@@ -33,12 +33,12 @@ export const poolSetsController: ControllerDef = {
   },
 };
 
-type Wanted = Pick<ReturnType<typeof nextPoolSets>, 'names' | 'added'>;
+type DesiredSets = Pick<ReturnType<typeof nextPoolSets>, 'names' | 'added'>;
 
 /** The names and the memory of who put them there change in one write: else a person's and ours could be mixed up. */
 async function keepSets(
   pool: Stored<MachineConfigPool>,
-  { names, added }: Wanted,
+  { names, added }: DesiredSets,
   { write, log }: Pick<Context, 'write' | 'log'>,
 ): Promise<void> {
   const before = setNamesOf(pool);

@@ -3,16 +3,16 @@
 import { type MachineConfigPool, machineConfigPools, nodes, pinSummaryAnnotation } from '@slipway/api';
 import { decodeSummary, encodeSummary, nextPoolSets, type PinSummary, summaryOf, tooManySets } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, type Gate, type Metrics, type Stored } from '@slipway/kube';
-import { pinnedImagesGate } from '../feature-gates.ts';
+import { PINNED_IMAGES_GATE } from '../feature-gates.ts';
 import { Gauge } from 'prom-client';
 import { createPinViews, type PinView } from '../fleet-index.ts';
 import { everyPool, fleetNodes, imageSets, pinRecords, setsIn } from '../sources.ts';
-import { betweenRuns, fieldManager } from './pool-sets-controller.ts';
+import { betweenRuns, FIELD_MANAGER } from './pool-sets-controller.ts';
 
 type Pool = Stored<MachineConfigPool>;
 
 /** While machine after machine gets done. That something is wrong, or right again, is told at once. */
-const BETWEEN_MS = 1000;
+const MIN_SUMMARY_INTERVAL_MS = 1000;
 /** A set that was only just named may be on its way to us. */
 const MISSING_AFTER_MS = 5000;
 
@@ -22,8 +22,8 @@ export function summariesController(metrics?: Pick<Metrics, 'registry'>): Contro
   const measured = metrics === undefined ? undefined : createPinMetrics(metrics);
   return {
     name: 'pin-summaries',
-    gate: { name: pinnedImagesGate, whenOff: withdrawSummaries },
-    fieldManager,
+    gate: { name: PINNED_IMAGES_GATE, whenOff: withdrawSummaries },
+    fieldManager: FIELD_MANAGER,
     minIntervalMs: (_, read) => betweenRuns(read(nodes).size),
     reads: [
       { resource: machineConfigPools },
@@ -94,7 +94,7 @@ async function writeSummary(pool: Pool, summary: PinSummary | null, { write }: C
   if ((before ?? null) === next) return;
   const isUrgent = isTurn(before === undefined ? null : decodeSummary(before), summary);
   const body = { metadata: { annotations: { [pinSummaryAnnotation]: next } } };
-  await write.patchThrottled(machineConfigPools, pool, body, { minIntervalMs: isUrgent ? 0 : BETWEEN_MS });
+  await write.patchThrottled(machineConfigPools, pool, body, { minIntervalMs: isUrgent ? 0 : MIN_SUMMARY_INTERVAL_MS });
 }
 
 /** Whether a condition of the pool becomes true or false by it. */

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type BootstrapToken, nextBootstrapTokens } from './bootstrap-kubeconfig-controller.ts';
 
-const now = 1_000_000;
-const token = (id: string, left: number): BootstrapToken => ({ id, secret: 's', expires: now + left });
+const NOW = 1_000_000;
+const token = (id: string, left: number): BootstrapToken => ({ id, secret: 's', expires: NOW + left });
 
 const table: [string, BootstrapToken[], string | undefined, string[], number][] = [
   ['none', [], undefined, [], 50],
@@ -17,8 +17,8 @@ const table: [string, BootstrapToken[], string | undefined, string[], number][] 
 
 describe('nextBootstrapTokens', () => {
   it.each(table)('of %s', (_, kept, use, remove, dueIn) => {
-    const step = nextBootstrapTokens(kept, now, 100);
-    expect({ use: step.use?.id, remove: step.remove, dueIn: step.due - now }).toEqual({ use, remove, dueIn });
+    const step = nextBootstrapTokens(kept, NOW, 100);
+    expect({ use: step.use?.id, remove: step.remove, dueIn: step.due - NOW }).toEqual({ use, remove, dueIn });
   });
 
   it('hands out only tokens with half a lifetime left, and removes only what has expired', () => {
@@ -26,10 +26,10 @@ describe('nextBootstrapTokens', () => {
     fc.assert(
       fc.property(tokens, (left) => {
         const kept = left.map((each, index) => token(String(index), each));
-        const { use, remove, due } = nextBootstrapTokens(kept, now, 100);
-        expect(use === undefined || use.expires - now > 50).toBe(true);
-        expect(kept.filter(({ id }) => remove.includes(id)).every(({ expires }) => expires <= now)).toBe(true);
-        expect(due).toBeGreaterThan(now);
+        const { use, remove, due } = nextBootstrapTokens(kept, NOW, 100);
+        expect(use === undefined || use.expires - NOW > 50).toBe(true);
+        expect(kept.filter(({ id }) => remove.includes(id)).every(({ expires }) => expires <= NOW)).toBe(true);
+        expect(due).toBeGreaterThan(NOW);
       }),
     );
   });

@@ -11,14 +11,14 @@ import {
   type Stored,
   type Writer,
 } from '@slipway/kube';
-import { putSecret, textsIn, type WantedSecret } from '../managed-secret.ts';
+import { putSecret, textsIn, type DesiredSecret } from '../managed-secret.ts';
 import { readInfrastructure } from './infrastructure.ts';
-import { apiServerOf, type FoundApiServer, joiningKubeconfig } from './joining-kubeconfig.ts';
+import { apiServerOf, type ApiServerResult, joiningKubeconfig } from './joining-kubeconfig.ts';
 
-const kubeconfigKey = 'bootstrap-kubeconfig';
-const rootCaName = 'kube-root-ca.crt';
+const KUBECONFIG_KEY = 'bootstrap-kubeconfig';
+const ROOT_CA_NAME = 'kube-root-ca.crt';
 const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' };
-const lookAgainMs = 3_600_000;
+const REQUEUE_MS = 3_600_000;
 
 /**
  * Keeps the kubeconfig that new machines join with, and the bootstrap tokens in it, on clusters that have no way of
@@ -27,10 +27,10 @@ const lookAgainMs = 3_600_000;
 export function bootstrapKubeconfigController(options: FirstBootOptions): ControllerDef {
   const { namespace } = options;
   return {
-    name: kubeconfigKey,
+    name: KUBECONFIG_KEY,
     reads: sourcesOf(namespace),
     owns: [{ resource: secrets }],
-    startsWith: [kubeconfigKey],
+    startsWith: [KUBECONFIG_KEY],
     async reconcile(_, context) {
       const { client, write, now } = context;
       if (isOpenShift(await readInfrastructure(client))) return done();
@@ -52,16 +52,16 @@ export function bootstrapKubeconfigController(options: FirstBootOptions): Contro
 }
 
 function sourcesOf(namespace: string): Source[] {
-  const wake = { as: 'metadata', keysOf: () => [kubeconfigKey] } as const;
+  const wake = { as: 'metadata', keysOf: () => [KUBECONFIG_KEY] } as const;
   return [
     { ...wake, resource: secrets, namespace, fieldSelector: `metadata.name=${serverSecrets.kubeconfig}` },
     {
       ...wake,
       resource: secrets,
-      namespace: bootstrapNamespace,
-      labelSelector: `${bootstrapTokenLabel}=${namespace}`,
+      namespace: BOOTSTRAP_NAMESPACE,
+      labelSelector: `${BOOTSTRAP_TOKEN_LABEL}=${namespace}`,
     },
-    { ...wake, resource: configMaps, namespace, fieldSelector: `metadata.name=${rootCaName}` },
+    { ...wake, resource: configMaps, namespace, fieldSelector: `metadata.name=${ROOT_CA_NAME}` },
     {
       ...wake,
       resource: configMaps,
@@ -71,9 +71,9 @@ function sourcesOf(namespace: string): Source[] {
   ];
 }
 
-async function findApiServer(client: Client, options: FirstBootOptions): Promise<FoundApiServer> {
+async function findApiServer(client: Client, options: FirstBootOptions): Promise<ApiServerResult> {
   const info = await client.find(configMaps, clusterInfo);
-  const root = await client.find(configMaps, { namespace: options.namespace, name: rootCaName });
+  const root = await client.find(configMaps, { namespace: options.namespace, name: ROOT_CA_NAME });
   const { apiServerUrl, connection } = options;
   return apiServerOf({
     apiServerUrl,
@@ -87,22 +87,22 @@ function sayMissing(missing: 'address' | 'CA', { log }: Context) {
   const wayOut =
     missing === 'address'
       ? 'Give the controller --api-server-url https://HOST:PORT'
-      : `Publish it in ConfigMap ${rootCaName} of our namespace, or in kube-public/cluster-info`;
+      : `Publish it in ConfigMap ${ROOT_CA_NAME} of our namespace, or in kube-public/cluster-info`;
   log.warn(
     `new machines get no kubeconfig: the API server's ${missing} is not known. ${wayOut}, or make Secret ${serverSecrets.kubeconfig} with the keys kubeconfig and ca.crt yourself`,
   );
-  return again(lookAgainMs);
+  return again(REQUEUE_MS);
 }
 
-interface FoundTokens {
+interface StoredTokens {
   stored: Stored<Secret>[];
   tokens: BootstrapToken[];
 }
 
-async function findTokens(client: Client, namespace: string): Promise<FoundTokens> {
+async function findTokens(client: Client, namespace: string): Promise<StoredTokens> {
   const stored: Stored<Secret>[] = [];
-  const labelSelector = `${bootstrapTokenLabel}=${namespace}`;
-  for await (const each of client.list(secrets, { namespace: bootstrapNamespace, labelSelector })) stored.push(each);
+  const labelSelector = `${BOOTSTRAP_TOKEN_LABEL}=${namespace}`;
+  for await (const each of client.list(secrets, { namespace: BOOTSTRAP_NAMESPACE, labelSelector })) stored.push(each);
   return { stored, tokens: stored.flatMap((each) => readBootstrapToken(each) ?? []) };
 }
 
@@ -115,7 +115,7 @@ async function makeToken({ write, log, now }: Context, options: FirstBootOptions
 }
 
 /** Also those that nobody can read: what is damaged lets no machine in. Kubernetes' own cleaner may be faster. */
-async function removeTokens(write: Writer, { stored, tokens }: FoundTokens, { remove }: BootstrapStep): Promise<void> {
+async function removeTokens(write: Writer, { stored, tokens }: StoredTokens, { remove }: BootstrapStep): Promise<void> {
   const good = new Set(tokens.filter(({ id }) => !remove.includes(id)).map(({ id }) => secretNameOf(id)));
   for (const each of stored.filter(({ metadata }) => !good.has(metadata.name))) {
     await write.remove(secrets, each);
@@ -159,28 +159,28 @@ export function nextBootstrapTokens(kept: readonly BootstrapToken[], now: number
 }
 
 /** Where kube-apiserver looks for them, and what it asks of their names. */
-const bootstrapNamespace = 'kube-system';
-const prefix = 'bootstrap-token-';
-const characters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const BOOTSTRAP_NAMESPACE = 'kube-system';
+const PREFIX = 'bootstrap-token-';
+const CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Whose tokens they are: the namespace of ours that they were made for. */
-const bootstrapTokenLabel = 'slipway.dev/bootstrap-token-of';
+const BOOTSTRAP_TOKEN_LABEL = 'slipway.dev/bootstrap-token-of';
 /** What RBAC binds to: who comes with such a token may ask for a node's certificate, and nothing else. */
-const bootstrapGroup = 'system:bootstrappers:slipway';
+const BOOTSTRAP_GROUP = 'system:bootstrappers:slipway';
 
-const secretNameOf = (id: string): string => `${prefix}${id}`;
+const secretNameOf = (id: string): string => `${PREFIX}${id}`;
 
 function mintBootstrapToken(now: Date, lifetime: number): BootstrapToken {
   const draw = (length: number): string =>
-    Array.from({ length }, () => characters[randomInt(characters.length)]).join('');
+    Array.from({ length }, () => CHARACTERS[randomInt(CHARACTERS.length)]).join('');
   // The API keeps whole seconds.
   return { id: draw(6), secret: draw(16), expires: Math.ceil((now.getTime() + lifetime) / 1000) * 1000 };
 }
 
-const bootstrapTokenSecret = ({ id, secret, expires }: BootstrapToken, namespace: string): WantedSecret => ({
-  name: { namespace: bootstrapNamespace, name: secretNameOf(id) },
+const bootstrapTokenSecret = ({ id, secret, expires }: BootstrapToken, namespace: string): DesiredSecret => ({
+  name: { namespace: BOOTSTRAP_NAMESPACE, name: secretNameOf(id) },
   type: 'bootstrap.kubernetes.io/token',
-  labels: { [bootstrapTokenLabel]: namespace },
+  labels: { [BOOTSTRAP_TOKEN_LABEL]: namespace },
   data: {
     description: `By which new machines join, made by slipway in ${namespace}. It is replaced before it expires.`,
     'token-id': id,
@@ -188,7 +188,7 @@ const bootstrapTokenSecret = ({ id, secret, expires }: BootstrapToken, namespace
     expiration: `${new Date(expires).toISOString().slice(0, 19)}Z`,
     'usage-bootstrap-authentication': 'true',
     'usage-bootstrap-signing': 'false',
-    'auth-extra-groups': bootstrapGroup,
+    'auth-extra-groups': BOOTSTRAP_GROUP,
   },
 });
 

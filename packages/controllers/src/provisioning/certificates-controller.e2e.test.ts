@@ -24,9 +24,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { putSecret, textIn, textsIn } from '../managed-secret.ts';
 import { certificatesController } from './certificates-controller.ts';
 
-const second = 1000;
-const year = 365 * 24 * 3600 * second;
-const host = 'api-int.example.com';
+const SECOND = 1000;
+const YEAR = 365 * 24 * 3600 * SECOND;
+const HOST = 'api-int.example.com';
 
 let client: Client;
 let namespace: string;
@@ -46,7 +46,7 @@ afterEach(async () => {
 });
 
 function run(settings: FirstBootSettings = {}, killAtWrite?: number): RunningControllers {
-  const controller = certificatesController({ namespace, serverUrl: `https://${host}:22623`, ...settings });
+  const controller = certificatesController({ namespace, serverUrl: `https://${HOST}:22623`, ...settings });
   const started = runControllers(client, [controller], { killAtWrite });
   running.push(started);
   return started;
@@ -99,7 +99,7 @@ async function secretNames(): Promise<string[]> {
 async function greeting(data: Record<'tls.crt' | 'tls.key', string>, ca: string): Promise<string> {
   const server = await startTlsServer(data);
   try {
-    return await greetingOf(server.port, ca, host);
+    return await greetingOf(server.port, ca, HOST);
   } finally {
     await server.stop();
   }
@@ -123,7 +123,7 @@ describe('the certificates of the server', () => {
   });
 
   it('rotate under machines that boot all the time: a stub is good until its CA expires', async () => {
-    run({ caValidity: 9 * second, caRefresh: 3 * second, servingValidity: 4 * second, servingRefresh: 2 * second });
+    run({ caValidity: 9 * SECOND, caRefresh: 3 * SECOND, servingValidity: 4 * SECOND, servingRefresh: 2 * SECOND });
     await untilInStep();
     const server = await startTlsServer(await storedServing());
     /** The bundle of each stub that was ever handed out, and when the newest CA in it ends. */
@@ -132,18 +132,18 @@ describe('the certificates of the server', () => {
     let [boots, afterTheEnd]: [number, string] = [0, ''];
     const boot = async (ca: string, what: string): Promise<void> => {
       boots += 1;
-      const heard = await greetingOf(server.port, ca, host);
+      const heard = await greetingOf(server.port, ca, HOST);
       if (heard !== 'hello') failures.add(`${what}: ${heard}`);
     };
     try {
-      const deadline = Date.now() + 40 * second;
+      const deadline = Date.now() + 40 * SECOND;
       while (afterTheEnd === '' && Date.now() < deadline) {
         const authority = await storedAuthority();
         stubs.set(bundleOf(authority), new X509Certificate(authority.certificate).validToDate.getTime());
         for (const [bundle, end] of stubs) {
           // Around its end nobody can tell which side of it a handshake is on.
-          if (end - Date.now() > second) await boot(bundle, 'a stub');
-          else if (Date.now() - end > second) afterTheEnd = await greetingOf(server.port, bundle, host);
+          if (end - Date.now() > SECOND) await boot(bundle, 'a stub');
+          else if (Date.now() - end > SECOND) afterTheEnd = await greetingOf(server.port, bundle, HOST);
         }
         const data = await storedServing();
         const read = readServing(data);
@@ -174,7 +174,7 @@ describe('the certificates of the server', () => {
     await until(async () => {
       const read = readServing(await storedServing());
       expect(read.ok && new X509Certificate(read.serving.leaf).subjectAltName).toBe(
-        `DNS:${host}, IP Address:192.0.2.7`,
+        `DNS:${HOST}, IP Address:192.0.2.7`,
       );
     });
     expect((await storedAuthority()).certificate).toBe(certificate);
@@ -237,13 +237,13 @@ describe('a controller that dies between two writes', () => {
   );
 
   it.each([1, 2])('of a rotation (before write %i) leaves a server that old and new stubs believe', async (write) => {
-    const old = await makeAuthority(new Date(Date.now() - 9 * year), 10 * year);
+    const old = await makeAuthority(new Date(Date.now() - 9 * YEAR), 10 * YEAR);
     const { authority: authorityName, serving: servingName } = serverSecrets;
     const writer = createWriter(client, { fieldManager: 'test' });
     const put = (name: string, data: Record<string, string>) =>
       putSecret(writer, undefined, { name: { namespace, name }, type: 'kubernetes.io/tls', data });
     await put(authorityName, authorityData(old));
-    await put(servingName, servingData(await issueServing(old, [host], new Date(), year)));
+    await put(servingName, servingData(await issueServing(old, [HOST], new Date(), YEAR)));
 
     const dying = run({}, write);
     await until(() => expect(dying.log()).toContain('the process is dead'));

@@ -33,11 +33,11 @@ import {
   validityOf,
   withoutExpired,
 } from '@slipway/base/certificates';
-import { again, type Context, type ControllerDef, type Happening, type Source, type Stored } from '@slipway/kube';
+import { again, type Context, type ControllerDef, type EventInput, type Source, type Stored } from '@slipway/kube';
 import { putSecret, textsIn } from '../managed-secret.ts';
 import { readInfrastructure } from './infrastructure.ts';
 
-const certificates = 'certificates';
+const CERTIFICATES = 'certificates';
 
 /**
  * Keeps the CA and the certificate of the machine config server. The CA's Secret is the truth and is written first;
@@ -55,13 +55,13 @@ export function certificatesController(settings: FirstBootSettings): ControllerD
     as: 'metadata',
     namespace,
     fieldSelector: `metadata.name=${name}`,
-    keysOf: () => [certificates],
+    keysOf: () => [CERTIFICATES],
   });
   return {
-    name: certificates,
+    name: CERTIFICATES,
     reads: [watch(serverSecrets.authority), watch(serverSecrets.serving)],
     owns: [{ resource: secrets }],
-    startsWith: [certificates],
+    startsWith: [CERTIFICATES],
     async reconcile(_, context) {
       const authority = await keepAuthority(context, namespace, options.authority);
       const address = serverAddress(options, await readInfrastructure(context.client));
@@ -137,10 +137,10 @@ async function carryOut(
   return step.do === 'rotate' ? rotateAuthority(old, now, validity) : withoutExpired(old, now);
 }
 
-const cutOff =
+const CUT_OFF =
   'Machines whose stub was made before trust only the CA that is gone: they do not boot until they get a stub of now (Secrets <pool>-user-data-managed)';
 
-function authorityHappening(step: AuthorityStep, secret: string, read: ReadAuthority | undefined): Happening {
+function authorityHappening(step: AuthorityStep, secret: string, read: ReadAuthority | undefined): EventInput {
   if (step.do === 'rotate') {
     return {
       type: 'Normal',
@@ -160,7 +160,7 @@ function authorityHappening(step: AuthorityStep, secret: string, read: ReadAutho
   }
   const why =
     read?.ok === false ? `${read.field}: ${read.problem}, found something else` : 'tls.crt: the CA has expired';
-  return { type: 'Warning', reason: 'AuthorityLost', message: `${secret}: ${why}. A new CA was made. ${cutOff}` };
+  return { type: 'Warning', reason: 'AuthorityLost', message: `${secret}: ${why}. A new CA was made. ${CUT_OFF}` };
 }
 
 /** Keeps the server's certificate in step with its CA and its hosts; returns when it is to be renewed. */
@@ -210,7 +210,7 @@ function servingHappening(
   read: ReadServing | undefined,
   secret: string,
   hosts: readonly string[],
-): Happening {
+): EventInput {
   const damage = read?.ok === false ? ` (${read.field}: ${read.problem}, found something else)` : '';
   return {
     type: damage === '' ? 'Normal' : 'Warning',

@@ -1,10 +1,10 @@
-import { type Infrastructure, infrastructures, singletonName } from '@slipway/api';
+import { type Infrastructure, infrastructures, SINGLETON_NAME } from '@slipway/api';
 import { type Client, isKubeError } from '@slipway/kube';
 
 /** Plain Kubernetes has no such kind. */
 export async function readInfrastructure(client: Client): Promise<Infrastructure | undefined> {
   try {
-    return await client.find(infrastructures, { name: singletonName });
+    return await client.find(infrastructures, { name: SINGLETON_NAME });
   } catch (error) {
     if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return undefined;
     throw error;

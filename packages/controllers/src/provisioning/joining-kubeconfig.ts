@@ -19,9 +19,9 @@ export interface ApiServerHints {
   connection: { server: string; ca: string | undefined } | undefined;
 }
 
-export type FoundApiServer = { ok: true; apiServer: ApiServer } | { ok: false; missing: 'address' | 'CA' };
+export type ApiServerResult = { ok: true; apiServer: ApiServer } | { ok: false; missing: 'address' | 'CA' };
 
-export function apiServerOf({ apiServerUrl, clusterInfo, rootCa, connection }: ApiServerHints): FoundApiServer {
+export function apiServerOf({ apiServerUrl, clusterInfo, rootCa, connection }: ApiServerHints): ApiServerResult {
   const said = readClusterInfo(clusterInfo ?? '');
   const url = [apiServerUrl, said.server, connection?.server].find((each) => each?.startsWith('https://'));
   if (url === undefined) return { ok: false, missing: 'address' };
@@ -29,7 +29,7 @@ export function apiServerOf({ apiServerUrl, clusterInfo, rootCa, connection }: A
   return ca === undefined ? { ok: false, missing: 'CA' } : { ok: true, apiServer: { url, ca } };
 }
 
-const largest = 256 * 1024;
+const MAX_CLUSTER_INFO_LENGTH = 256 * 1024;
 
 function readClusterInfo(text: string): { server?: string; ca?: string } {
   const cluster = at(at(at(readYaml(text), 'clusters'), 0), 'cluster');
@@ -41,7 +41,7 @@ function readClusterInfo(text: string): { server?: string; ca?: string } {
 }
 
 function readYaml(text: string): unknown {
-  if (text.length > largest) return undefined;
+  if (text.length > MAX_CLUSTER_INFO_LENGTH) return undefined;
   try {
     return parseYaml(text, { maxAliasCount: 10, logLevel: 'silent' });
   } catch {

@@ -1,10 +1,10 @@
 import { stubOf } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
-import { type KeptStub, nextStub, pointsAt, type StubStep } from './stubs-controller.ts';
+import { type ObservedStub, nextStub, pointsAt, type StubStep } from './stubs-controller.ts';
 
-const ours: KeptStub = { managed: true, intact: true, current: true, pointsAtPool: true };
+const ours: ObservedStub = { managed: true, intact: true, current: true, pointsAtPool: true };
 
-const table: [string, KeptStub | undefined, StubStep][] = [
+const table: [string, ObservedStub | undefined, StubStep][] = [
   ['none', undefined, 'create'],
   ['ours, as it should be', ours, 'keep'],
   ['ours, from before a rotation', { ...ours, current: false }, 'renew'],
@@ -20,14 +20,14 @@ describe('nextStub', () => {
   });
 });
 
-const source = 'https://api-int.example.com:22623/config/worker';
+const SOURCE = 'https://api-int.example.com:22623/config/worker';
 
 describe('a stub of a pool', () => {
   it.each([
     ['ours', JSON.stringify(stubOf({ server: 'https://a:22623', pool: 'worker', caBundle: 'x' }))],
-    ['of spec 3', JSON.stringify({ ignition: { version: '3.2.0', config: { merge: [{ source }] } } })],
-    ['of spec 2', JSON.stringify({ ignition: { version: '2.2.0', config: { append: [{ source }] } } })],
-    ['that replaces', JSON.stringify({ ignition: { version: '3.2.0', config: { replace: { source } } } })],
+    ['of spec 3', JSON.stringify({ ignition: { version: '3.2.0', config: { merge: [{ source: SOURCE }] } } })],
+    ['of spec 2', JSON.stringify({ ignition: { version: '2.2.0', config: { append: [{ source: SOURCE }] } } })],
+    ['that replaces', JSON.stringify({ ignition: { version: '3.2.0', config: { replace: { source: SOURCE } } } })],
   ])('is known by where it points: %s', (_, text) => {
     expect(pointsAt(text, 'worker')).toBe(true);
     expect(pointsAt(text, 'master')).toBe(false);
@@ -39,7 +39,7 @@ describe('a stub of a pool', () => {
     ['nothing', ''],
     [
       'something huge',
-      `{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"${source}"}]}},"x":"${'y'.repeat(70_000)}"}`,
+      `{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"${SOURCE}"}]}},"x":"${'y'.repeat(70_000)}"}`,
     ],
   ])('is not %s', (_, text) => {
     expect(pointsAt(text, 'worker')).toBe(false);

@@ -16,8 +16,8 @@ import {
   type Context,
   type ControllerDef,
   done,
-  type Happening,
-  type Read,
+  type EventInput,
+  type StoreReader,
   type Source,
   type Stored,
   type Writer,
@@ -34,9 +34,9 @@ export function provisioningControllers(settings: FirstBootSettings): Controller
   return [tokensController(options), stubsController(options), bootstrapKubeconfigController(options)];
 }
 
-const suffix = '-user-data-managed';
+const SUFFIX = '-user-data-managed';
 /** What we wrote last, so that a change of ours can be told from somebody else's. */
-const digestAnnotation = 'slipway.dev/stub-digest';
+const DIGEST_ANNOTATION = 'slipway.dev/stub-digest';
 
 /** Keeps the stub of every pool in the machine namespaces: what new machines of the pool are started with. */
 function stubsController(options: FirstBootOptions): ControllerDef {
@@ -55,7 +55,7 @@ function stubsController(options: FirstBootOptions): ControllerDef {
         sayNoAddress(pool.metadata, context);
       }
       for (const namespace of machineNamespaces) {
-        const place = { namespace, name: `${name}${suffix}` };
+        const place = { namespace, name: `${name}${SUFFIX}` };
         if (pool === undefined) await removeStub(place, context);
         else if (typeof stub === 'object') await keepStub(name, place, formOf(stub.text, namespace, options), context);
       }
@@ -65,7 +65,7 @@ function stubsController(options: FirstBootOptions): ControllerDef {
 }
 
 function sourcesOf(namespace: string, machineNamespaces: readonly string[]): Source[] {
-  const everyPool = (_: unknown, read: Read): string[] => poolNames(read);
+  const everyPool = (_: unknown, read: StoreReader): string[] => poolNames(read);
   const ingredients = [serverSecrets.authority, serverSecrets.tokens].map((name): Source => ({
     resource: secrets,
     as: 'metadata',
@@ -79,7 +79,7 @@ function sourcesOf(namespace: string, machineNamespaces: readonly string[]): Sou
       resource: secrets,
       as: 'metadata',
       namespace: name,
-      keysOf: ({ metadata }) => (metadata.name.endsWith(suffix) ? [metadata.name.slice(0, -suffix.length)] : []),
+      keysOf: ({ metadata }) => (metadata.name.endsWith(SUFFIX) ? [metadata.name.slice(0, -SUFFIX.length)] : []),
     },
   ]);
   return [...ingredients, ...places];
@@ -117,19 +117,19 @@ const formOf = (text: string, namespace: string, options: FirstBootOptions): Stu
   ...(namespace === options.clusterApiNamespace ? { value: text, format: 'ignition' } : {}),
 });
 
-interface Place {
+interface StubLocation {
   namespace: string;
   name: string;
 }
 
-async function keepStub(pool: string, place: Place, data: StubData, context: Context): Promise<void> {
+async function keepStub(pool: string, place: StubLocation, data: StubData, context: Context): Promise<void> {
   const { client, write, events, log } = context;
   if (!(await isUsable(client, place.namespace))) return;
   const existing = await client.find(secrets, place);
   const step = nextStub(existing === undefined ? undefined : keptStub(existing, data, pool));
   if (step === 'keep') return;
   if (step === 'take over' && existing !== undefined) await keepCopy(write, existing, copyOf(place.name));
-  const annotations = { [digestAnnotation]: digestOf(data) };
+  const annotations = { [DIGEST_ANNOTATION]: digestOf(data) };
   const written =
     step === 'leave alone' && existing !== undefined
       ? existing
@@ -140,7 +140,7 @@ async function keepStub(pool: string, place: Place, data: StubData, context: Con
 }
 
 /** What is there under the name of a stub. */
-export interface KeptStub {
+export interface ObservedStub {
   /** It has our label. */
   managed: boolean;
   /** Its data is what we wrote last. */
@@ -151,12 +151,12 @@ export interface KeptStub {
   pointsAtPool: boolean;
 }
 
-function keptStub(existing: Secret, data: StubData, pool: string): KeptStub {
+function keptStub(existing: Secret, data: StubData, pool: string): ObservedStub {
   const found = Object.fromEntries(Object.keys(existing.data ?? {}).map((key) => [key, textIn(existing, key) ?? '']));
   const digest = digestOf(found);
   return {
     managed: isManaged(existing),
-    intact: existing.metadata.annotations?.[digestAnnotation] === digest,
+    intact: existing.metadata.annotations?.[DIGEST_ANNOTATION] === digest,
     current: digest === digestOf(data),
     pointsAtPool: ['userData', 'value'].some((key) => pointsAt(found[key] ?? '', pool)),
   };
@@ -174,7 +174,7 @@ export type StubStep =
   /** Something else of that name: not ours to touch. */
   | 'leave alone';
 
-export function nextStub(kept: KeptStub | undefined): StubStep {
+export function nextStub(kept: ObservedStub | undefined): StubStep {
   if (kept === undefined) return 'create';
   if (!kept.managed) return kept.pointsAtPool ? 'take over' : 'leave alone';
   if (!kept.intact) return 'put back';
@@ -222,14 +222,14 @@ async function keepCopy(write: Writer, { metadata, type, data }: Stored<Secret>,
 }
 
 /** The stub of a pool that is gone would lead machines to a server that knows no such pool. */
-async function removeStub(place: Place, { client, write }: Context): Promise<void> {
+async function removeStub(place: StubLocation, { client, write }: Context): Promise<void> {
   const existing = await client.find(secrets, place);
   if (existing !== undefined && isManaged(existing)) await write.remove(secrets, existing);
 }
 
-function happeningOf(step: Exclude<StubStep, 'keep'>, pool: string, { namespace, name }: Place): Happening {
+function happeningOf(step: Exclude<StubStep, 'keep'>, pool: string, { namespace, name }: StubLocation): EventInput {
   const stub = `Secret ${namespace}/${name}`;
-  const texts: Record<typeof step, Happening> = {
+  const texts: Record<typeof step, EventInput> = {
     create: { type: 'Normal', reason: 'StubMade', message: `${stub}: made for new machines of pool ${pool}` },
     renew: {
       type: 'Normal',

@@ -6,7 +6,7 @@ import { putSecret, textIn } from '../managed-secret.ts';
 import { poolNames, poolSource } from '../sources.ts';
 import { readInfrastructure } from './infrastructure.ts';
 
-const allTokens = 'tokens';
+const ALL_TOKENS = 'tokens';
 const name = serverSecrets.tokens;
 
 /** Whether machines need a token here. */
@@ -20,17 +20,17 @@ export function tokensController(options: FirstBootOptions): ControllerDef {
   return {
     name: 'provisioning-tokens',
     reads: [
-      { ...poolSource, keysOf: () => [allTokens] },
+      { ...poolSource, keysOf: () => [ALL_TOKENS] },
       {
         resource: secrets,
         as: 'metadata',
         namespace,
         fieldSelector: `metadata.name=${name}`,
-        keysOf: () => [allTokens],
+        keysOf: () => [ALL_TOKENS],
       },
     ],
     owns: [{ resource: secrets }],
-    startsWith: [allTokens],
+    startsWith: [ALL_TOKENS],
     async reconcile(_, { read, client, write, events, log, now }) {
       if (!(await wantsTokens(options, client))) return done();
       const stored = await client.find(secrets, { namespace, name });

@@ -4,7 +4,7 @@ import {
   machineConfigs,
   poolLabel,
   remoteContentAnnotation,
-  renderedPrefix,
+  RENDERED_PREFIX,
   type Secret,
   secrets,
 } from '@slipway/api';
@@ -18,7 +18,7 @@ import {
   nextStep,
   recoverSnapshot,
   remembered,
-  remoteContentLabel,
+  REMOTE_CONTENT_LABEL,
   requestOf,
   resolveContent,
   retryDelayMs,
@@ -57,7 +57,7 @@ interface Settings {
   fetch: Fetcher;
   hosts: HostPolicy;
   limits: ResolveLimits;
-  inTurn: InTurn;
+  inTurn: KeyedQueue;
 }
 
 /** What a run works on. */
@@ -69,9 +69,9 @@ interface Task {
 }
 
 /** One server that hangs must not hold the others. Each worker holds at most what the limits allow. */
-const workers = 4;
+const WORKERS = 4;
 /** Beyond the fetch: to pack and to write what it brought. */
-const writingMs = 60_000;
+const WRITING_MS = 60_000;
 
 /** Fetches what MachineConfigs name by URL, once, and keeps it in Secrets: nothing is fetched again unless its user asks for it. */
 export function remoteContentController(options: RemoteContentOptions): ControllerDef {
@@ -82,8 +82,8 @@ export function remoteContentController(options: RemoteContentOptions): Controll
     name: 'remote-content',
     reads: [{ ...givenMachineConfigs, keysOf: keysOfMachineConfig }, remoteContentSecrets(namespace)],
     owns: [{ resource: secrets }, { resource: machineConfigs }],
-    workers,
-    timeLimitMs: limits.timeMs + writingMs,
+    workers: WORKERS,
+    timeLimitMs: limits.timeMs + WRITING_MS,
     async reconcile(key, context) {
       const digest = digestInKey(key);
       if (digest === undefined) return tend(key, context, settings);
@@ -114,7 +114,7 @@ async function tend(name: string, context: Context, settings: Settings): Promise
 }
 
 const hasRemoteContent = (machineConfig: MachineConfig): boolean =>
-  !machineConfig.metadata.name.startsWith(renderedPrefix) && needsRemoteContent(machineConfig);
+  !machineConfig.metadata.name.startsWith(RENDERED_PREFIX) && needsRemoteContent(machineConfig);
 
 async function takeStep(task: Task): Promise<Next> {
   const step = stepOf(task);
@@ -241,7 +241,7 @@ async function collectChunks({ read, client, write, log }: Context, namespace: s
   if (chunks.length === 0 || indexesWith(store, digest).length > 0) return;
   if ([...read(machineConfigs).values()].some((machineConfig) => remembers(machineConfig, digest))) return;
   // The index may be newer than our cache.
-  for await (const index of client.list(secrets, { namespace, labelSelector: `${remoteContentLabel}=index` })) {
+  for await (const index of client.list(secrets, { namespace, labelSelector: `${REMOTE_CONTENT_LABEL}=index` })) {
     if (isAbout(index, digest)) return;
   }
   for (const chunk of chunks) await deleteSecret(write, chunk);
@@ -261,14 +261,14 @@ function remembers(machineConfig: MachineConfig, digest: string): boolean {
   return shortDigest(known.digest) === shortDigest(digest);
 }
 
-export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /**
  * Work on one thing at a time, in the order it came. Two MachineConfigs with the same content share its chunks: while
  * one writes them and then the index that refers to them, they must not be collected for another that needs them no more.
  * One process at a time has the lease, so order within the process is order.
  */
-export function createTurns(): InTurn {
+export function createTurns(): KeyedQueue {
   const last = new Map<string, Promise<unknown>>();
   return async (key, work) => {
     const turn = (last.get(key) ?? Promise.resolve()).then(work, work);

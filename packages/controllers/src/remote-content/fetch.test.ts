@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { type Fetched, type FetchRequest, gzip, parse, resolve } from '@slipway/ignition';
 import { type Identity, makeAuthority } from '@slipway/testing/certificates';
-import { type Answer, startFakeServer } from '@slipway/testing/fake-http-server';
+import { type RequestHandler, startFakeServer } from '@slipway/testing/fake-http-server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createFetcher, type NodeFetcherOptions } from './fetch.ts';
 
@@ -17,13 +17,13 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server[Symbol.asyncDispose]();
 });
 
-async function serve(answer: Answer, options?: { tls: Identity }): Promise<string> {
+async function serve(answer: RequestHandler, options?: { tls: Identity }): Promise<string> {
   const server = await startFakeServer(answer, options);
   open.push(server);
   return server.url;
 }
 
-const serveTls = (answer: Answer): Promise<string> => serve(answer, { tls });
+const serveTls = (answer: RequestHandler): Promise<string> => serve(answer, { tls });
 
 function fetchFrom(url: string, changes: Partial<FetchRequest> = {}, options: NodeFetcherOptions = {}) {
   return createFetcher({ backoffMs: 1, ...options })({
@@ -42,7 +42,7 @@ function fetchFrom(url: string, changes: Partial<FetchRequest> = {}, options: No
 
 const text = (fetched: Fetched) => (fetched.ok ? Buffer.from(fetched.bytes).toString() : `failed: ${fetched.problem}`);
 const answer =
-  (body: string): Answer =>
+  (body: string): RequestHandler =>
   (_, response) =>
     response.end(body);
 const failed = (problem: RegExp) => ({ ok: false, problem: expect.stringMatching(problem) });

@@ -5,36 +5,36 @@ import {
   chunksOf,
   digestOf,
   indexAnnotations,
-  remoteContentLabel,
+  REMOTE_CONTENT_LABEL,
   shortDigest,
   type Snapshot,
 } from '@slipway/fleet/remote-content';
-import type { Key, Read, Source, Store, Stored } from '@slipway/kube';
+import type { Key, StoreReader, Source, Store, Stored } from '@slipway/kube';
 
-const byDigest = 'remote-content-digest';
-const byMachineConfig = 'remote-content-machine-config';
+const BY_DIGEST = 'remote-content-digest';
+const BY_MACHINE_CONFIG = 'remote-content-machine-config';
 
-const isIndex = ({ metadata }: Secret): boolean => metadata.labels?.[remoteContentLabel] === 'index';
-const isChunk = ({ metadata }: Secret): boolean => metadata.labels?.[remoteContentLabel] === 'chunk';
+const isIndex = ({ metadata }: Secret): boolean => metadata.labels?.[REMOTE_CONTENT_LABEL] === 'index';
+const isChunk = ({ metadata }: Secret): boolean => metadata.labels?.[REMOTE_CONTENT_LABEL] === 'chunk';
 
 /** A key that stands for the chunks of one digest; a MachineConfig's name has no slash. */
-const chunksPrefix = 'chunks/';
-export const chunksKey = (digest: string): Key => `${chunksPrefix}${shortDigest(digest)}`;
+const CHUNKS_PREFIX = 'chunks/';
+export const chunksKey = (digest: string): Key => `${CHUNKS_PREFIX}${shortDigest(digest)}`;
 export const digestInKey = (key: Key): string | undefined =>
-  key.startsWith(chunksPrefix) ? key.slice(chunksPrefix.length) : undefined;
+  key.startsWith(CHUNKS_PREFIX) ? key.slice(CHUNKS_PREFIX.length) : undefined;
 
 export function remoteContentSecrets(namespace: string): Source<Secret> {
   return {
     resource: secrets,
     as: 'metadata',
     namespace,
-    labelSelector: remoteContentLabel,
+    labelSelector: REMOTE_CONTENT_LABEL,
     indexes,
     keysOf: keysOfSecret,
   };
 }
 
-const indexes = { [byDigest]: digestsOf, [byMachineConfig]: machineConfigsOf };
+const indexes = { [BY_DIGEST]: digestsOf, [BY_MACHINE_CONFIG]: machineConfigsOf };
 
 function digestsOf(secret: Secret): string[] {
   const digest = digestOf(secret);
@@ -46,7 +46,7 @@ function machineConfigsOf(secret: Secret): string[] {
 }
 
 /** Its MachineConfig, and the chunks it refers to; for a chunk also the MachineConfigs that need it. */
-function keysOfSecret(secret: Secret, read: Read): Key[] {
+function keysOfSecret(secret: Secret, read: StoreReader): Key[] {
   const digests = digestsOf(secret);
   const users = isChunk(secret) ? digests.flatMap((digest) => indexesWith(read(secrets), digest)) : [secret];
   return [...digests.map(chunksKey), ...users.flatMap(machineConfigsOf)];
@@ -54,13 +54,13 @@ function keysOfSecret(secret: Secret, read: Read): Key[] {
 
 /** The indexes of the MachineConfigs that have, or had, this name. */
 export const indexesOf = (store: Store<Secret>, machineConfig: string): readonly Stored<Secret>[] =>
-  store.byIndex(byMachineConfig, machineConfig);
+  store.byIndex(BY_MACHINE_CONFIG, machineConfig);
 
 export const indexesWith = (store: Store<Secret>, digest: string): readonly Stored<Secret>[] =>
-  store.byIndex(byDigest, shortDigest(digest)).filter(isIndex);
+  store.byIndex(BY_DIGEST, shortDigest(digest)).filter(isIndex);
 
 export const chunksWith = (store: Store<Secret>, digest: string): readonly Stored<Secret>[] =>
-  store.byIndex(byDigest, shortDigest(digest)).filter(isChunk);
+  store.byIndex(BY_DIGEST, shortDigest(digest)).filter(isChunk);
 
 /** An index is written after its chunks and one watch brings both, so what is missing here has been deleted. */
 export function hasChunks(store: Store<Secret>, { digest, chunks }: Snapshot): boolean {

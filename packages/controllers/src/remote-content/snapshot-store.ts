@@ -7,7 +7,7 @@ import {
   indexMetadata,
   type IndexOutcome,
   loadSnapshot,
-  remoteContentLabel,
+  REMOTE_CONTENT_LABEL,
   type Snapshot,
 } from '@slipway/fleet/remote-content';
 import { anyVersion, type Context, type Stored, type Writer } from '@slipway/kube';
@@ -32,7 +32,7 @@ export async function storeChunks(
       metadata: {
         name: chunkName(digest, number),
         namespace,
-        labels: { [remoteContentLabel]: 'chunk' },
+        labels: { [REMOTE_CONTENT_LABEL]: 'chunk' },
         annotations,
       },
       immutable: true,

@@ -3,7 +3,7 @@ import {
   machineConfigPools,
   machineConfigs,
   poolLabel,
-  roleLabel,
+  ROLE_LABEL,
   rolloutStateAnnotation,
 } from '@slipway/api';
 import type { Stored } from '@slipway/kube';
@@ -15,7 +15,7 @@ import { renderController } from './controller.ts';
 const POOL = 'infra';
 /** A role that the pool does not select at first. */
 const MORE = 'more';
-const ofBothRoles = { key: roleLabel, operator: 'In', values: [POOL, MORE] };
+const ofBothRoles = { key: ROLE_LABEL, operator: 'In', values: [POOL, MORE] };
 const FILES = 100;
 const nameOf = (number: number): string => `50-file-${number}`;
 const specOf = (number: number, text: string) => ({ config: configWithFile(`/etc/file-${number}`, text) });

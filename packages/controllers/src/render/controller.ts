@@ -24,9 +24,9 @@ import {
   renderPool,
   type RenderResult,
 } from '@slipway/fleet';
-import { indexAnnotations, remoteContentLabel } from '@slipway/fleet/remote-content';
+import { indexAnnotations, REMOTE_CONTENT_LABEL } from '@slipway/fleet/remote-content';
 import { again, apiVersionOf, type Context, type ControllerDef, done, type Next, type Stored } from '@slipway/kube';
-import { osStreamsGate, usesStreams } from '../feature-gates.ts';
+import { OS_STREAMS_GATE, usesStreams } from '../feature-gates.ts';
 import { type PoolOsOptions, poolOsOf, poolOsSources } from '../pool-os.ts';
 import { everyPool, givenMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
 import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
@@ -46,7 +46,7 @@ type Rendered = Extract<RenderResult, { ok: true }>;
  */
 const SETTLE_MS = 250;
 /** How soon to look again at a rendered config that is being deleted under a pool. */
-const deletedLookAgainMs = 1000;
+const DELETED_REQUEUE_MS = 1000;
 
 /** Merges the MachineConfigs of each pool into one static config and points the pool at it. */
 export function renderController(options: RenderOptions): ControllerDef {
@@ -63,7 +63,7 @@ export function renderController(options: RenderOptions): ControllerDef {
         resource: secrets,
         as: 'metadata',
         namespace,
-        labelSelector: remoteContentLabel,
+        labelSelector: REMOTE_CONTENT_LABEL,
         keysOf: ({ metadata }, read) => {
           const name = metadata.annotations?.[indexAnnotations.machineConfig] ?? '';
           const machineConfig = read(machineConfigs, { as: 'full' }).get(name);
@@ -75,7 +75,7 @@ export function renderController(options: RenderOptions): ControllerDef {
     ],
     owns: [{ resource: machineConfigs }, { resource: machineConfigPools }],
     workers: 2,
-    dependsOnGates: [osStreamsGate],
+    dependsOnGates: [OS_STREAMS_GATE],
     // New machines of a pool that has nothing yet wait for it.
     settleMs: (name, read) =>
       read(machineConfigPools).get(name)?.spec.configuration?.name === undefined ? 0 : SETTLE_MS,
@@ -153,7 +153,7 @@ async function carryOut(
   const { rendered } = result;
   const stream = rendered.osStream === null ? {} : { [osStreamAnnotation]: rendered.osStream };
   const existing = context.read(machineConfigs, { as: 'metadata' }).get(rendered.name);
-  if (existing?.metadata.deletionTimestamp !== undefined) return again(deletedLookAgainMs);
+  if (existing?.metadata.deletionTimestamp !== undefined) return again(DELETED_REQUEUE_MS);
   const manifest: MachineConfig = {
     metadata: {
       name: rendered.name,
@@ -228,7 +228,7 @@ async function putBack(pool: Pool, manifest: MachineConfig, { client, write, eve
 // Which MachineConfigs a rendered config was made from, and at which state each was: for a pool's history.
 
 /** All annotations of an object have 256 KiB together. */
-const MOST = 64 * 1024;
+const MAX_SOURCES_LENGTH = 64 * 1024;
 const DIGEST_LENGTH = 16;
 
 /** As it stands in the annotation; '' where there are too many to keep. The digest tells whether one changed, and nothing of what it says. */
@@ -239,5 +239,5 @@ function renderedFrom(machineConfigs: readonly MachineConfig[]): string {
     digest: sha256(canonicalJson(spec ?? {})).slice(0, DIGEST_LENGTH),
   }));
   const text = JSON.stringify(from);
-  return text.length > MOST ? '' : text;
+  return text.length > MAX_SOURCES_LENGTH ? '' : text;
 }

@@ -18,7 +18,7 @@ import {
   selectMachineConfigs,
 } from '@slipway/fleet';
 import { indexName, loadSnapshot, type Snapshot, snapshotStateOf } from '@slipway/fleet/remote-content';
-import type { Client, Read, Stored } from '@slipway/kube';
+import type { Client, StoreReader, Stored } from '@slipway/kube';
 
 interface Ready {
   digest: string;
@@ -29,7 +29,7 @@ interface Ready {
 export type ReadyConfigs = WeakMap<Stored<MachineConfig>, Ready>;
 
 interface Sources {
-  read: Read;
+  read: StoreReader;
   client: Client;
   namespace: string;
   signal: AbortSignal;
@@ -55,7 +55,7 @@ export function prepare(
 }
 
 /** The pools that a MachineConfig concerns. */
-export function poolsSelecting(machineConfig: MachineConfig, read: Read): string[] {
+export function poolsSelecting(machineConfig: MachineConfig, read: StoreReader): string[] {
   return [...read(machineConfigPools).values()]
     .filter((pool) => selectMachineConfigs(pool, [machineConfig]).length > 0)
     .map(({ metadata }) => metadata.name);

@@ -1,30 +1,30 @@
 // Who names rendered configs: nodes and MachineSets, in their annotations, and in nothing else that we read.
 import { clusterApiMachineSets, machineSets, type Node, nodeAnnotations, nodes } from '@slipway/api';
-import type { KubeObject, Read, Resource, Source } from '@slipway/kube';
+import type { KubeObject, StoreReader, Resource, Source } from '@slipway/kube';
 import { fleetNodes } from '../sources.ts';
 
-const index = 'rendered config';
-const renderedName = /^rendered-(.+)-[0-9a-f]{32}$/;
+const INDEX = 'rendered config';
+const RENDERED_NAME = /^rendered-(.+)-[0-9a-f]{32}$/;
 
 /** A change of who names what concerns the pools of the named configs. */
 export const referringSources: readonly Source[] = [
   {
     ...fleetNodes,
-    indexes: { [index]: namedByNode },
+    indexes: { [INDEX]: namedByNode },
     keysOf: (node: Node) => poolsOf(namedByNode(node)),
   } satisfies Source<Node>,
   sourceOf(machineSets),
   sourceOf(clusterApiMachineSets),
 ];
 
-export const isReferenced = (read: Read, name: string): boolean =>
-  [read(nodes), read(machineSets), read(clusterApiMachineSets)].some((store) => store.hasIndexed(index, name));
+export const isReferenced = (read: StoreReader, name: string): boolean =>
+  [read(nodes), read(machineSets), read(clusterApiMachineSets)].some((store) => store.hasIndexed(INDEX, name));
 
 function sourceOf(resource: Resource): Source {
   return {
     resource,
     as: 'metadata',
-    indexes: { [index]: namedByMachineSet },
+    indexes: { [INDEX]: namedByMachineSet },
     keysOf: (object) => poolsOf(namedByMachineSet(object)),
   };
 }
@@ -36,10 +36,10 @@ function namedByNode({ metadata: { annotations = {} } }: Node): string[] {
 }
 
 function namedByMachineSet({ metadata }: KubeObject): string[] {
-  return Object.values(metadata.annotations ?? {}).filter((value) => renderedName.test(value));
+  return Object.values(metadata.annotations ?? {}).filter((value) => RENDERED_NAME.test(value));
 }
 
 /** The pools that rendered configs are for, by their names. */
 function poolsOf(names: readonly string[]): string[] {
-  return names.flatMap((name) => renderedName.exec(name)?.[1] ?? []);
+  return names.flatMap((name) => RENDERED_NAME.exec(name)?.[1] ?? []);
 }

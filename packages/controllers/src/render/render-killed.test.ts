@@ -6,7 +6,7 @@ import {
   type Secret,
   secrets,
 } from '@slipway/api';
-import { digestOf, indexAnnotations, remoteContentLabel } from '@slipway/fleet/remote-content';
+import { digestOf, indexAnnotations, REMOTE_CONTENT_LABEL } from '@slipway/fleet/remote-content';
 import type { Fetcher } from '@slipway/ignition';
 import { resourceId } from '@slipway/kube';
 import { customPool, ignitionConfig, machineConfig } from '@slipway/testing/builders';
@@ -21,8 +21,8 @@ import { renderedConfigsController } from './rendered-configs-controller.ts';
 
 const POOL = 'infra';
 const NAME = '50-afar';
-const namespace = 'ours';
-const controllerVersion = '1';
+const NAMESPACE = 'ours';
+const CONTROLLER_VERSION = '1';
 const HOUR = 3_600_000;
 
 /** What a MachineConfig names by URL, stage by stage of its life; null: it is deleted. */
@@ -61,9 +61,9 @@ async function live(killAt: number, how: Fate): Promise<Life> {
   const cluster = createCluster({
     seed: 3,
     controllers: () => [
-      builtInController({ controllerVersion }),
-      remoteContentController({ namespace, fetch }),
-      renderController({ namespace, controllerVersion }),
+      builtInController({ controllerVersion: CONTROLLER_VERSION }),
+      remoteContentController({ namespace: NAMESPACE, fetch }),
+      renderController({ namespace: NAMESPACE, controllerVersion: CONTROLLER_VERSION }),
       renderedConfigsController({ keep: 1 }),
     ],
     fateOf: () => {
@@ -115,7 +115,7 @@ const renderedIn = (api: MemoryApi) =>
   api.list(machineConfigs).filter(({ metadata }) => metadata.labels?.[poolLabel] === POOL);
 
 const secretsIn = (api: MemoryApi, kind: 'index' | 'chunk'): Secret[] =>
-  api.list(secrets).filter(({ metadata }) => metadata.labels?.[remoteContentLabel] === kind);
+  api.list(secrets).filter(({ metadata }) => metadata.labels?.[REMOTE_CONTENT_LABEL] === kind);
 
 /** The pool's only rendered config has what the stage fetched, and every write that leads there has been made. */
 function isAtEnd(api: MemoryApi, stage: Stage): boolean {

@@ -8,7 +8,7 @@ import {
   targetConfigAnnotation,
 } from '@slipway/api';
 import { type RenderedConfigFacts, retain } from '@slipway/fleet';
-import { again, type Context, type ControllerDef, done, type Read, type Stored } from '@slipway/kube';
+import { again, type Context, type ControllerDef, done, type StoreReader, type Stored } from '@slipway/kube';
 import { renderedMachineConfigs } from '../sources.ts';
 import { isReferenced, referringSources } from './references.ts';
 
@@ -40,7 +40,7 @@ export function renderedConfigsController({ keep }: RetentionOptions): Controlle
 function factsOf(
   { metadata }: Stored<MachineConfig>,
   pool: MachineConfigPool | undefined,
-  read: Read,
+  read: StoreReader,
 ): RenderedConfigFacts {
   const { name } = metadata;
   return {

@@ -18,14 +18,14 @@ import {
   type Context,
   type ControllerDef,
   done,
-  type Read,
+  type StoreReader,
   type Source,
   type Stored,
 } from '@slipway/kube';
 import { renderedMachineConfigs } from '../sources.ts';
 import { isReferenced, referringSources } from './references.ts';
 
-const copyLabel = 'slipway.dev/copy-of-pool';
+const COPY_LABEL = 'slipway.dev/copy-of-pool';
 const annotations = {
   name: 'slipway.dev/copy-of',
   version: 'slipway.dev/controller-version',
@@ -33,15 +33,15 @@ const annotations = {
   chunks: 'slipway.dev/chunks',
 } as const;
 /** A rendered config has at most 1.5 MB. */
-const maxParts = 4;
+const MAX_PARTS = 4;
 
 export function renderedCopiesController({ namespace }: { namespace: string }): ControllerDef {
   const copies: Source<Secret> = {
     resource: secrets,
     as: 'metadata',
     namespace,
-    labelSelector: copyLabel,
-    keysOf: ({ metadata }) => [metadata.labels?.[copyLabel] ?? ''],
+    labelSelector: COPY_LABEL,
+    keysOf: ({ metadata }) => [metadata.labels?.[COPY_LABEL] ?? ''],
   };
   return {
     name: 'rendered-copies',
@@ -84,7 +84,7 @@ export function planCopies(facts: readonly RenderedFacts[]): CopyPlan {
   };
 }
 
-function factsOf(poolName: string, read: Read): RenderedFacts[] {
+function factsOf(poolName: string, read: StoreReader): RenderedFacts[] {
   const current = read(machineConfigPools).get(poolName)?.spec.configuration?.name;
   const copied = new Map<string, boolean>();
   for (const secret of copiesOf(read, poolName)) {
@@ -104,21 +104,21 @@ function factsOf(poolName: string, read: Read): RenderedFacts[] {
   }));
 }
 
-const copiesOf = (read: Read, pool: string): Stored<Secret>[] =>
-  [...read(secrets).values()].filter(({ metadata }) => metadata.labels?.[copyLabel] === pool);
+const copiesOf = (read: StoreReader, pool: string): Stored<Secret>[] =>
+  [...read(secrets).values()].filter(({ metadata }) => metadata.labels?.[COPY_LABEL] === pool);
 
 const partName = (name: string, number: number): string => `copy-of-${name}-${number}`;
 
 /** The first part is written last: where it is, the copy is whole. */
 const isFirst = ({ metadata }: Secret): boolean => metadata.annotations?.[annotations.chunks] !== undefined;
 
-interface Which {
+interface CopyTarget {
   pool: string;
   name: string;
   namespace: string;
 }
 
-async function makeCopy({ pool, name, namespace }: Which, { client, read, write }: Context): Promise<void> {
+async function makeCopy({ pool, name, namespace }: CopyTarget, { client, read, write }: Context): Promise<void> {
   const original = await client.find(machineConfigs, { name });
   if (original === undefined) return;
   const { digest, chunks } = await packSnapshot(original.spec ?? {});
@@ -133,7 +133,7 @@ async function makeCopy({ pool, name, namespace }: Which, { client, read, write 
       metadata: {
         name: partName(name, number),
         namespace,
-        labels: { [copyLabel]: pool },
+        labels: { [COPY_LABEL]: pool },
         annotations: { [annotations.name]: name, ...(number === 0 && first) },
       },
       data: { chunk: Buffer.from(chunk).toString('base64') },
@@ -144,7 +144,10 @@ async function makeCopy({ pool, name, namespace }: Which, { client, read, write 
   }
 }
 
-async function restoreFrom({ pool, name, namespace }: Which, { client, write, log, events }: Context): Promise<void> {
+async function restoreFrom(
+  { pool, name, namespace }: CopyTarget,
+  { client, write, log, events }: Context,
+): Promise<void> {
   const spec = await readCopy(client, namespace, name);
   if (spec === undefined) {
     log.error(
@@ -180,7 +183,7 @@ async function readCopy(client: Client, namespace: string, name: string): Promis
   const first = await client.find(secrets, { namespace, name: partName(name, 0) });
   const said = (annotation: string): string => first?.metadata.annotations?.[annotation] ?? '';
   const parts: Uint8Array[] = [];
-  for (let number = 0; number < Math.min(Number(said(annotations.chunks)), maxParts); number += 1) {
+  for (let number = 0; number < Math.min(Number(said(annotations.chunks)), MAX_PARTS); number += 1) {
     const part = await client.find(secrets, { namespace, name: partName(name, number) });
     parts.push(Buffer.from(part?.data?.['chunk'] ?? '', 'base64'));
   }

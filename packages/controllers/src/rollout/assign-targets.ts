@@ -22,15 +22,19 @@ import type { Context } from '@slipway/kube';
 import type { Member } from '../fleet-index.ts';
 
 /** So that a stop or pause is seen soon, also where a thousand machines may change at once. */
-export const GIVE_AT_ONCE = 100;
+export const MAX_ASSIGNMENTS_PER_RUN = 100;
 const WRITERS = 16;
 
-type Given = RolloutDecision['give'][number];
+type Assignment = RolloutDecision['give'][number];
 
 /** All of them were chosen together, so those in hand when one fails still land; no more are begun. */
-export async function giveTargets(give: readonly Given[], members: readonly Member[], context: Context): Promise<void> {
+export async function giveTargets(
+  give: readonly Assignment[],
+  members: readonly Member[],
+  context: Context,
+): Promise<void> {
   const byName = new Map(members.map(({ node }) => [node.metadata.name, node]));
-  await forEachLimit(give.slice(0, GIVE_AT_ONCE), WRITERS, async ({ node: name, config, why }) => {
+  await forEachLimit(give.slice(0, MAX_ASSIGNMENTS_PER_RUN), WRITERS, async ({ node: name, config, why }) => {
     const node = byName.get(name);
     if (node === undefined) return;
     const annotations = {

@@ -8,7 +8,7 @@ import {
   nodes,
   poolLabel,
   rolloutRequestAnnotation,
-  singletonName,
+  SINGLETON_NAME,
 } from '@slipway/api';
 import {
   answerRequest,
@@ -34,7 +34,7 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { Gauge } from 'prom-client';
-import { osStreamsGate, pinnedImagesGate, pinsImages, usesStreams } from '../feature-gates.ts';
+import { OS_STREAMS_GATE, PINNED_IMAGES_GATE, pinsImages, usesStreams } from '../feature-gates.ts';
 import { createFleetViews, type FleetView } from '../fleet-index.ts';
 import {
   everyPool,
@@ -44,7 +44,13 @@ import {
   poolStreamInput,
   renderedMachineConfigs,
 } from '../sources.ts';
-import { type AnnotationPatch, decisionPatch, GIVE_AT_ONCE, giveTargets, requestPatch } from './assign-targets.ts';
+import {
+  type AnnotationPatch,
+  decisionPatch,
+  MAX_ASSIGNMENTS_PER_RUN,
+  giveTargets,
+  requestPatch,
+} from './assign-targets.ts';
 import { renderProblemOf, tellOfDecision, writeStatus } from './write-status.ts';
 
 export interface RolloutOptions {
@@ -58,13 +64,13 @@ export interface RolloutOptions {
 type Pool = Stored<MachineConfigPool>;
 
 /** Those that are left are given a target when those that were given one are seen; this is for one that changed in between. */
-const LEFT_MS = 500;
+const REMAINING_REQUEUE_MS = 500;
 /**
  * A decision looks at every machine, and while a thousand of them change there are hundreds of changes a second: several are
  * answered at once. A small fleet does not notice.
  */
-const MOST_BETWEEN_RUNS_MS = 500;
-const betweenRuns = (machines: number): number => Math.min(MOST_BETWEEN_RUNS_MS, Math.floor(machines / 2));
+const MAX_RUN_INTERVAL_MS = 500;
+const betweenRuns = (machines: number): number => Math.min(MAX_RUN_INTERVAL_MS, Math.floor(machines / 2));
 
 export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = {}): ControllerDef {
   const views = createFleetViews();
@@ -88,7 +94,7 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
       },
       {
         resource: machineConfigurations,
-        fieldSelector: `metadata.name=${singletonName}`,
+        fieldSelector: `metadata.name=${SINGLETON_NAME}`,
         keysOf: (_, read) => poolNames(read),
       },
       {
@@ -103,7 +109,7 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
       { resource: machineConfigPools, subresource: 'status' },
       { resource: nodes },
     ],
-    dependsOnGates: [osStreamsGate, pinnedImagesGate],
+    dependsOnGates: [OS_STREAMS_GATE, PINNED_IMAGES_GATE],
     // A decision on an old view could take a second machine out of service for one place.
     waitsForWritesOf: 'all',
     minIntervalMs: (_, read) => betweenRuns(read(nodes).size),
@@ -121,14 +127,14 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
   };
 }
 
-interface Parts {
+interface RolloutDeps {
   readonly context: Context;
   readonly measured: RolloutMetrics | undefined;
   readonly ownNode: string | null;
   readonly gates: Gates | undefined;
 }
 
-async function step(pool: Pool, view: FleetView, parts: Parts): Promise<Next> {
+async function step(pool: Pool, view: FleetView, parts: RolloutDeps): Promise<Next> {
   const { context, measured } = parts;
   const members = view.membersOf(pool.metadata.name);
   const { pool: facts, history, problems } = poolFactsOf(pool);
@@ -151,7 +157,7 @@ async function step(pool: Pool, view: FleetView, parts: Parts): Promise<Next> {
     now,
     pool: facts,
     members: new Map(poolNames(context.read).map((each) => [each, view.membersOf(each).map((member) => member.facts)])),
-    stopped: stoppedBy(context.read(machineConfigurations).get(singletonName)),
+    stopped: stoppedBy(context.read(machineConfigurations).get(SINGLETON_NAME)),
     ownNode: parts.ownNode,
   });
   const patch = decisionPatch(pool, history, decision);
@@ -181,7 +187,7 @@ async function step(pool: Pool, view: FleetView, parts: Parts): Promise<Next> {
 function nextLook({ lookAgainAt, give }: RolloutDecision, now: number): Next {
   const waits = [
     ...(lookAgainAt === null ? [] : [Math.max(0, lookAgainAt - now)]),
-    ...(give.length > GIVE_AT_ONCE ? [LEFT_MS] : []),
+    ...(give.length > MAX_ASSIGNMENTS_PER_RUN ? [REMAINING_REQUEUE_MS] : []),
   ];
   return waits.length === 0 ? done() : again(Math.min(...waits));
 }

@@ -13,7 +13,7 @@ const MACHINES = 3;
 const HOUR = 3_600_000;
 const { desiredConfig, lastAppliedDrain } = nodeAnnotations;
 
-interface Outcome {
+interface KilledRollout {
   /** Writes of the controllers, from the new config to the end. */
   readonly writes: number;
   readonly starts: number;
@@ -24,7 +24,7 @@ interface Outcome {
 }
 
 /** Three machines with pods are drained, changed and booted; at one write of the controllers their process dies. */
-async function rollOut(killAt: number, how: Fate): Promise<Outcome> {
+async function rollOut(killAt: number, how: Fate): Promise<KilledRollout> {
   let isUnderWay = false;
   let writes = 0;
   const cluster = createCluster({

@@ -1,7 +1,7 @@
 import { renderProblemsAnnotation } from '@slipway/api';
 import { encodeProblems, type PoolStatus } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
-import { at, record, state } from './testing/sample-rollout.ts';
+import { AT, record, state } from './testing/sample-rollout.ts';
 import { happeningsOf, mergeStatus, renderProblemOf, statusPatch } from './write-status.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
@@ -115,8 +115,8 @@ describe('what is wrong with the render of a pool', () => {
   });
 });
 
-const halted = { at, node: 'worker-1', reason: 'web.service does not start' };
-const hold = { kind: 'return', instead: 'rendered-worker-3', at, why: 'node worker-1 failed' } as const;
+const halted = { at: AT, node: 'worker-1', reason: 'web.service does not start' };
+const hold = { kind: 'return', instead: 'rendered-worker-3', at: AT, why: 'node worker-1 failed' } as const;
 const decision = { state, ended: null, summary: 'Begins with worker-1' };
 
 describe('people hear', () => {
@@ -124,7 +124,7 @@ describe('people hear', () => {
     ['that a rollout begins', null, decision, ['Updating']],
     ['nothing while it goes on', state, { ...decision, state: { ...state, wave: 2 } }, []],
     ['nothing of one that changes no machine', null, { ...decision, state: { ...state, nodes: 0 } }, []],
-    ['that it is complete', state, { ...decision, state: { ...state, endedAt: at }, ended: record }, ['Completed']],
+    ['that it is complete', state, { ...decision, state: { ...state, endedAt: AT }, ended: record }, ['Completed']],
     [
       'that another took its place',
       state,

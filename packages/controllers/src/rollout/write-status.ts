@@ -11,11 +11,11 @@ import {
   type RolloutDecision,
   type RolloutState,
 } from '@slipway/fleet';
-import { type Condition, type Context, type Happening, setCondition, type Stored } from '@slipway/kube';
+import { type Condition, type Context, type EventInput, setCondition, type Stored } from '@slipway/kube';
 
 type StoredStatus = NonNullable<MachineConfigPool['status']>;
 
-const BETWEEN_MS = 1000;
+const MIN_STATUS_INTERVAL_MS = 1000;
 
 /** Nothing is written where the status says what is so. */
 export async function writeStatus(
@@ -30,7 +30,7 @@ export async function writeStatus(
     machineConfigPools,
     pool,
     { status: statusPatch(pool.status, next) },
-    { subresource: 'status', minIntervalMs: changesCondition(pool.status, next) ? 0 : BETWEEN_MS },
+    { subresource: 'status', minIntervalMs: changesCondition(pool.status, next) ? 0 : MIN_STATUS_INTERVAL_MS },
   );
 }
 
@@ -78,10 +78,10 @@ export function renderProblemOf({ metadata }: MachineConfigPool): PoolStatusInpu
   return { reason: 'RenderFailed', message: more > 0 ? `${message}\n… and ${more} more` : message };
 }
 
-type Loose = NonNullable<StoredStatus['conditions']>[number];
+type LooseCondition = NonNullable<StoredStatus['conditions']>[number];
 
 /** The schema of the kind leaves every field of a condition out if it likes; one without a type says nothing. */
-const isCondition = (condition: Loose): condition is Loose & Condition =>
+const isCondition = (condition: LooseCondition): condition is LooseCondition & Condition =>
   condition.type !== undefined && condition.status !== undefined && typeof condition.lastTransitionTime === 'string';
 
 // What people hear of a rollout: events of its pool and lines in the log, when something begins or ends, not while it goes on.
@@ -89,7 +89,7 @@ const isCondition = (condition: Loose): condition is Loose & Condition =>
 export function tellOfDecision(
   pool: Stored<MachineConfigPool>,
   before: RolloutState | null,
-  decision: Told,
+  decision: ReportedDecision,
   { events, log }: Pick<Context, 'events' | 'log'>,
 ): void {
   for (const happening of happeningsOf(before, decision)) {
@@ -98,33 +98,33 @@ export function tellOfDecision(
   }
 }
 
-type Told = Pick<RolloutDecision, 'state' | 'ended' | 'summary'>;
+type ReportedDecision = Pick<RolloutDecision, 'state' | 'ended' | 'summary'>;
 
-export function happeningsOf(before: RolloutState | null, decision: Told): Happening[] {
+export function happeningsOf(before: RolloutState | null, decision: ReportedDecision): EventInput[] {
   return [endOf(decision), beginningOf(before, decision), haltOf(before, decision), holdOf(before, decision)].filter(
     (each) => each !== null,
   );
 }
 
-function endOf({ ended }: Told): Happening | null {
+function endOf({ ended }: ReportedDecision): EventInput | null {
   if (ended === null) return null;
   const message = `${ended.config}: ${ended.outcome}, ${ended.nodes} machines. ${ended.why}`;
   return { type: 'Normal', reason: ended.outcome === 'completed' ? 'Completed' : 'RolloutEnded', message };
 }
 
-function beginningOf(before: RolloutState | null, { state, summary }: Told): Happening | null {
+function beginningOf(before: RolloutState | null, { state, summary }: ReportedDecision): EventInput | null {
   if (state === null || state.target === before?.target || state.nodes === 0) return null;
   return { type: 'Normal', reason: 'Updating', message: summary };
 }
 
-function haltOf(before: RolloutState | null, { state, summary }: Told): Happening | null {
+function haltOf(before: RolloutState | null, { state, summary }: ReportedDecision): EventInput | null {
   const halted = state?.halted ?? null;
   if (halted === null || halted.at === before?.halted?.at) return null;
   const message = `${state?.target}: node ${halted.node} failed: ${halted.reason}. ${summary}`;
   return { type: 'Warning', reason: 'RolloutHalted', message };
 }
 
-function holdOf(before: RolloutState | null, { state }: Told): Happening | null {
+function holdOf(before: RolloutState | null, { state }: ReportedDecision): EventInput | null {
   const hold = state?.hold ?? null;
   if (hold === null || hold.at === before?.hold?.at) return null;
   return { type: 'Warning', reason: 'RolloutHeld', message: `held at ${state?.target}: ${hold.why}` };

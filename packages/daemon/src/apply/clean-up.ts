@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { type FileSystem, systemErrorCode } from '../host/file-system.ts';
 import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../state-file.ts';
 import type { Journal } from './journal.ts';
-import { asideOf, KEPT_DIRECTORY, kindAt, type Move, syncDirectories, temporaryOf } from './moves.ts';
+import { asideOf, BACKUP_DIRECTORY, kindAt, type Move, syncDirectories, temporaryOf } from './moves.ts';
 
 /** A journal under this name is none: it takes one rename for an update to be over. */
 const RETIRED = `${STATE_DIRECTORY}/update-over`;
@@ -23,7 +23,7 @@ export async function cleanUpOld(files: FileSystem, journal: Journal): Promise<v
 /** The machine is new. All that was made ready is in its place by now. */
 export async function cleanUpNew(files: FileSystem, journal: Journal): Promise<void> {
   const touched = new Set<string>();
-  const kept = new Set(await files.list(KEPT_DIRECTORY));
+  const kept = new Set(await files.list(BACKUP_DIRECTORY));
   for (const move of [...journal.moves, journal.commit]) {
     if (move.held === 'nothing' || kept.has(String(move.number))) continue;
     await discard(files, asideOf(move), touched);

@@ -62,7 +62,7 @@ async function createSynced(files: FileSystem, path: string, bytes: Uint8Array):
   await files.syncFile(path);
 }
 
-export type FoundJournal =
+export type OpenJournalResult =
   | { readonly found: 'nothing' }
   /** It was cut off before it said all that it was to say, and so before anything else was made. */
   | { readonly found: 'beginning' }
@@ -71,7 +71,7 @@ export type FoundJournal =
   | { readonly found: 'unusable'; readonly from: string; readonly to: string; readonly why: string };
 
 /** Rejects with the error of the operating system where the disk cannot be read. */
-export async function openJournal(files: FileSystem): Promise<FoundJournal> {
+export async function openJournal(files: FileSystem): Promise<OpenJournalResult> {
   if ((await files.lookAt(UPDATE_DIRECTORY)) === null) return { found: 'nothing' };
   const log = await readOr(files, LOG, LOG_BYTES);
   const begun = decodeLog(log).records.length > 0;

@@ -126,7 +126,7 @@ describe('for any two configs, on a simulated machine', () => {
       const machine = await machineAt(a);
       const before = await takeSnapshot(machine.files);
       const to = isPostAction ? { ...a, config: b.config ?? {} } : b;
-      const policy = isPostAction ? policyOf(TELLING) : policyOf([{ type: 'None' }]);
+      const policy = isPostAction ? policyOf(SERVICE_ACTIONS) : policyOf([{ type: 'None' }]);
       const result = await machineOn(machine.files, machine.at(), broken).update(named('b', to), policy);
       if (result.outcome === 'new') return;
       failed += 1;
@@ -154,7 +154,7 @@ function isOfConfig(difference: string): boolean {
 
 type Actions = NonNullable<NodeDisruptionPolicy['files']>[number]['actions'];
 
-const TELLING: Actions = [
+const SERVICE_ACTIONS: Actions = [
   { type: 'Reload', reload: { serviceName: 'crio.service' } },
   { type: 'Restart', restart: { serviceName: 'kubelet.service' } },
 ];

@@ -3,18 +3,18 @@
 import { posix } from 'node:path';
 import { forEachLimit } from '@slipway/base/concurrency';
 import { DaemonError } from '../errors.ts';
-import { type FileSystem, type Found, systemErrorCode } from '../host/file-system.ts';
+import { type FileSystem, type FileInfo, systemErrorCode } from '../host/file-system.ts';
 import { NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../state-file.ts';
 
 export type Move = Put | Drop;
 
-interface At {
+interface MoveTarget {
   /** Tells names of this move from those of others. */
   readonly number: number;
   readonly path: string;
 }
 
-export interface Put extends At {
+export interface Put extends MoveTarget {
   readonly kind: 'put';
   readonly what: 'entry' | 'directory';
   /** Where it was made ready: beside its place, unless that is in a directory which is itself only made ready. */
@@ -24,25 +24,25 @@ export interface Put extends At {
 }
 
 /** A directory goes only if nothing is left in it. */
-export interface Drop extends At {
+export interface Drop extends MoveTarget {
   readonly kind: 'drop';
   readonly held: 'entry' | 'directory';
 }
 
 /** In the directory of the place itself: there a file gets the type that the policy of the host has for new ones. */
-export function temporaryOf({ path, number }: At): string {
+export function temporaryOf({ path, number }: MoveTarget): string {
   return posix.join(posix.dirname(path), `.slipway-new-${number}`);
 }
 
-export const KEPT_DIRECTORY = `${UPDATE_DIRECTORY}/old`;
+export const BACKUP_DIRECTORY = `${UPDATE_DIRECTORY}/old`;
 
 /** The second name of what was there. */
-export function keptOf({ number }: At): string {
-  return `${KEPT_DIRECTORY}/${number}`;
+export function keptOf({ number }: MoveTarget): string {
+  return `${BACKUP_DIRECTORY}/${number}`;
 }
 
 /** The same, for directories and for what is on another file system than the daemon's own directory. */
-export function asideOf({ path, number }: At): string {
+export function asideOf({ path, number }: MoveTarget): string {
   return posix.join(posix.dirname(path), `.slipway-old-${number}`);
 }
 
@@ -127,7 +127,7 @@ async function isThere(files: FileSystem, path: string): Promise<boolean> {
 }
 
 /** Undefined: nothing. Where a file stands, or again stands, in the place of a directory, there is nothing below it. */
-export async function kindAt(files: FileSystem, path: string): Promise<Found['kind'] | undefined> {
+export async function kindAt(files: FileSystem, path: string): Promise<FileInfo['kind'] | undefined> {
   try {
     return (await files.lookAt(path))?.kind;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LogRecord } from './journal.ts';
-import { type Interrupted, MAX_RESUMPTIONS, nextStep } from './recovery.ts';
+import { type InterruptedUpdate, MAX_RESUMPTIONS, nextStep } from './recovery.ts';
 
 const problem = { code: 'SLW_DAEMON_UNIT', message: 'restarting a.service: it does not start' };
 const changing = (attempt = 1): LogRecord => ({ state: 'changing', attempt, bootId: 'one' });
@@ -10,11 +10,11 @@ const back: LogRecord = { state: 'back', problem };
 const rebootingBack = (bootId = 'two', mark = ''): LogRecord => ({ state: 'rebooting back', bootId, mark });
 const often = (record: LogRecord, times: number): LogRecord[] => Array.from({ length: times }, () => record);
 
-const step = (records: readonly LogRecord[], now: Partial<Interrupted> = {}) =>
+const step = (records: readonly LogRecord[], now: Partial<InterruptedUpdate> = {}) =>
   nextStep({ records, bootId: 'one', runsOldOS: false, mark: '', ...now });
 
 describe('an update that was cut off', () => {
-  it.each<[string, readonly LogRecord[], Partial<Interrupted>, object]>([
+  it.each<[string, readonly LogRecord[], Partial<InterruptedUpdate>, object]>([
     ['before anything was changed is forgotten', [], {}, { step: 'discard' }],
     ['while files changed goes on', [changing()], {}, { step: 'go forward', attempt: 2 }],
     ['while files changed, by the power, goes on too', [changing()], { bootId: 'two' }, { step: 'go forward' }],

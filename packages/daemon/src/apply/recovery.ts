@@ -26,21 +26,21 @@ export function isAt(result: UpdateResult, config: string): boolean {
   return result.outcome === 'new' && result.config === config;
 }
 
-type Names = Pick<Journal, 'from' | 'to'>;
+type ConfigNames = Pick<Journal, 'from' | 'to'>;
 
-export function old({ from, to }: Names, problem: Problem, rebooting: boolean): UpdateResult {
+export function old({ from, to }: ConfigNames, problem: Problem, rebooting: boolean): UpdateResult {
   return { outcome: 'old', config: from.name, target: to.name, problem, rebooting };
 }
 
-export function stuck({ from, to }: Names, problem: Problem): UpdateResult {
+export function stuck({ from, to }: ConfigNames, problem: Problem): UpdateResult {
   return { outcome: 'stuck', from: from.name, to: to.name, problem };
 }
 
-export function stuckOnTheWayBack(names: Names, failed: Problem, cause: Problem): UpdateResult {
+export function stuckOnTheWayBack(names: ConfigNames, failed: Problem, cause: Problem): UpdateResult {
   return stuck(names, withMore(failed, `The update was on its way back, since this had failed: ${cause.message}`));
 }
 
-export interface Interrupted {
+export interface InterruptedUpdate {
   readonly records: readonly LogRecord[];
   readonly bootId: string;
   /** The update changes the OS, and the machine runs the one that it had before. */
@@ -66,7 +66,7 @@ export type NextStep =
 /** After a first try: then something about this update ends the daemon, and more tries will not help. */
 export const MAX_RESUMPTIONS = 3;
 
-export function nextStep(now: Interrupted): NextStep {
+export function nextStep(now: InterruptedUpdate): NextStep {
   const last = now.records.at(-1);
   switch (last?.state) {
     case undefined:
@@ -97,7 +97,7 @@ function resume(records: readonly LogRecord[]): NextStep {
   return { step: 'go back', problem: { code: 'SLW_DAEMON_INTERRUPTED', message } };
 }
 
-function afterReboot({ bootId, staged }: Logged<'rebooting'>, now: Interrupted): NextStep {
+function afterReboot({ bootId, staged }: Logged<'rebooting'>, now: InterruptedUpdate): NextStep {
   if (bootId === now.bootId) return { step: 'reboot' };
   // The power was cut before the machine was down in order, and with it went what was staged.
   return staged && now.runsOldOS ? resume(now.records) : { step: 'confirm' };
@@ -105,7 +105,7 @@ function afterReboot({ bootId, staged }: Logged<'rebooting'>, now: Interrupted):
 
 type Logged<State> = Extract<LogRecord, { state: State }>;
 
-function afterRebootBack({ bootId, mark }: Logged<'rebooting back'>, now: Interrupted): NextStep {
+function afterRebootBack({ bootId, mark }: Logged<'rebooting back'>, now: InterruptedUpdate): NextStep {
   const problem = problemIn(now.records);
   if (bootId === now.bootId) return { step: 'reboot back', problem };
   if (now.runsOldOS || mark !== now.mark || mark === '') return { step: 'clean up old', problem };

@@ -12,7 +12,7 @@ import { cleanUpOld } from './clean-up.ts';
 import { createJournal, type Journal, type OpenJournal } from './journal.ts';
 import {
   asideOf,
-  KEPT_DIRECTORY,
+  BACKUP_DIRECTORY,
   keptOf,
   type Move,
   noOriginalPath,
@@ -24,7 +24,7 @@ import {
 } from './moves.ts';
 import { type PassedPreflight, preflight } from './preflight.ts';
 import { firstProblem, markOf, osChangeOf, unitSteps } from './steps.ts';
-import type { Make, Survey, SurveyedMove } from './survey.ts';
+import type { EntrySource, Survey, SurveyedMove } from './survey.ts';
 
 export interface UpdateRequest {
   readonly from: StoredConfig;
@@ -34,13 +34,13 @@ export interface UpdateRequest {
   readonly preflight?: PassedPreflight;
 }
 
-export type Prepared =
+export type StageResult =
   | { readonly ok: true; readonly journal: OpenJournal }
   /** `isLeftOver`: what was made ready could not be removed. The machine itself is untouched. */
   | { readonly ok: false; readonly problem: Problem; readonly isLeftOver: boolean };
 
 /** From a request to an update that is staged, or the reason why not. */
-export async function prepare(host: Host, request: UpdateRequest, programVersion: string): Promise<Prepared> {
+export async function prepare(host: Host, request: UpdateRequest, programVersion: string): Promise<StageResult> {
   const { files } = host;
   const found = request.preflight ?? (await preflight(host, request));
   if (found.type !== 'passed') return { ok: false, problem: found.problem, isLeftOver: false };
@@ -100,7 +100,7 @@ export async function makeUpdateDirectory(files: FileSystem): Promise<void> {
     await files.syncDirectory(posix.dirname(STATE_DIRECTORY));
   }
   await files.makeDirectory(UPDATE_DIRECTORY, { ...ownOwners(), mode: 0o700 });
-  await files.makeDirectory(KEPT_DIRECTORY, { ...ownOwners(), mode: 0o700 });
+  await files.makeDirectory(BACKUP_DIRECTORY, { ...ownOwners(), mode: 0o700 });
   await files.syncDirectory(STATE_DIRECTORY);
 }
 
@@ -135,7 +135,7 @@ async function makeReady(files: FileSystem, moves: readonly SurveyedMove[]): Pro
   }
 }
 
-async function makeAt(files: FileSystem, move: Put, make: Exclude<Make, { kind: 'hard link' }>): Promise<void> {
+async function makeAt(files: FileSystem, move: Put, make: Exclude<EntrySource, { kind: 'hard link' }>): Promise<void> {
   const replaces = move.held === 'entry' ? { replaces: move.path } : {};
   switch (make.kind) {
     case 'directory':
@@ -226,7 +226,7 @@ async function fresh(files: FileSystem, path: string, make: (path: string) => Pr
 }
 
 function* touchedBy({ moves, commit, madeDirectories }: Journal): Generator<string> {
-  yield KEPT_DIRECTORY;
+  yield BACKUP_DIRECTORY;
   for (const directory of madeDirectories) {
     yield posix.dirname(directory);
     yield directory;

@@ -10,13 +10,13 @@ import { carryOut, syncDirectories, takeBack } from './moves.ts';
 import { NO_PASSWORD } from './survey-core-user.ts';
 
 /** By its name its failure is told. */
-export interface Part {
+export interface ApplyStep {
   readonly name: string;
   act(): Promise<void>;
 }
 
 /** Null: all parts were done. What comes after a failure is not begun. */
-export async function firstProblem(parts: readonly Part[]): Promise<Problem | null> {
+export async function firstProblem(parts: readonly ApplyStep[]): Promise<Problem | null> {
   for (const part of parts) {
     try {
       await part.act();
@@ -27,7 +27,7 @@ export async function firstProblem(parts: readonly Part[]): Promise<Problem | nu
   return null;
 }
 
-export function partsForward(host: Host, journal: Journal): Part[] {
+export function partsForward(host: Host, journal: Journal): ApplyStep[] {
   const { files, systemd, os, accounts } = host;
   const { moves, units, changes, from, to } = journal;
   return [
@@ -59,7 +59,7 @@ export function partsForward(host: Host, journal: Journal): Part[] {
   ];
 }
 
-export function partsBack(host: Host, journal: Journal): Part[] {
+export function partsBack(host: Host, journal: Journal): ApplyStep[] {
   const { files, systemd, os, accounts } = host;
   const { moves, commit, units, changes, from, to } = journal;
   return [
@@ -96,7 +96,7 @@ export async function runsOldOS({ os }: Host, { oldOS }: Journal): Promise<boole
 }
 
 /** The services that the plan names, told in its order. */
-export function partsOfActions({ systemd }: Host, actions: readonly NodeAction[]): Part[] {
+export function partsOfActions({ systemd }: Host, actions: readonly NodeAction[]): ApplyStep[] {
   return actions.flatMap((action) => {
     switch (action.type) {
       case 'DaemonReload':
@@ -136,8 +136,8 @@ export interface UnitStep {
   readonly rewritten: boolean;
   /** As the service manager said it before the update. */
   readonly was: string;
-  readonly before: Wanted;
-  readonly after: Wanted;
+  readonly before: DesiredEnablement;
+  readonly after: DesiredEnablement;
   /** The config masks it: then it is not enabled, whatever else is said of it. */
   readonly masked: boolean;
 }
@@ -148,7 +148,7 @@ export interface UnitOrders {
   readonly preset: readonly string[];
 }
 
-type Wanted = 'enabled' | 'disabled' | 'preset';
+type DesiredEnablement = 'enabled' | 'disabled' | 'preset';
 
 export async function unitSteps(
   changes: readonly Change[],

@@ -3,14 +3,14 @@ import { posix } from 'node:path';
 import type { PasswordChange, SshKeys, SshKeysChange } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { Accounts } from '../host/host.ts';
-import type { Site } from './survey.ts';
+import type { SurveyContext } from './survey.ts';
 
 /** The file that the keys of configs have for themselves, so that those of others are left alone. */
 const KEYS = '.ssh/authorized_keys.d/ignition';
 /** There is no password: not the empty one, with which anybody could log in. */
 export const NO_PASSWORD = '*';
 
-export async function surveySshKeys(site: Site, { user, after }: SshKeysChange): Promise<void> {
+export async function surveySshKeys(site: SurveyContext, { user, after }: SshKeysChange): Promise<void> {
   const home = await site.accounts.home(user);
   if (home !== undefined) return surveyKeysIn(site, home, after === null ? null : site.desired.core.sshKeys);
   if (after === null) return undefined;
@@ -19,7 +19,7 @@ export async function surveySshKeys(site: Site, { user, after }: SshKeysChange):
   );
 }
 
-async function surveyKeysIn(site: Site, home: Home, keys: SshKeys | null): Promise<void> {
+async function surveyKeysIn(site: SurveyContext, home: Home, keys: SshKeys | null): Promise<void> {
   await mustBeDirectories(site, home.path);
   const path = posix.join(home.path, KEYS);
   const found = await site.files.lookAt(path);
@@ -42,7 +42,7 @@ async function surveyKeysIn(site: Site, home: Home, keys: SshKeys | null): Promi
 type Home = NonNullable<Awaited<ReturnType<Accounts['home']>>>;
 
 /** All of it is the user's to change: a link in it would let them choose where root writes. */
-async function mustBeDirectories({ files }: Site, home: string): Promise<void> {
+async function mustBeDirectories({ files }: SurveyContext, home: string): Promise<void> {
   if ((await files.lookAt(home)) === null) throw refusal(`expected the home directory ${home}, found none: make it`);
   for (const path of [posix.join(home, '.ssh'), posix.join(home, posix.dirname(KEYS))]) {
     const found = await files.lookAt(path);
@@ -55,7 +55,7 @@ async function mustBeDirectories({ files }: Site, home: string): Promise<void> {
   }
 }
 
-export async function surveyPassword(site: Site, { user, after }: PasswordChange): Promise<void> {
+export async function surveyPassword(site: SurveyContext, { user, after }: PasswordChange): Promise<void> {
   const hash = await site.accounts.passwordHash(user);
   if (hash === undefined && after === 'set') {
     throw refusal(

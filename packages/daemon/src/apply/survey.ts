@@ -4,14 +4,14 @@ import { truncate } from '@slipway/base/text';
 import { type Change, type PathChange, type PathState, UNIT_DIRECTORY } from '@slipway/fleet';
 import type { DesiredEntry, DesiredFile, DesiredMachine } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem, Found, Owners } from '../host/file-system.ts';
+import type { FileSystem, FileInfo, Owners } from '../host/file-system.ts';
 import type { Accounts, Host } from '../host/host.ts';
 import { type Problem, problemOf } from '../problem.ts';
 import { CURRENT_CONFIG, NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../state-file.ts';
 import { type Drop, findOriginal, noOriginalPath, originalPath, type Put, temporaryOf } from './moves.ts';
 import { surveyPassword, surveySshKeys } from './survey-core-user.ts';
 
-export interface Survey extends Readonly<Notes> {
+export interface Survey extends Readonly<SurveyFindings> {
   readonly directories: readonly NewDirectory[];
   readonly problems: readonly Problem[];
 }
@@ -19,11 +19,11 @@ export interface Survey extends Readonly<Notes> {
 export interface SurveyedMove {
   readonly move: Put | Drop;
   /** Null for what goes. */
-  readonly make: Make | null;
+  readonly make: EntrySource | null;
 }
 
 /** How what is put somewhere is made. */
-export type Make =
+export type EntrySource =
   | (Owners & { readonly kind: 'file'; readonly mode: number; readonly bytes: () => Promise<Uint8Array> })
   | (Owners & { readonly kind: 'link'; readonly target: string })
   /** A second name of what is, or is to be, at a path. */
@@ -32,7 +32,7 @@ export type Make =
   /** One of those that are made on the way. */
   | { readonly kind: 'directory' };
 
-interface Notes {
+interface SurveyFindings {
   readonly moves: SurveyedMove[];
   /** Of paths that come into the config: whether the OS has something there. */
   readonly originals: { readonly path: string; readonly isThere: boolean }[];
@@ -41,16 +41,16 @@ interface Notes {
   oldPasswordHash: string | null;
 }
 
-export interface Site {
+export interface SurveyContext {
   readonly files: FileSystem;
   readonly accounts: Accounts;
   readonly desired: DesiredMachine;
-  readonly notes: Notes;
+  readonly notes: SurveyFindings;
   readonly parents: Parents;
   hasMove(path: string): boolean;
   isDropped(path: string): boolean;
   drop(path: string, held: Drop['held']): void;
-  put(path: string, held: Put['held'], make: Make, place: string): void;
+  put(path: string, held: Put['held'], make: EntrySource, place: string): void;
 }
 
 /** One file in the way tells enough; a hundred fill a condition. */
@@ -75,7 +75,7 @@ export async function surveyUpdate(
   return { ...site.notes, directories: site.parents.made, problems };
 }
 
-async function surveyChange(site: Site, change: Change): Promise<void> {
+async function surveyChange(site: SurveyContext, change: Change): Promise<void> {
   switch (change.kind) {
     case 'path':
       return surveyPath(site, change);
@@ -93,7 +93,7 @@ async function surveyChange(site: Site, change: Change): Promise<void> {
   }
 }
 
-async function removeForeignMask(site: Site, unit: string): Promise<void> {
+async function removeForeignMask(site: SurveyContext, unit: string): Promise<void> {
   const path = `${UNIT_DIRECTORY}/${unit}`;
   if (site.desired.entries.has(path) || site.hasMove(path)) return;
   const found = await site.files.lookAt(path);
@@ -118,8 +118,8 @@ function nameOf(change: Change): string {
 }
 
 /** A machine while it is looked at for an update, and what is noted on the way. */
-function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, desired: DesiredMachine): Site {
-  const notes: Notes = { moves: [], originals: [], endedOriginals: [], oldPasswordHash: null };
+function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, desired: DesiredMachine): SurveyContext {
+  const notes: SurveyFindings = { moves: [], originals: [], endedOriginals: [], oldPasswordHash: null };
   const moved = new Map<string, 'put' | 'drop'>();
 
   function drop(path: string, held: Drop['held']): void {
@@ -127,7 +127,7 @@ function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, desired
     notes.moves.push({ move: { kind: 'drop', number: notes.moves.length, path, held }, make: null });
   }
 
-  function put(path: string, held: Put['held'], make: Make, place: string): Put {
+  function put(path: string, held: Put['held'], make: EntrySource, place: string): Put {
     const number = notes.moves.length;
     const what = make.kind === 'directory' ? 'directory' : 'entry';
     const stagedAt = posix.join(place, posix.basename(temporaryOf({ path, number })));
@@ -152,7 +152,7 @@ const MAX_LISTED = 10_000;
 const ROOT = { id: 0 };
 
 /** What is there, what comes in its place, what goes back to the OS. */
-async function surveyPath(site: Site, change: PathChange): Promise<void> {
+async function surveyPath(site: SurveyContext, change: PathChange): Promise<void> {
   if (isOwn(change.path)) throw refusal('the path is the daemon’s own: choose another one');
   const entry = site.desired.entries.get(change.path);
   if (change.after === null || entry === undefined) return leave(site, change);
@@ -165,7 +165,7 @@ function isOwn(path: string): boolean {
 }
 
 /** Back to what the OS has at this path, else nothing. */
-async function leave(site: Site, { path, before }: PathChange): Promise<void> {
+async function leave(site: SurveyContext, { path, before }: PathChange): Promise<void> {
   const { files, notes } = site;
   const found = await files.lookAt(path);
   if (before?.kind === 'directory') {
@@ -185,7 +185,7 @@ function isTheirs(original: 'nothing' | 'unknown', before: PathState | null): bo
   return original === 'unknown' && before?.kind === 'file' && before.keepsExisting;
 }
 
-async function come(site: Site, { path, before }: PathChange, entry: DesiredEntry): Promise<void> {
+async function come(site: SurveyContext, { path, before }: PathChange, entry: DesiredEntry): Promise<void> {
   const parent = await placeIn(site, path);
   // In a directory that is not there yet nothing can be found.
   const found = parent === posix.dirname(path) ? await site.files.lookAt(path) : null;
@@ -197,15 +197,15 @@ async function come(site: Site, { path, before }: PathChange, entry: DesiredEntr
   if (before === null) site.notes.originals.push({ path, isThere: held === 'entry' });
 }
 
-async function place(site: Site, path: string, held: Put['held'], make: Make): Promise<void> {
+async function place(site: SurveyContext, path: string, held: Put['held'], make: EntrySource): Promise<void> {
   site.put(path, held, make, await placeIn(site, path));
 }
 
-async function placeIn({ accounts, parents }: Site, path: string): Promise<string> {
+async function placeIn({ accounts, parents }: SurveyContext, path: string): Promise<string> {
   return parents.placeFor(posix.dirname(path), { mode: 0o755, ...(await accounts.owners(ROOT, ROOT)) });
 }
 
-function heldBy(found: Found | null): Put['held'] {
+function heldBy(found: FileInfo | null): Put['held'] {
   if (found === null) return 'nothing';
   if (found.kind === 'other')
     throw refusal('expected a file, found a device, a socket or a pipe: remove it from the machine');
@@ -213,7 +213,7 @@ function heldBy(found: Found | null): Put['held'] {
 }
 
 /** Null: what is there is right as it is. */
-async function makeOf(site: Site, entry: DesiredEntry, found: Found | null): Promise<Make | null> {
+async function makeOf(site: SurveyContext, entry: DesiredEntry, found: FileInfo | null): Promise<EntrySource | null> {
   switch (entry.kind) {
     case 'file':
       if (entry.keepsExisting && found !== null) return keepExisting(site, entry, found);
@@ -230,7 +230,7 @@ async function makeOf(site: Site, entry: DesiredEntry, found: Found | null): Pro
 }
 
 /** What is in the file stays, and so do mode and owners where the config does not name them. */
-async function keepExisting(site: Site, entry: DesiredFile, found: Found): Promise<Make | null> {
+async function keepExisting(site: SurveyContext, entry: DesiredFile, found: FileInfo): Promise<EntrySource | null> {
   if (found.kind !== 'file')
     throw refusal(`expected a file, found a ${found.kind}: remove it, or give the file contents`);
   const { leaves } = entry;
@@ -245,14 +245,14 @@ async function keepExisting(site: Site, entry: DesiredFile, found: Found): Promi
 }
 
 async function ownersOf(
-  { accounts }: Site,
+  { accounts }: SurveyContext,
   { user, group }: Exclude<DesiredEntry, { kind: 'hard link' }>,
 ): Promise<Owners> {
   return accounts.owners(user, group);
 }
 
 /** A file takes the place of a directory only if all in it goes with the update. */
-async function mustBecomeEmpty(site: Site, path: string): Promise<void> {
+async function mustBecomeEmpty(site: SurveyContext, path: string): Promise<void> {
   const ahead = [path];
   let seen = 0;
   for (let directory = ahead.pop(); directory !== undefined; directory = ahead.pop()) {
@@ -272,7 +272,7 @@ const notEmpty = (what: string): DaemonError =>
   );
 
 /** A second name of a file that is replaced would stay one of the old file. */
-async function surveyHardLinks(site: Site): Promise<void> {
+async function surveyHardLinks(site: SurveyContext): Promise<void> {
   for (const entry of site.desired.entries.values()) {
     if (entry.kind !== 'hard link' || site.hasMove(entry.path) || !site.hasMove(entry.target)) continue;
     const held = heldBy(await site.files.lookAt(entry.path));
@@ -304,7 +304,7 @@ interface ParentsOptions {
   readonly replace: (path: string) => Put;
 }
 
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /**
  * The directories that things to come belong in: those that are there, those to be made, and those that a file still stands
@@ -332,8 +332,7 @@ function createParents({ files, isDropped, replace }: ParentsOptions): Parents {
     if (found.kind === 'directory') return place;
     if (isDropped(directory)) return make(temporaryOf(replace(directory)), making);
     if (found.kind !== 'link') throw inTheWay(directory);
-    if (links >= MOST_LINKS)
-      throw new DaemonError('SLW_DAEMON_PATH', `${directory} leads in a ring of links: break it`);
+    if (links >= MAX_LINKS) throw new DaemonError('SLW_DAEMON_PATH', `${directory} leads in a ring of links: break it`);
     await placeFor(posix.resolve(above, found.target), making, links + 1);
     return place;
   }

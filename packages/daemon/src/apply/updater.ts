@@ -254,12 +254,12 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
   return { apply, recover };
 }
 
-const MAX_TOLD = 3;
+const MAX_REPORTED = 3;
 
 function mustBeNone(differences: readonly { readonly message: string }[]): void {
   if (differences.length === 0) return;
   const messages = differences.map(({ message }) => message);
-  const told = listNames(messages, { max: MAX_TOLD, separator: '; ' });
+  const told = listNames(messages, { max: MAX_REPORTED, separator: '; ' });
   throw new DaemonError(
     'SLW_DAEMON_VERIFY',
     `the machine is not what the config says: ${told}. Something else on the machine writes there, or refused it: see its log`,

@@ -3,7 +3,7 @@ import { array, object, stateFileCodec, string } from '@slipway/base/codec';
 import { UNIT_DIRECTORY } from '@slipway/fleet';
 import { CORE, type DesiredMachine, desiredMachineOf } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
-import { type FileSystem, type Found, systemErrorCode } from '../host/file-system.ts';
+import { type FileSystem, type FileInfo, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import { readStateFile, STATE_DIRECTORY, writeStateFile } from '../state-file.ts';
 import type { StoredConfig } from '../stored-config.ts';
@@ -18,15 +18,15 @@ export interface Baseline {
 }
 
 export const BASELINE = `${STATE_DIRECTORY}/baseline.json`;
-const MOST_BYTES = 1024 * 1024;
+const MAX_BASELINE_BYTES = 1024 * 1024;
 
 /** Of each list, so that both fit however long the paths are and whatever has to be escaped in them. */
-const MOST_CHARACTERS = 64 * 1024;
+const MAX_LIST_CHARS = 64 * 1024;
 
 const paths = array(string({ pattern: /^\// }));
 const baselineFile = stateFileCodec<Baseline>({
   format: 1,
-  maxChars: MOST_BYTES,
+  maxChars: MAX_BASELINE_BYTES,
   decoder: object({ config: string(), tolerated: paths, absent: paths }),
 });
 
@@ -47,7 +47,7 @@ export async function recordBaseline(host: Host, previous: StoredConfig | null, 
 
 /** Null: there is none that this program can read. */
 export async function readBaseline(files: FileSystem): Promise<Baseline | null> {
-  return readStateFile(files, BASELINE, baselineFile, MOST_BYTES);
+  return readStateFile(files, BASELINE, baselineFile, MAX_BASELINE_BYTES);
 }
 
 /** All but directories: others put their things there too, and one that is made again harms nothing. */
@@ -68,7 +68,7 @@ async function absentAmong(files: FileSystem, paths: readonly string[]): Promise
 
 /** The first ones, which are the newest. */
 function within(paths: readonly string[]): string[] {
-  let room = MOST_CHARACTERS;
+  let room = MAX_LIST_CHARS;
   return paths.filter((path) => (room -= path.length + 3) >= 0);
 }
 
@@ -89,7 +89,7 @@ export async function findUnitExtras(files: FileSystem, { units, entries }: Desi
 }
 
 /** Null also where a file stands in place of a directory on the way: then nothing is at the path. */
-export async function lookForExtra(files: FileSystem, path: string): Promise<Found | null> {
+export async function lookForExtra(files: FileSystem, path: string): Promise<FileInfo | null> {
   return files.lookAt(path).catch((error: unknown) => orNothing(error, null));
 }
 

@@ -1,7 +1,7 @@
 // A machine against its config: paths, units, the running OS. What the host does not know is not compared.
 import { truncate } from '@slipway/base/text';
 import type { DesiredDirectory, DesiredEntry, DesiredFile, DesiredOS, DesiredUnit } from '../desired-machine.ts';
-import type { Found, Owners } from '../host/file-system.ts';
+import type { FileInfo, Owners } from '../host/file-system.ts';
 import type { Deployment } from '../host/host.ts';
 import { digestOf, packagesOfExtensions, packagesOfKernel } from '../host/os/deployment.ts';
 import { type Drift, type DriftKind, shown } from './drift.ts';
@@ -11,7 +11,7 @@ export type Difference = Omit<Drift, 'diff'>;
 
 /** What was found at the path of an entry. */
 export interface EntryFacts {
-  readonly found: Found | null;
+  readonly found: FileInfo | null;
   /** Of a file: whether it has the bytes of the config; at its end, where what is before is not the config's. */
   readonly hasContents: boolean;
   /** The owners that the entry should have, as numbers; null where the config leaves them. */
@@ -41,7 +41,7 @@ export function compareEntry(entry: ComparedEntry, facts: EntryFacts): Differenc
   }
 }
 
-function compareFile(entry: ComparedFile, found: Extract<Found, { kind: 'file' }>, facts: EntryFacts): Difference[] {
+function compareFile(entry: ComparedFile, found: Extract<FileInfo, { kind: 'file' }>, facts: EntryFacts): Difference[] {
   const rights = [...compareMode(entry, found.mode), ...compareOwners(entry, found, facts)];
   if (facts.hasContents) return rights;
   const { size } = entry.contents;
@@ -77,7 +77,7 @@ function compareTarget(entry: Extract<ComparedEntry, { kind: 'link' }>, found: s
 
 function compareHardLink(
   entry: Extract<ComparedEntry, { kind: 'hard link' }>,
-  found: Found,
+  found: FileInfo,
   { targetInode }: EntryFacts,
 ): Difference[] {
   if (found.kind === 'file' && found.inode === targetInode) return [];
@@ -96,12 +96,12 @@ function isMissing(entry: ComparedEntry): Difference {
   return entryDifference('missing', entry, `expected a ${entry.kind}, found nothing`, canHeal);
 }
 
-function isOther(entry: ComparedEntry, kind: DriftKind, found: Found): Difference {
+function isOther(entry: ComparedEntry, kind: DriftKind, found: FileInfo): Difference {
   const canHeal = entry.kind !== 'file' || !entry.keepsExisting;
   return entryDifference(kind, entry, `expected a ${entry.kind}, found ${describe(found)}`, canHeal);
 }
 
-function describe(found: Found): string {
+function describe(found: FileInfo): string {
   if (found.kind === 'other') return 'a device, a socket or a pipe';
   return found.kind === 'link' ? `a link to ${shown(found.target)}` : `a ${found.kind}`;
 }
@@ -198,10 +198,10 @@ function comparePackages(expected: DesiredOS, found: readonly string[]): Differe
   return wrong;
 }
 
-const MOST_CHARACTERS = 500;
+const MAX_VALUE_CHARS = 500;
 
 /** None of it changes without a boot, so none can be put back by writing. */
 function osDifference(kind: DriftKind, field: string, expected: string, found: string): Difference {
-  const message = `spec.${field}: expected ${truncate(expected, MOST_CHARACTERS)}, the machine runs with ${truncate(found, MOST_CHARACTERS)}`;
+  const message = `spec.${field}: expected ${truncate(expected, MAX_VALUE_CHARS)}, the machine runs with ${truncate(found, MAX_VALUE_CHARS)}`;
   return { kind, name: field, message, canHeal: false };
 }

@@ -36,17 +36,17 @@ export function itemOf({ kind, name }: Pick<Drift, 'kind' | 'name'>): string {
   return name.startsWith('/') ? name : `${kind} ${name}`;
 }
 
-const MOST_SHOWN = 200;
+const MAX_NAME_CHARS = 200;
 
 /** A path or a name as it may stand in a text for people: names on a disk may hold anything. */
 export function shown(name: string): string {
   const safe = name.replaceAll(/\p{Cc}/gu, '\uFFFD');
-  return truncate(safe, MOST_SHOWN);
+  return truncate(safe, MAX_NAME_CHARS);
 }
 
 /** An event's message holds 1,024 bytes. */
-const MOST_CHARACTERS = 900;
-const WAYS_OUT =
+const MAX_MESSAGE_CHARS = 900;
+const REMEDIATION =
   'Undo it on the machine, or say it in a MachineConfig, or let it be put back: ' +
   `annotation ${driftPolicyAnnotation}=heal on the MachineConfiguration cluster`;
 
@@ -55,11 +55,11 @@ export function describeDrifts(config: string, drifts: readonly Drift[]): string
   if (drifts.length === 0) return '';
   const count = drifts.length === 1 ? '1 thing on this machine is' : `${drifts.length} things on this machine are`;
   const start = `${count} not as ${config} says: `;
-  const room = MOST_CHARACTERS - start.length - WAYS_OUT.length;
+  const room = MAX_MESSAGE_CHARS - start.length - REMEDIATION.length;
   return `${start}${listWithin(
     room,
     drifts.map(({ message }) => message),
-  )}. ${WAYS_OUT}`;
+  )}. ${REMEDIATION}`;
 }
 
 function listWithin(room: number, messages: readonly string[]): string {

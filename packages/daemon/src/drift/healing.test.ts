@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Drift } from './drift.ts';
-import { decideHealing, type HealingFacts, MOST_HEALS, parseDriftPolicy } from './healing.ts';
+import { decideHealing, type HealingFacts, MAX_HEALS, parseDriftPolicy } from './healing.ts';
 
 const MINUTE = 60_000;
 const NOW = 100 * MINUTE;
@@ -68,7 +68,7 @@ describe('what is put back', () => {
       names: fc.uniqueArray(name),
       canHeal: fc.boolean(),
       since: fc.dictionary(name, time),
-      healed: fc.dictionary(name, fc.array(time, { maxLength: MOST_HEALS + 1 })),
+      healed: fc.dictionary(name, fc.array(time, { maxLength: MAX_HEALS + 1 })),
       afterMs: fc.integer({ min: 0, max: NOW }),
     });
     fc.assert(

@@ -17,8 +17,8 @@ export type ParsedDriftPolicy =
 
 export const LEAVE: DriftPolicy = { type: 'leave' };
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
-const SHORTEST_MS = 60_000;
-const LONGEST_MS = 24 * 3_600_000;
+const MIN_HEAL_DELAY_MS = 60_000;
+const MAX_HEAL_DELAY_MS = 24 * 3_600_000;
 
 /** `text` is the value of the annotation; undefined: there is none. */
 export function parseDriftPolicy(text: string | undefined): ParsedDriftPolicy {
@@ -26,7 +26,8 @@ export function parseDriftPolicy(text: string | undefined): ParsedDriftPolicy {
   if (value === '' || value === 'leave') return { ok: true, policy: LEAVE };
   if (value === 'heal') return { ok: true, policy: { type: 'heal', afterMs: 0 } };
   const afterMs = delayIn(value);
-  if (afterMs >= SHORTEST_MS && afterMs <= LONGEST_MS) return { ok: true, policy: { type: 'heal', afterMs } };
+  if (afterMs >= MIN_HEAL_DELAY_MS && afterMs <= MAX_HEAL_DELAY_MS)
+    return { ok: true, policy: { type: 'heal', afterMs } };
   return { ok: false, policy: LEAVE, problem: refuse(value, Number.isNaN(afterMs)) };
 }
 
@@ -65,7 +66,7 @@ export interface HealingDecision {
 }
 
 /** Putting a thing back this often in this time shows that it does not hold. */
-export const MOST_HEALS = 5;
+export const MAX_HEALS = 5;
 export const HEALS_WITHIN_MS = 10 * 60_000;
 
 export function decideHealing(facts: HealingFacts): HealingDecision {
@@ -84,7 +85,7 @@ export function decideHealing(facts: HealingFacts): HealingDecision {
 }
 
 function holds(healedAt: readonly number[], now: number): boolean {
-  return healedAt.filter((at) => now - at < HEALS_WITHIN_MS).length < MOST_HEALS;
+  return healedAt.filter((at) => now - at < HEALS_WITHIN_MS).length < MAX_HEALS;
 }
 
 /** Since when things have drifted, and how often they were put back. In memory: a restart of the daemon begins anew. */

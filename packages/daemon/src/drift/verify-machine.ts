@@ -35,7 +35,7 @@ export interface VerifyOptions {
 export async function verifyMachine(host: Host, config: StoredConfig, options: VerifyOptions = {}): Promise<Drift[]> {
   const { memory = createVerifyMemory() } = options;
   const desired = await desiredMachineOf(config);
-  const check: Check = { host, memory, owners: new Map() };
+  const check: VerifyContext = { host, memory, owners: new Map() };
   const differences = [
     ...(await checkAll(check, desired.entries.values())),
     ...(await verifyExtras(check, desired)),
@@ -46,14 +46,14 @@ export async function verifyMachine(host: Host, config: StoredConfig, options: V
   return withDiffs(host, desired, differences);
 }
 
-async function checkAll(check: Check, entries: Iterable<DesiredEntry>): Promise<Difference[]> {
+async function checkAll(check: VerifyContext, entries: Iterable<DesiredEntry>): Promise<Difference[]> {
   const differences: Difference[] = [];
   for (const entry of entries) differences.push(...(await checkEntry(check, entry)));
   return differences;
 }
 
 /** Only against a baseline of this very config: what was there when it was reached is not known otherwise. */
-async function verifyExtras({ host: { files } }: Check, desired: DesiredMachine): Promise<Difference[]> {
+async function verifyExtras({ host: { files } }: VerifyContext, desired: DesiredMachine): Promise<Difference[]> {
   const baseline = await readBaseline(files);
   if (baseline?.config !== desired.config) return [];
   const tolerated = new Set(baseline.tolerated);
@@ -76,7 +76,7 @@ function extra(path: string, text: string): Difference {
   return { kind: 'extra', name: path, message: `${shown(path)}: ${text}`, canHeal: true };
 }
 
-async function verifyUnits({ host, memory }: Check, { units }: DesiredMachine): Promise<Difference[]> {
+async function verifyUnits({ host, memory }: VerifyContext, { units }: DesiredMachine): Promise<Difference[]> {
   const differences: Difference[] = [];
   for (const unit of units) {
     const mask = unit.unmasked ? await lookForExtra(host.files, `${UNIT_DIRECTORY}/${unit.name}`) : null;
@@ -88,7 +88,7 @@ async function verifyUnits({ host, memory }: Check, { units }: DesiredMachine): 
   return differences;
 }
 
-async function verifyCore(check: Check, { sshKeys, passwordHash }: DesiredUser): Promise<Difference[]> {
+async function verifyCore(check: VerifyContext, { sshKeys, passwordHash }: DesiredUser): Promise<Difference[]> {
   const differences: Difference[] = [];
   if (sshKeys !== null) differences.push(...(await verifyKeys(check, sshKeys)));
   if (passwordHash !== null && (await check.host.accounts.passwordHash(CORE)) !== passwordHash) {
@@ -98,7 +98,7 @@ async function verifyCore(check: Check, { sshKeys, passwordHash }: DesiredUser):
   return differences;
 }
 
-async function verifyKeys(check: Check, keys: NonNullable<DesiredUser['sshKeys']>): Promise<Difference[]> {
+async function verifyKeys(check: VerifyContext, keys: NonNullable<DesiredUser['sshKeys']>): Promise<Difference[]> {
   const home = await check.host.accounts.home(CORE);
   if (home === undefined) {
     const message = `user ${CORE}: expected ssh keys in its home directory, found no such user`;
@@ -133,14 +133,14 @@ async function askOS({ os }: Host) {
 }
 
 /** One round over the machine. */
-interface Check {
+interface VerifyContext {
   readonly host: Host;
   readonly memory: VerifyMemory;
   /** By name, since looking one up reads a file of the machine. */
   readonly owners: Map<string, number>;
 }
 
-async function checkEntry(check: Check, entry: ComparedEntry): Promise<Difference[]> {
+async function checkEntry(check: VerifyContext, entry: ComparedEntry): Promise<Difference[]> {
   try {
     return compareEntry(entry, await factsOf(check, entry));
   } catch (error) {
@@ -151,7 +151,7 @@ async function checkEntry(check: Check, entry: ComparedEntry): Promise<Differenc
   }
 }
 
-async function factsOf(check: Check, entry: ComparedEntry): Promise<EntryFacts> {
+async function factsOf(check: VerifyContext, entry: ComparedEntry): Promise<EntryFacts> {
   const { files } = check.host;
   const found = await files.lookAt(entry.path);
   const target = entry.kind === 'hard link' ? await files.lookAt(entry.target) : null;
@@ -164,7 +164,7 @@ async function factsOf(check: Check, entry: ComparedEntry): Promise<EntryFacts> 
 }
 
 async function hasContents(
-  { host, memory }: Check,
+  { host, memory }: VerifyContext,
   { path, contents, keepsExisting }: ComparedFile,
   found: Extract<EntryFacts['found'], { kind: 'file' }>,
 ): Promise<boolean> {
@@ -176,7 +176,11 @@ async function hasContents(
 const ROOT: Owner = { id: 0 };
 
 /** Null: the config leaves it. Also numbers are asked for: a simulated machine may have other ones. */
-async function numberOf({ host, owners }: Check, kind: 'user' | 'group', entry: ComparedEntry): Promise<number | null> {
+async function numberOf(
+  { host, owners }: VerifyContext,
+  kind: 'user' | 'group',
+  entry: ComparedEntry,
+): Promise<number | null> {
   if (entry.kind === 'hard link' || ('leaves' in entry && entry.leaves.has(kind))) return null;
   const owner = entry[kind];
   const key = `${kind} ${JSON.stringify(owner)}`;
@@ -199,15 +203,15 @@ function unreadable(entry: ComparedEntry, text: string): Difference {
 }
 
 /** To make and to read: who has more than these wants no more of them. */
-const MOST_DIFFS = 20;
-const MOST_SHOWN = 1024 * 1024;
+const MAX_DIFFS = 20;
+const MAX_DIFFED_BYTES = 1024 * 1024;
 
 async function withDiffs(
   host: Host,
   { entries }: DesiredMachine,
   differences: readonly Difference[],
 ): Promise<Drift[]> {
-  const shown = new Set(differences.filter(({ kind }) => kind === 'file' || kind === 'extra').slice(0, MOST_DIFFS));
+  const shown = new Set(differences.filter(({ kind }) => kind === 'file' || kind === 'extra').slice(0, MAX_DIFFS));
   const drifts: Drift[] = [];
   for (const difference of differences) {
     const diff = shown.has(difference) ? await diffAt(host, difference.name, entries.get(difference.name)) : '';
@@ -221,26 +225,26 @@ async function diffAt({ files }: Host, path: string, entry: DesiredEntry | undef
   if (entry?.kind === 'file' && entry.keepsExisting) return '';
   try {
     const found = await files.lookAt(path);
-    if (found?.kind !== 'file' || found.size > MOST_SHOWN) return '';
+    if (found?.kind !== 'file' || found.size > MAX_DIFFED_BYTES) return '';
     const expected = entry?.kind === 'file' ? { bytes: await entry.bytes(), mode: entry.mode } : null;
-    return await diffContents(path, expected, { bytes: await files.read(path, MOST_SHOWN), mode: found.mode });
+    return await diffContents(path, expected, { bytes: await files.read(path, MAX_DIFFED_BYTES), mode: found.mode });
   } catch {
     // It changed while it was being looked at: the next check has it.
     return '';
   }
 }
 
-interface Side {
+interface DiffSide {
   readonly bytes: Uint8Array;
   readonly mode: number;
 }
 
-const MOST_LINES = 60;
-const MOST_CHARACTERS = 4000;
+const MAX_DIFF_LINES = 60;
+const MAX_DIFF_CHARS = 4000;
 const INDENT = '    ';
 
 /** Unified, masked, bounded. `expected` null: the config has no such file. '' where nothing can be shown. */
-async function diffContents(path: string, expected: Side | null, found: Side): Promise<string> {
+async function diffContents(path: string, expected: DiffSide | null, found: DiffSide): Promise<string> {
   const secret = [expected, found].some((side) => side !== null && isSecretFile(path, side.mode));
   const { items } = await diffConfigs(configWith(path, expected), configWith(path, found), {
     isSecretFile: () => secret,
@@ -256,14 +260,14 @@ async function diffContents(path: string, expected: Side | null, found: Side): P
   ]);
 }
 
-function configWith(path: string, side: Side | null): AnyConfig {
+function configWith(path: string, side: DiffSide | null): AnyConfig {
   const files = side === null ? [] : [{ path, contents: { source: encodeDataUrl(side.bytes) } }];
   return { ignition: { version: '3.5.0' }, storage: { files } };
 }
 
 function bounded(lines: readonly string[]): string {
-  let room = MOST_CHARACTERS;
-  const shown = lines.slice(0, MOST_LINES).filter((line) => (room -= line.length + 1) >= 0);
+  let room = MAX_DIFF_CHARS;
+  const shown = lines.slice(0, MAX_DIFF_LINES).filter((line) => (room -= line.length + 1) >= 0);
   const left = lines.length - shown.length;
   return [...shown, ...(left === 0 ? [] : [`… and ${left} more lines`]), ''].join('\n');
 }

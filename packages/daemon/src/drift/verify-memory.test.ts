@@ -54,13 +54,13 @@ describe('a second check', () => {
   });
 });
 
-type Found = Awaited<ReturnType<FileSystem['lookAt']>>;
+type LookAtResult = Awaited<ReturnType<FileSystem['lookAt']>>;
 
-function lookedAt(found: Found): Extract<Found, { kind: 'file' }> {
+function lookedAt(found: LookAtResult): Extract<LookAtResult, { kind: 'file' }> {
   if (found?.kind !== 'file') throw new Error('no file');
   return found;
 }
 
-function freeze(found: Found, changedMs: number): Found {
+function freeze(found: LookAtResult, changedMs: number): LookAtResult {
   return found?.kind === 'file' ? { ...found, changedMs } : found;
 }

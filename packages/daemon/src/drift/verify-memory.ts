@@ -1,13 +1,13 @@
 // What is known from earlier checks, so that a check of a machine that did not change reads no file and asks nobody.
 import { type Contents, contentsOf } from '../desired-machine.ts';
-import type { FileSystem, Found } from '../host/file-system.ts';
+import type { FileSystem, FileInfo } from '../host/file-system.ts';
 import type { OSFacts } from './compare.ts';
 
-type FoundFile = Extract<Found, { kind: 'file' }>;
+type RegularFileInfo = Extract<FileInfo, { kind: 'file' }>;
 
 export interface VerifyMemory {
   /** Of the whole file, or of its last `tail` bytes. */
-  contents(files: FileSystem, path: string, found: FoundFile, tail?: number): Promise<Contents>;
+  contents(files: FileSystem, path: string, found: RegularFileInfo, tail?: number): Promise<Contents>;
   enablement(unit: string, ask: (unit: string) => Promise<string>): Promise<string>;
   /** It stays the same until the next boot, and with it this process ends. */
   os(ask: () => Promise<OSFacts>): Promise<OSFacts>;
@@ -17,7 +17,7 @@ export interface VerifyMemory {
 }
 
 /** Far above what a rendered config can hold. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /**
  * A file that changed this short a time before it was read may change again within the same tick of the file system's
  * clock, and would look the same.
@@ -25,7 +25,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const TICK_MS = 100;
 
 export function createVerifyMemory(now: () => number = Date.now): VerifyMemory {
-  const files = new Map<string, { found: FoundFile; contents: Contents }>();
+  const files = new Map<string, { found: RegularFileInfo; contents: Contents }>();
   const enablements = new Map<string, string>();
   let booted: OSFacts | null = null;
   return {
@@ -35,7 +35,7 @@ export function createVerifyMemory(now: () => number = Date.now): VerifyMemory {
         return known.contents;
       }
       files.delete(path);
-      const bytes = await disk.read(path, MOST_BYTES);
+      const bytes = await disk.read(path, MAX_FILE_BYTES);
       const contents = contentsOf(tail === undefined ? bytes : bytes.subarray(Math.max(0, bytes.length - tail)));
       if (now() - found.changedMs > TICK_MS) files.set(path, { found, contents });
       return contents;
@@ -62,6 +62,6 @@ export function createVerifyMemory(now: () => number = Date.now): VerifyMemory {
   };
 }
 
-function isSameFile(a: FoundFile, b: FoundFile): boolean {
+function isSameFile(a: RegularFileInfo, b: RegularFileInfo): boolean {
   return a.inode === b.inode && a.changedMs === b.changedMs && a.size === b.size && a.mode === b.mode;
 }

@@ -8,17 +8,10 @@ import type { StoredConfig } from '../stored-config.ts';
 import { readBaseline } from './baseline.ts';
 import { describeDrifts, type Drift, itemOf, shown } from './drift.ts';
 import { heal, type HealProblem } from './heal.ts';
-import {
-  createHealingHistory,
-  decideHealing,
-  type DriftPolicy,
-  HEALS_WITHIN_MS,
-  LEAVE,
-  MOST_HEALS,
-} from './healing.ts';
+import { createHealingHistory, decideHealing, type DriftPolicy, HEALS_WITHIN_MS, LEAVE, MAX_HEALS } from './healing.ts';
 import { verifyMachine } from './verify-machine.ts';
 import { createVerifyMemory } from './verify-memory.ts';
-import { createWatches, type DirectoryWatcher, type Interest, interestOf, type Meaning } from './watches.ts';
+import { createWatches, type DirectoryWatcher, type WatchScope, interestOf, type EventImpact } from './watches.ts';
 
 export interface DriftWatchOptions {
   readonly host: Host;
@@ -62,13 +55,13 @@ const SETTLE_MS = 200;
 
 /** A check takes at most a tenth of the time, whoever writes how often; but drift is found within two seconds. */
 const REST = 9;
-const LONGEST_GAP_MS = 500;
+const MAX_GAP_MS = 500;
 
 /**
  * Notices can be lost when very many come at once, and a directory behind a link may be replaced unseen; so everything is
  * looked at from time to time. Five minutes cost less than a thousandth of a core.
  */
-const ALL_MS = 5 * 60_000;
+const FULL_CHECK_MS = 5 * 60_000;
 
 /** Where the operating system gives no watches. */
 const WITHOUT_WATCHES_MS = 2000;
@@ -81,7 +74,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
   const watches = createWatches(host.files, options.watcher, notice);
   let config: StoredConfig | null = null;
   let policy = options.policy ?? LEAVE;
-  let interest: Interest | null = null;
+  let interest: WatchScope | null = null;
   let isBlind = false;
   let rewatch: string | null = null;
   let lookAtAllAt = 0;
@@ -92,7 +85,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
   let timer: { readonly at: number; cancel(): void } | null = null;
   let notBefore = 0;
 
-  function notice(meaning: Meaning): void {
+  function notice(meaning: EventImpact): void {
     if (!meaning.check) return;
     if (meaning.path !== null) memory.forget(meaning.path);
     if (meaning.units) memory.forgetUnits();
@@ -121,7 +114,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
     running = round(config).finally(() => {
       const now = clock.now();
       running = null;
-      notBefore = now + Math.min(REST * (now - since), LONGEST_GAP_MS);
+      notBefore = now + Math.min(REST * (now - since), MAX_GAP_MS);
       if (isDue) schedule(0);
       isDue = false;
     });
@@ -150,7 +143,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
       memory.forgetUnits();
       interest = interestOf(await desiredMachineOf(current), await readBaseline(host.files), await accountFiles(host));
       rewatch = '/';
-      lookAtAllAt = clock.now() + ALL_MS;
+      lookAtAllAt = clock.now() + FULL_CHECK_MS;
     }
     if (interest === null || rewatch === null) return;
     const at = rewatch;
@@ -160,7 +153,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
       isBlind = false;
     } catch (error) {
       watches.close();
-      if (!isBlind) log.warn({ err: error }, WHY_BLIND);
+      if (!isBlind) log.warn({ err: error }, NO_WATCHES_WARNING);
       isBlind = true;
     }
   }
@@ -235,7 +228,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
   };
 }
 
-const WHY_BLIND =
+const NO_WATCHES_WARNING =
   'The operating system gives no more watches on directories, so the machine is looked at every 2 seconds, which costs ' +
   'more. Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, or stop what uses them';
 
@@ -247,14 +240,14 @@ async function accountFiles({ accounts }: Host): Promise<string[]> {
 }
 
 /** A line of a log is not the place for more. */
-const MOST_LOGGED = 5;
+const MAX_LOGGED_DIFFS = 5;
 
 function diffsOf(drifts: readonly Drift[]): string[] {
   const diffs = drifts.map(({ diff }) => diff).filter((diff) => diff !== '');
-  return diffs.slice(0, MOST_LOGGED);
+  return diffs.slice(0, MAX_LOGGED_DIFFS);
 }
 
-const MOST_CHARACTERS = 1000;
+const MAX_REPORT_CHARS = 1000;
 
 function reportOf(parts: Omit<DriftReport, 'text'>): DriftReport {
   const { config, drifts, healed, givenUp, problems } = parts;
@@ -265,11 +258,11 @@ function reportOf(parts: Omit<DriftReport, 'text'>): DriftReport {
     describeHealed(config, healed),
   ];
   const text = sentences.filter((sentence) => sentence !== '').join('. ');
-  return { ...parts, text: truncate(text, MOST_CHARACTERS) };
+  return { ...parts, text: truncate(text, MAX_REPORT_CHARS) };
 }
 
 function describeGivenUp({ name }: Drift): string {
-  const tries = `${MOST_HEALS} tries within ${HEALS_WITHIN_MS / 60_000} minutes`;
+  const tries = `${MAX_HEALS} tries within ${HEALS_WITHIN_MS / 60_000} minutes`;
   return `${shown(name)} does not stay as the config says after ${tries} to put it back: another program of this machine changes it, or it cannot be written. It is left as it is until the daemon starts again or the config changes; stop that program, or take this out of the MachineConfigs`;
 }
 

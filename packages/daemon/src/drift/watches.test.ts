@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { desiredMachineOf } from '../desired-machine.ts';
 import { sampleConfig, sampleFile } from './testing/sample-machine.ts';
-import { interestOf, type Meaning, meaningOf } from './watches.ts';
+import { interestOf, type EventImpact, meaningOf } from './watches.ts';
 
 const config = sampleConfig('rendered-worker-1', {
   files: [sampleFile('/etc/a/b.conf', 'x')],
@@ -11,7 +11,7 @@ const config = sampleConfig('rendered-worker-1', {
 const baseline = { config: config.name, tolerated: [], absent: ['/opt/gone'] };
 const interest = interestOf(await desiredMachineOf(config), baseline, ['/etc/shadow']);
 
-const nothing: Meaning = { check: false, path: null, units: false, rewatch: null };
+const nothing: EventImpact = { check: false, path: null, units: false, rewatch: null };
 const UNITS = '/etc/systemd/system';
 
 describe('what is watched', () => {

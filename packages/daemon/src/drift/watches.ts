@@ -29,16 +29,16 @@ export function createDirectoryWatcher({ root }: { readonly root: string }): Dir
 
 export interface Watches {
   /** Makes watches anew at this directory and below. Rejects where the operating system gives no more of them. */
-  renew(interest: Interest, at: string): Promise<void>;
+  renew(interest: WatchScope, at: string): Promise<void>;
   close(): void;
 }
 
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 export function createWatches(
   files: FileSystem,
   watcher: DirectoryWatcher,
-  onMeaning: (meaning: Meaning) => void,
+  onMeaning: (meaning: EventImpact) => void,
 ): Watches {
   const open = new Map<string, { close(): void }>();
 
@@ -47,7 +47,7 @@ export function createWatches(
     open.delete(directory);
   }
 
-  function add(interest: Interest, directory: string, real: string): void {
+  function add(interest: WatchScope, directory: string, real: string): void {
     try {
       const watch = watcher.watch(real, (event) => onMeaning(meaningOf(interest, directory, event)));
       open.set(directory, watch);
@@ -75,7 +75,7 @@ export function createWatches(
   };
 }
 
-async function directoriesOf(files: FileSystem, { directories, units }: Interest): Promise<string[]> {
+async function directoriesOf(files: FileSystem, { directories, units }: WatchScope): Promise<string[]> {
   if (units.size === 0) return [...directories];
   const wants = (await files.list(UNIT_DIRECTORY)).filter(isWantsDirectory);
   return [...directories, ...wants.map((name) => `${UNIT_DIRECTORY}/${name}`)];
@@ -104,12 +104,12 @@ async function follow(
 ): Promise<string | null> {
   const found = await files.lookAt(place);
   if (found?.kind === 'directory') return place;
-  if (found?.kind !== 'link' || links >= MOST_LINKS) return null;
+  if (found?.kind !== 'link' || links >= MAX_LINKS) return null;
   return realDirectory(files, posix.resolve(posix.dirname(place), found.target), known, links + 1);
 }
 
 /** Which paths of a machine matter for drift. */
-export interface Interest {
+export interface WatchScope {
   /** Whatever happens to these counts. */
   readonly paths: ReadonlySet<string>;
   /** Directories in which every name counts. */
@@ -126,7 +126,7 @@ export interface DirectoryEvent {
   readonly name: string | null;
 }
 
-export interface Meaning {
+export interface EventImpact {
   /** The machine has to be compared again. */
   readonly check: boolean;
   /** What is known of this path no longer counts. */
@@ -147,7 +147,7 @@ function isWantsDirectory(name: string): boolean {
 }
 
 /** `keys` are the files with ssh keys and passwords, which the config does not name by path. */
-export function interestOf(desired: DesiredMachine, baseline: Baseline | null, keys: readonly string[]): Interest {
+export function interestOf(desired: DesiredMachine, baseline: Baseline | null, keys: readonly string[]): WatchScope {
   const units = desired.units.map(({ name }) => name);
   const within = units.map((name) => `${UNIT_DIRECTORY}/${name}.d`);
   const paths = [
@@ -171,7 +171,7 @@ function ancestorsOf(path: string): string[] {
   return parent === path ? [] : [...ancestorsOf(parent), parent];
 }
 
-export function meaningOf(interest: Interest, directory: string, { type, name }: DirectoryEvent): Meaning {
+export function meaningOf(interest: WatchScope, directory: string, { type, name }: DirectoryEvent): EventImpact {
   if (name === null) return { check: true, path: null, units: true, rewatch: directory };
   const path = posix.join(directory, name);
   const units = isAboutUnits(interest, directory, name);
@@ -180,7 +180,7 @@ export function meaningOf(interest: Interest, directory: string, { type, name }:
   return { check: counts || units || rewatch !== null, path: counts ? path : null, units, rewatch };
 }
 
-function replacedBy({ directories }: Interest, directory: string, name: string): string | null {
+function replacedBy({ directories }: WatchScope, directory: string, name: string): string | null {
   const path = posix.join(directory, name);
   const isWants = directory === UNIT_DIRECTORY && isWantsDirectory(name);
   if (directories.has(path) || isWants) return path;
@@ -188,7 +188,7 @@ function replacedBy({ directories }: Interest, directory: string, name: string):
   return name === posix.basename(directory) ? directory : null;
 }
 
-function isAboutUnits({ units }: Interest, directory: string, name: string): boolean {
+function isAboutUnits({ units }: WatchScope, directory: string, name: string): boolean {
   if (directory === UNIT_DIRECTORY) return units.has(name) || isWantsDirectory(name);
   return units.has(name) && (directory === RUNTIME_UNITS || isWantsDirectory(directory));
 }

@@ -8,7 +8,7 @@ import { type Run, shorten } from './run-command.ts';
 export const SHADOW = '/etc/shadow';
 const PASSWD = ['/etc/passwd', '/usr/lib/passwd'];
 const GROUP = ['/etc/group', '/usr/lib/group'];
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_ACCOUNT_FILE_BYTES = 4 * 1024 * 1024;
 
 /** All of Accounts that only reads. */
 export function readAccounts(files: FileSystem): Omit<Accounts, 'setPasswordHash'> {
@@ -24,7 +24,7 @@ export function readAccounts(files: FileSystem): Omit<Accounts, 'setPasswordHash
     },
 
     async passwordHash(user) {
-      const text = (await readText(files, SHADOW, MOST_BYTES)) ?? '';
+      const text = (await readText(files, SHADOW, MAX_ACCOUNT_FILE_BYTES)) ?? '';
       return findEntry(text, user)?.[1];
     },
   };
@@ -62,7 +62,7 @@ async function numberOf(files: FileSystem, sources: readonly string[], kind: str
 
 async function entryOf(files: FileSystem, sources: readonly string[], name: string): Promise<string[] | undefined> {
   for (const source of sources) {
-    const fields = findEntry((await readText(files, source, MOST_BYTES)) ?? '', name);
+    const fields = findEntry((await readText(files, source, MAX_ACCOUNT_FILE_BYTES)) ?? '', name);
     if (fields !== undefined) return fields;
   }
   return undefined;

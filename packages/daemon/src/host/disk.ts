@@ -29,7 +29,7 @@ import {
 import { posix } from 'node:path';
 import { getSystemErrorMessage, promisify } from 'node:util';
 import { DaemonError } from '../errors.ts';
-import { type FileSystem, type Found, type NewFile, type Space, systemErrorCode } from './file-system.ts';
+import { type FileSystem, type FileInfo, type NewFile, type Space, systemErrorCode } from './file-system.ts';
 import { createMachinePaths, type MachinePaths, O_PATH } from './machine-path.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -149,7 +149,7 @@ async function sync(handle: number): Promise<void> {
   }
 }
 
-function found(place: string): Found {
+function found(place: string): FileInfo {
   const stats = lstatSync(place);
   const { uid, gid } = stats;
   if (stats.isSymbolicLink()) return { kind: 'link', target: readlinkSync(place), uid, gid };

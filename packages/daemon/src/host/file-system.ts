@@ -8,7 +8,7 @@ export interface Owners {
   readonly gid: number;
 }
 
-export type Found =
+export type FileInfo =
   | (Owners & {
       readonly kind: 'file';
       /** Of the permission bits and those above them: 0o7777. */
@@ -41,7 +41,7 @@ export interface NewFile extends Owners {
 /** Rejects with a DaemonError where a path is none that may be used, else with the error of the operating system. */
 export interface FileSystem {
   /** What is at the path itself, a symbolic link included; null: nothing, or no such directory. */
-  lookAt(path: string): Promise<Found | null>;
+  lookAt(path: string): Promise<FileInfo | null>;
   /** Does not follow a link at the path itself. Rejects if there are more bytes than that. */
   read(path: string, limit: number): Promise<Uint8Array>;
   /** Names in a directory, sorted; none where there is no such directory. A link that leads to one is followed. */
@@ -71,12 +71,12 @@ export interface FileSystem {
   setOwners(path: string, owners: Owners): Promise<void>;
 }
 
-const MOST_LINKS = 8;
+const MAX_LINKS = 8;
 
 /** The path that a file has once the links at its own name are followed; undefined: they lead nowhere, or in a circle. */
 export async function followLinks(files: FileSystem, path: string): Promise<string | undefined> {
   let at = path;
-  for (let links = 0; links < MOST_LINKS; links += 1) {
+  for (let links = 0; links < MAX_LINKS; links += 1) {
     const found = await files.lookAt(at);
     if (found?.kind !== 'link') return found === null ? undefined : at;
     at = posix.resolve(posix.dirname(at), found.target);

@@ -8,7 +8,7 @@ import { DaemonError } from '../errors.ts';
 import { systemErrorCode } from './file-system.ts';
 
 /** As many as the kernel follows. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 /** Linux has it on every architecture, Node has no name for it. The handle leads somewhere and reads nothing. */
 export const O_PATH = 0o10000000;
 const DIRECTORY = O_PATH | constants.O_DIRECTORY;
@@ -85,8 +85,8 @@ function climb({ trail, path, link }: Walk): void {
 function follow(state: Walk, link: string, target: string): void {
   state.links += 1;
   state.link = ` by the link ${link} → ${target}`;
-  if (state.links > MOST_LINKS)
-    throw refusal(state.path, `follows more than ${MOST_LINKS} links, the last one${state.link}`, 'break the ring');
+  if (state.links > MAX_LINKS)
+    throw refusal(state.path, `follows more than ${MAX_LINKS} links, the last one${state.link}`, 'break the ring');
   if (target.startsWith('/')) close(state.trail, 1);
   state.ahead.push(...splitPath(target).toReversed());
 }
@@ -144,14 +144,14 @@ function refusal(path: string, why: string, wayOut: string, cause?: unknown): Da
 // Directories that are kept open while many paths in them are used in a row, which takes half the time of an update. Each use
 // asks again whether the path still leads there, and none stays open when the program has come to rest.
 
-interface Kept {
+interface CachedDirectory {
   readonly handle: number;
   readonly dev: number;
   readonly ino: number;
 }
 
 /** More are opened and closed each time. */
-const MOST = 64;
+const MAX_OPEN_DIRECTORIES = 64;
 
 export interface OpenDirectories {
   /** undefined: not open, or the path leads elsewhere by now. */
@@ -161,7 +161,7 @@ export interface OpenDirectories {
 }
 
 function createOpenDirectories(root: string): OpenDirectories {
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, CachedDirectory>();
 
   function closeAll(): void {
     for (const { handle } of kept.values()) closeSync(handle);
@@ -175,7 +175,7 @@ function createOpenDirectories(root: string): OpenDirectories {
     },
     keep(path, handle) {
       // One that leads elsewhere by now may be in use this moment, so it stays until all are closed.
-      if (kept.size >= MOST || kept.has(path)) return false;
+      if (kept.size >= MAX_OPEN_DIRECTORIES || kept.has(path)) return false;
       if (kept.size === 0) setImmediate(closeAll);
       const { dev, ino } = fstatSync(handle);
       kept.set(path, { handle, dev, ino });
@@ -185,7 +185,7 @@ function createOpenDirectories(root: string): OpenDirectories {
 }
 
 /** Links are followed from this machine's root here: where that is not the root of the other, the answer is no. */
-function leadsTo(place: string, { dev, ino }: Kept): boolean {
+function leadsTo(place: string, { dev, ino }: CachedDirectory): boolean {
   try {
     const found = statSync(place, { throwIfNoEntry: false });
     return found !== undefined && found.dev === dev && found.ino === ino;

@@ -15,8 +15,8 @@ const SHORT_MS = 60_000;
 const START_MS = 10 * 60_000;
 const NOT_THERE = /does not exist|No such file or directory|not found|is masked|not-found/i;
 const LOG_LINES = 20;
-const MOST_LOG = 2000;
-const MOST_LINE = 200;
+const MAX_LOG_CHARS = 2000;
+const MAX_LINE_CHARS = 200;
 /** A unit that systemd lacks on some hosts, and what does the same there. */
 const INSTEAD: Readonly<Record<string, string>> = { 'coreos-update-ca-trust.service': 'update-ca-trust' };
 
@@ -65,7 +65,10 @@ export function createRealSystemd(options: RealSystemdOptions): Systemd {
       if (state !== '') return state;
       // Before systemd 253 there is nothing on stdout.
       if (NOT_THERE.test(stderr)) return 'not-found';
-      throw new DaemonError('SLW_DAEMON_UNIT', `Cannot tell whether ${unit} is enabled: ${shorten(stderr, MOST_LOG)}`);
+      throw new DaemonError(
+        'SLW_DAEMON_UNIT',
+        `Cannot tell whether ${unit} is enabled: ${shorten(stderr, MAX_LOG_CHARS)}`,
+      );
     },
 
     async enable(units) {
@@ -117,7 +120,7 @@ function mustAnswer(result: CommandResult): CommandResult {
   if (result.status === 0 || !NO_ANSWER.test(result.stderr)) return result;
   throw new DaemonError(
     'SLW_DAEMON_SYSTEMD',
-    `systemd does not answer, as while the machine goes down: ${shorten(result.stderr, MOST_LOG)}`,
+    `systemd does not answer, as while the machine goes down: ${shorten(result.stderr, MAX_LOG_CHARS)}`,
   );
 }
 
@@ -125,7 +128,7 @@ function expectDone({ status, stderr }: CommandResult, verb: string, units: stri
   if (status === 0 || unless?.test(stderr) === true) return;
   throw new DaemonError(
     'SLW_DAEMON_UNIT',
-    `systemd did not ${verb} ${units}. It said: ${shorten(stderr, MOST_LOG) || `nothing, status ${status}`}`,
+    `systemd did not ${verb} ${units}. It said: ${shorten(stderr, MAX_LOG_CHARS) || `nothing, status ${status}`}`,
   );
 }
 
@@ -136,11 +139,11 @@ async function failed(run: Run, verb: string, unit: string, why: string): Promis
   const lines = (log?.stdout ?? '')
     .trim()
     .split('\n')
-    .map((line) => truncate(line, MOST_LINE));
+    .map((line) => truncate(line, MAX_LINE_CHARS));
   return new DaemonError(
     'SLW_DAEMON_UNIT',
     `Cannot ${verb} ${unit}: ${shorten(why, 500)} Its last lines of log, of which \`journalctl -u ${unit}\` on the machine ` +
-      `has all:\n${shorten(lines.join('\n'), MOST_LOG) || '(none)'}`,
+      `has all:\n${shorten(lines.join('\n'), MAX_LOG_CHARS) || '(none)'}`,
   );
 }
 
@@ -164,17 +167,17 @@ export function parseProperties(text: string): Readonly<Record<string, string>> 
   );
 }
 
-export type Verdict =
+export type RestartVerdict =
   | { readonly kind: 'done' }
   /** It runs, but of such a unit systemd says so as soon as there is a process. */
   | { readonly kind: 'perhaps' }
   | { readonly kind: 'failed'; readonly why: string };
 
 /** Types of which systemd knows when they are ready; it has then waited for that. */
-const TELL_WHEN_READY = new Set(['notify', 'notify-reload', 'dbus', 'forking', 'oneshot']);
+const READINESS_TYPES = new Set(['notify', 'notify-reload', 'dbus', 'forking', 'oneshot']);
 
 /** What became of a unit after `systemctl restart` has said that all is well. */
-export function judgeRestart(properties: Readonly<Record<string, string>>): Verdict {
+export function judgeRestart(properties: Readonly<Record<string, string>>): RestartVerdict {
   const told = (name: string) => properties[name] ?? '';
   if (told('ActiveState') === 'failed' || !['', 'success'].includes(told('Result'))) {
     return { kind: 'failed', why: `it failed (${told('Result')}).` };
@@ -183,6 +186,6 @@ export function judgeRestart(properties: Readonly<Record<string, string>>): Verd
     return { kind: 'failed', why: 'it ends as soon as it has started, and systemd starts it again and again.' };
   }
   // Ended, and well: there was nothing more to do for it. What is no service (a socket, a timer) has no type.
-  const isReady = told('ActiveState') === 'inactive' || told('Type') === '' || TELL_WHEN_READY.has(told('Type'));
+  const isReady = told('ActiveState') === 'inactive' || told('Type') === '' || READINESS_TYPES.has(told('Type'));
   return { kind: isReady ? 'done' : 'perhaps' };
 }

@@ -25,7 +25,7 @@ export interface CommandResult {
 /** Rejects where the program did not end by itself: too slow, too much output, aborted. */
 export type Run = (command: Command) => Promise<CommandResult>;
 
-const MOST_OUTPUT = 8 * 1024 * 1024;
+const MAX_OUTPUT_CHARS = 8 * 1024 * 1024;
 /** rpm-ostree cancels its transaction at SIGINT; killed, it would leave that running. */
 const GRACE_MS = 10_000;
 /** What proxies, registries and mirrors need to be found; nothing else of our own environment is theirs to see. */
@@ -70,8 +70,8 @@ function runToEnd(child: ChildProcess, command: Command, graceMs: number): Promi
 
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream]?.setEncoding('utf8').on('data', (text: string) => {
-      output[stream] += text.slice(0, MOST_OUTPUT - output[stream].length);
-      if (output[stream].length >= MOST_OUTPUT) end(`it printed more than ${MOST_OUTPUT} bytes`);
+      output[stream] += text.slice(0, MAX_OUTPUT_CHARS - output[stream].length);
+      if (output[stream].length >= MAX_OUTPUT_CHARS) end(`it printed more than ${MAX_OUTPUT_CHARS} bytes`);
     });
     const { onLine } = command;
     if (onLine !== undefined && child[stream]) createInterface({ input: child[stream] }).on('line', onLine);

@@ -2,16 +2,16 @@
 import type { MachineConfigNode, MachineConfiguration, Node } from '@slipway/api';
 import { drainBlockedAnnotation, nodeAnnotations } from '@slipway/api/names';
 import { machineConfigNodes, machineConfigurations, nodes } from '@slipway/api/resources';
-import type { ControllerDef, Key, Read } from '@slipway/kube';
+import type { ControllerDef, Key, StoreReader } from '@slipway/kube';
 
-export interface Seen {
+export interface ClusterView {
   readonly node: Pick<Node, 'metadata'>;
   readonly machineConfigNode: Pick<MachineConfigNode, 'metadata'> | undefined;
   readonly machineConfiguration: MachineConfiguration | undefined;
 }
 
 /** Null: the Node says nothing of it. */
-export interface Said {
+export interface NodeAnnotations {
   readonly currentConfig: string | null;
   readonly desiredConfig: string | null;
   readonly desiredDrain: string | null;
@@ -20,7 +20,7 @@ export interface Said {
   readonly drainBlocked: string;
 }
 
-export function saidBy({ node }: Seen): Said {
+export function saidBy({ node }: ClusterView): NodeAnnotations {
   const { annotations = {} } = node.metadata;
   return {
     currentConfig: annotations[nodeAnnotations.currentConfig] ?? null,
@@ -37,7 +37,7 @@ export const uncordonFor = (config: string): string => `uncordon-${config}`;
 /** Whether the pods of a node that needs no drain any more are away, or are asked to go, or not back yet. */
 export function wantsPodsBack(
   current: string,
-  { desiredDrain, lastAppliedDrain }: Pick<Said, 'desiredDrain' | 'lastAppliedDrain'>,
+  { desiredDrain, lastAppliedDrain }: Pick<NodeAnnotations, 'desiredDrain' | 'lastAppliedDrain'>,
 ): boolean {
   const isAway = lastAppliedDrain?.startsWith('drain-') === true || desiredDrain?.startsWith('drain-') === true;
   return isAway || (desiredDrain === uncordonFor(current) && lastAppliedDrain !== desiredDrain);
@@ -66,7 +66,7 @@ export function daemonSources(
 }
 
 /** Null: the kubelet has not registered the machine yet. */
-export function seenBy(read: Read, nodeName: string): Seen | null {
+export function seenBy(read: StoreReader, nodeName: string): ClusterView | null {
   const node = read(nodes, { as: 'metadata' }).get(nodeName);
   if (node === undefined) return null;
   return {

@@ -6,20 +6,20 @@ import type { NodeMemory } from './local-node.ts';
 import {
   canPass,
   decide,
-  HOLDS_MS,
+  ANSWER_TTL_MS,
   nextNodeStep,
   nextRetry,
   type NodeFacts,
   type NodeStep,
   noteAnswer,
   type ObservedNode,
-  type Refused,
+  type PrepareRefusal,
   type Retry,
   standingAnswer,
   startState,
   type StepState,
 } from './next-node-step.ts';
-import type { Prepared } from './prepare-update.ts';
+import type { PrepareResult } from './prepare-update.ts';
 import { inOneLine } from './testing/node-in-cluster.ts';
 
 const NOW = 1_000_000;
@@ -30,13 +30,13 @@ const lacks = [
   { code: 'SLW_UPDATE_IRRECONCILABLE', field: 'spec.x', before: null, after: '1', message: 'no' },
 ] as const;
 
-interface Given {
+interface StepInput {
   readonly observed?: Partial<Omit<ObservedNode, 'said'>>;
   readonly said?: Partial<ObservedNode['said']>;
   readonly state?: Partial<StepState>;
 }
 
-function stepOf({ observed, said, state }: Given): NodeStep {
+function stepOf({ observed, said, state }: StepInput): NodeStep {
   return nextNodeStep(
     {
       now: NOW,
@@ -78,7 +78,7 @@ function told({ action }: NodeStep): string {
   return words.join('; ');
 }
 
-const ended = (result: UpdateResult, state: Partial<StepState> = {}): Given => ({
+const ended = (result: UpdateResult, state: Partial<StepState> = {}): StepInput => ({
   observed: { memory: { reported: 'a', held: 'x', failed: { target: 'x', problem: broken }, willLack: lacks } },
   state: { ...state, ended: result },
 });
@@ -86,7 +86,7 @@ const old = (problem: typeof broken, rebooting = false): UpdateResult => {
   return { outcome: 'old', config: 'a', target: 'b', problem, rebooting };
 };
 
-type Row = readonly [string, Given, string];
+type Row = readonly [string, StepInput, string];
 const rows = (table: readonly Row[]) =>
   it.each<Row>(table)('%s', (_, given, expected) => {
     expect(told(stepOf(given))).toBe(expected);
@@ -122,7 +122,7 @@ describe('how an update ended', () => {
     expect(stepOf(ended(result)).action.memory).toEqual(memory);
   });
 
-  it.each<[string, Given, Partial<StepState>]>([
+  it.each<[string, StepInput, Partial<StepState>]>([
     ['a reboot is the last thing', ended({ outcome: 'rebooting', config: 'b' }), { ended: null, goesDown: true }],
     ['so is one back', ended(old(broken, true)), { ended: null, goesDown: true }],
     [
@@ -246,13 +246,13 @@ const preflight: PassedPreflight = {
     os: { image: '', kernelArguments: [], noKernelArguments: [], kernelType: '', extensions: [], fips: false },
   },
 };
-const ready = (more: Partial<UpdatePlan> = {}): Prepared => ({
+const ready = (more: Partial<UpdatePlan> = {}): PrepareResult => ({
   type: 'ready',
   target: { name: 'b', spec: {} },
   plan: { ...plan, ...more },
   preflight,
 });
-const afterDownload: Prepared = { type: 'ready', target: { name: 'b', spec: {} }, plan, preflight: null };
+const afterDownload: PrepareResult = { type: 'ready', target: { name: 'b', spec: {} }, plan, preflight: null };
 const missing = { type: 'refused', cause: 'config', problem: { code: 'SLW_DAEMON_CONFIG', message: 'no' } } as const;
 const drifted = { type: 'refused', cause: 'drift', problem: { code: 'SLW_DAEMON_DRIFT', message: 'no' } } as const;
 const impossible = {
@@ -350,7 +350,7 @@ describe('a node that is to have another config', () => {
     ],
   ]);
 
-  it.each<[string, Given, NodeMemory | undefined]>([
+  it.each<[string, StepInput, NodeMemory | undefined]>([
     [
       'which update is under way, before its drain',
       { state: { prepared: ready({ needsDrain: true }) } },
@@ -367,7 +367,7 @@ describe('a node that is to have another config', () => {
     expect(stepOf({ ...given, said: toB }).action.memory).toEqual(memory);
   });
 
-  it.each<[string, Prepared, StepState['answer']]>([
+  it.each<[string, PrepareResult, StepState['answer']]>([
     ['a refusal for a minute', missing, { question, answer: missing, until: NOW + 60_000 }],
     ['one for drift not at all: that it is gone is heard of', drifted, { question, answer: drifted, until: NOW }],
     ['none where the update begins', ready(), null],
@@ -435,15 +435,15 @@ describe('a node', () => {
 });
 
 const problem = { code: 'SLW_DAEMON_CONFIG', message: 'no such MachineConfig' };
-const missingConfig: Refused = { type: 'refused', cause: 'config', problem };
-const driftedMachine: Refused = { type: 'refused', cause: 'drift', problem };
+const missingConfig: PrepareRefusal = { type: 'refused', cause: 'config', problem };
+const driftedMachine: PrepareRefusal = { type: 'refused', cause: 'drift', problem };
 const START = 1000;
 
 describe('an update that was refused', () => {
   it('is refused again without a look at the machine, for a while', () => {
     const answer = noteAnswer('a to b', missingConfig, START);
     expect(standingAnswer(answer, 'a to b', START)).toBe(missingConfig);
-    expect(standingAnswer(answer, 'a to b', START + HOLDS_MS)).toBeNull();
+    expect(standingAnswer(answer, 'a to b', START + ANSWER_TTL_MS)).toBeNull();
     expect(answer.question).toBe('a to b');
   });
 

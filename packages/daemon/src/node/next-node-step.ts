@@ -8,9 +8,9 @@ import type { UpdateRequest, UpdateResult } from '../apply/updater.ts';
 import type { Problem } from '../problem.ts';
 import { type NodeSnapshot, scopeOf, type UpdateScope } from '../report/snapshot.ts';
 import type { StoredConfig } from '../stored-config.ts';
-import { drainFor, type Said, uncordonFor, wantsPodsBack } from './cluster-view.ts';
+import { drainFor, type NodeAnnotations, uncordonFor, wantsPodsBack } from './cluster-view.ts';
 import type { NodeMemory } from './local-node.ts';
-import type { Prepared } from './prepare-update.ts';
+import type { PrepareResult } from './prepare-update.ts';
 
 export interface ObservedNode {
   /** Milliseconds of a clock that only grows. */
@@ -19,7 +19,7 @@ export interface ObservedNode {
   readonly current: string | null;
   readonly memory: NodeMemory;
   /** The annotations of the Node. */
-  readonly said: Said;
+  readonly said: NodeAnnotations;
   /** The spec of the MachineConfiguration. */
   readonly settings: MachineConfiguration['spec'] | undefined;
   readonly isForced: boolean;
@@ -36,10 +36,10 @@ export interface StepState {
   readonly goesDown: boolean;
   readonly retry: Retry | null;
   /** To the last question whether an update can begin, if it was no. */
-  readonly answer: Answer | null;
+  readonly answer: UpdateAnswer | null;
   /** Found out by the action before, within the same step. */
   readonly noConfig: Problem | null;
-  readonly prepared: Prepared | null;
+  readonly prepared: PrepareResult | null;
 }
 
 export type StepAction = { readonly memory?: NodeMemory; readonly isOSFailure?: boolean } & (
@@ -83,7 +83,7 @@ export interface NodeStep {
   readonly state: StepState;
 }
 
-type Ready = Extract<Prepared, { type: 'ready' }>;
+type PreparedUpdate = Extract<PrepareResult, { type: 'ready' }>;
 type Prepare = Extract<StepAction, { type: 'prepare' }>;
 type Report = Extract<StepAction, { type: 'report' }>;
 
@@ -155,9 +155,9 @@ function withoutConfig(state: StepState): NodeStep {
   return { action: report(degraded(state.noConfig), again(RETRY_MS)), state: { ...state, noConfig: null } };
 }
 
-type Settled = ObservedNode & { readonly current: string };
+type SettledNode = ObservedNode & { readonly current: string };
 
-function follow(observed: Settled, state: StepState): NodeStep {
+function follow(observed: SettledNode, state: StepState): NodeStep {
   const decision = decide(observed);
   switch (decision.type) {
     case 'stay':
@@ -181,7 +181,7 @@ export interface NodeFacts {
   readonly isForced: boolean;
 }
 
-export type Decision =
+export type ConfigDecision =
   /** It has the config it is to have, or is told of none. */
   | { readonly type: 'stay' }
   | { readonly type: 'update'; readonly target: string }
@@ -191,7 +191,7 @@ export type Decision =
   | { readonly type: 'give up'; readonly problem: Problem };
 
 /** What a node does about the config it is told to have. */
-export function decide({ current, said, memory, isForced }: NodeFacts): Decision {
+export function decide({ current, said, memory, isForced }: NodeFacts): ConfigDecision {
   const target = said.desiredConfig;
   if (target === null || target === current) return { type: 'stay' };
   if (isForced) return { type: 'update', target };
@@ -208,7 +208,7 @@ function isForgotten(current: string, said: string | null, { reported = current 
   return said !== null && said !== current && said !== reported;
 }
 
-function stay(observed: Settled): Report {
+function stay(observed: SettledNode): Report {
   const { failed: _failed, held: _held, ...memory } = observed.memory;
   const { drift } = observed;
   return {
@@ -218,7 +218,7 @@ function stay(observed: Settled): Report {
 }
 
 /** The machine is what it should be, or was before: its pods may come back, if they were sent away. */
-function settle({ current, said }: Settled, more: Partial<NodeSnapshot>, next = done()): Report {
+function settle({ current, said }: SettledNode, more: Partial<NodeSnapshot>, next = done()): Report {
   return wantsPodsBack(current, said)
     ? report({ phase: 'uncordoning', desiredDrain: uncordonFor(current), ...more }, next)
     : { ...report({ update: null, ...more }, next), endsUpdate: true };
@@ -228,7 +228,7 @@ const undone = (problem: Problem): Pick<NodeSnapshot, 'problem'> => ({
   problem: { ...problem, state: 'Degraded', undo: 'done' },
 });
 
-function hold({ current, memory }: Settled, target: string): Report {
+function hold({ current, memory }: SettledNode, target: string): Report {
   const message =
     `the disk of this machine is at ${current}, but the cluster asked for ${target} without knowing that: it was ` +
     'probably restored from an older state. Nothing is changed. Let the node have another target than that one, or ' +
@@ -241,7 +241,7 @@ function hold({ current, memory }: Settled, target: string): Report {
 }
 
 /** Null: nothing is waited for. */
-function waitToRetry(observed: Settled, state: StepState, target: string): NodeStep | null {
+function waitToRetry(observed: SettledNode, state: StepState, target: string): NodeStep | null {
   const { retry } = state;
   if (observed.isForced || retry?.target !== target || retry.notBefore <= observed.now) return null;
   return { action: settle(observed, undone(retry.problem), again(retry.notBefore - observed.now)), state };
@@ -257,11 +257,11 @@ export interface Retry {
 }
 
 /** A disk that was full, or systemd that was on its way down. Everything else would fail the same way again. */
-const PASSING: ReadonlySet<string> = new Set(['SLW_DAEMON_DISK', 'SLW_DAEMON_SYSTEMD']);
+const TRANSIENT_CODES: ReadonlySet<string> = new Set(['SLW_DAEMON_DISK', 'SLW_DAEMON_SYSTEMD']);
 const BACKOFF = { firstMs: 60_000, maxMs: 30 * 60_000 };
 
 export function canPass({ code }: Problem): boolean {
-  return PASSING.has(code);
+  return TRANSIENT_CODES.has(code);
 }
 
 /** `before` is that of the last failure, perhaps of another target. */
@@ -270,14 +270,14 @@ export function nextRetry(before: Retry | null, target: string, problem: Problem
   return { target, problem, tries, notBefore: now + backoffMs(BACKOFF, tries) };
 }
 
-interface Question {
+interface UpdateQuestion {
   readonly target: string;
   readonly isDrained: boolean;
   /** All that the answer depends on, but for the machine itself. */
   readonly text: string;
 }
 
-function update(observed: Settled, state: StepState, target: string): NodeStep {
+function update(observed: SettledNode, state: StepState, target: string): NodeStep {
   const { now, current, isForced, settings, said } = observed;
   const isDrained = said.lastAppliedDrain === drainFor(target);
   const text = JSON.stringify([current, target, isForced, settings ?? null, isDrained]);
@@ -296,18 +296,23 @@ function update(observed: Settled, state: StepState, target: string): NodeStep {
 }
 
 /** Null: the machine has to be looked at. */
-function answerAgain(observed: Settled, answer: Answer['answer'], target: string): Report | null {
+function answerAgain(observed: SettledNode, answer: UpdateAnswer['answer'], target: string): Report | null {
   if (answer.type !== 'drain') return refuse(answer, target);
   // Drift is heard of, and keeps an update from starting whether or not the pods are gone.
   return observed.drift === '' ? drain(observed, target) : null;
 }
 
-function prepare({ memory, isForced }: Settled, { target, isDrained }: Question, isKnown: boolean): Prepare {
+function prepare({ memory, isForced }: SettledNode, { target, isDrained }: UpdateQuestion, isKnown: boolean): Prepare {
   const isPrepared = memory.update?.target === target;
   return { type: 'prepare', target, isForced, isPrepared, isDrained, isTold: isPrepared || isKnown };
 }
 
-function begin(observed: Settled, before: StepState, question: Question, { target, plan, preflight }: Ready): NodeStep {
+function begin(
+  observed: SettledNode,
+  before: StepState,
+  question: UpdateQuestion,
+  { target, plan, preflight }: PreparedUpdate,
+): NodeStep {
   const memory = { ...observed.memory, update: scopeOf(plan) };
   const lacks = addTolerated(memory.lacks ?? [], plan.tolerated);
   const state = { ...before, answer: null };
@@ -331,45 +336,49 @@ function begin(observed: Settled, before: StepState, question: Question, { targe
   };
 }
 
-function drain({ said: { drainBlocked } }: Settled, target: string): Report {
+function drain({ said: { drainBlocked } }: SettledNode, target: string): Report {
   return report({ phase: 'draining', desiredDrain: drainFor(target), drainBlocked });
 }
 
-function refuse(refused: Refused, target: string): Report {
+function refuse(refused: PrepareRefusal, target: string): Report {
   const snapshot = { phase: 'preparing', update: unknownScope(target) } as const;
   if (refused.type === 'refused') return report({ ...snapshot, ...degraded(refused.problem) }, again(RETRY_MS));
   const problem = { ...refused.problem, state: 'Unreconcilable' } as const;
   return report({ ...snapshot, problem, irreconcilable: refused.changes });
 }
 
-export type Refused = Exclude<Prepared, { type: 'ready' }>;
+export type PrepareRefusal = Exclude<PrepareResult, { type: 'ready' }>;
 
 /**
  * To the last question whether an update can begin, if it was no. What a node says of the answer wakes the node again, and a
  * Node changes every few seconds: the same question then has the same answer, for a while.
  */
-export interface Answer {
+export interface UpdateAnswer {
   readonly question: string;
   /** `drain`: it can as soon as the pods are gone. */
-  readonly answer: Refused | { readonly type: 'drain' };
+  readonly answer: PrepareRefusal | { readonly type: 'drain' };
   /** After it the machine, the cluster and the registry are asked again. */
   readonly until: number;
 }
 
-export const HOLDS_MS = 60_000;
+export const ANSWER_TTL_MS = 60_000;
 
-export function noteAnswer(question: string, answer: Answer['answer'], now: number): Answer {
+export function noteAnswer(question: string, answer: UpdateAnswer['answer'], now: number): UpdateAnswer {
   return { question, answer, until: now + holdsFor(answer) };
 }
 
 /** The answer from before, where it still holds; null: there is none. */
-export function standingAnswer(last: Answer | null, question: string, now: number): Answer['answer'] | null {
+export function standingAnswer(
+  last: UpdateAnswer | null,
+  question: string,
+  now: number,
+): UpdateAnswer['answer'] | null {
   return last !== null && last.question === question && last.until > now ? last.answer : null;
 }
 
 /** That drift is gone is heard of: then the machine is looked at again at once. */
-const holdsFor = (answer: Answer['answer']): number =>
-  answer.type === 'refused' && answer.cause === 'drift' ? 0 : HOLDS_MS;
+const holdsFor = (answer: UpdateAnswer['answer']): number =>
+  answer.type === 'refused' && answer.cause === 'drift' ? 0 : ANSWER_TTL_MS;
 
 /** Of an update that is not planned yet. */
 export const unknownScope = (target: string): UpdateScope => ({

@@ -15,10 +15,10 @@ import type { Reporter } from '../report/reporter.ts';
 import { type NodeSnapshot, type Phase, scopeOf } from '../report/snapshot.ts';
 import { CURRENT_CONFIG, NODE_ANNOTATIONS, readStateFile } from '../state-file.ts';
 import type { ConfigReader, StoredConfig } from '../stored-config.ts';
-import { saidBy, type Seen } from './cluster-view.ts';
+import { saidBy, type ClusterView } from './cluster-view.ts';
 import { isForced, type LocalNode, takeForceFile } from './local-node.ts';
 import { nextNodeStep, startState, type StepAction, type StepState, unknownScope } from './next-node-step.ts';
-import { type Prepared, prepareUpdate } from './prepare-update.ts';
+import { type PrepareResult, prepareUpdate } from './prepare-update.ts';
 
 /** What the loop asks of the watch for drift. */
 export interface WatchedDrift extends Pick<DriftWatch, 'pause' | 'resume'> {
@@ -40,7 +40,7 @@ export interface NodeLoopOptions {
 
 export interface NodeLoop {
   /** One step. Never two at once. */
-  step(seen: Seen, signal: AbortSignal): Promise<Next>;
+  step(seen: ClusterView, signal: AbortSignal): Promise<Next>;
   /** From the updater, in the middle of an update. */
   onStep(step: UpdateStep): Promise<void>;
 }
@@ -60,7 +60,7 @@ const PHASES: Readonly<Record<UpdateStep['step'], Phase>> = {
 };
 
 /** What an action came to. */
-type Outcome = Partial<Pick<StepState, 'ended' | 'noConfig' | 'prepared'>>;
+type ActionResult = Partial<Pick<StepState, 'ended' | 'noConfig' | 'prepared'>>;
 
 export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   const { host, local, readConfig, reporter, metrics, drift, log } = options;
@@ -71,7 +71,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   /** Of the update that waits for its drain: a config can be 1.4 MB, and is not fetched and parsed a second time. */
   let waiting: StoredConfig | null = null;
 
-  async function step(seen: Seen, signal: AbortSignal): Promise<Next> {
+  async function step(seen: ClusterView, signal: AbortSignal): Promise<Next> {
     // What an earlier step found out, and was cut off before it used it, may hold no more.
     state = { ...state, noConfig: null, prepared: null };
     try {
@@ -86,7 +86,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     }
   }
 
-  const observe = async (seen: Seen) => ({
+  const observe = async (seen: ClusterView) => ({
     now: performance.now(),
     current: local.current()?.name ?? null,
     memory: local.memory(),
@@ -96,7 +96,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     drift: drift.found(),
   });
 
-  async function carryOut(action: StepAction, seen: Seen, signal: AbortSignal): Promise<Outcome> {
+  async function carryOut(action: StepAction, seen: ClusterView, signal: AbortSignal): Promise<ActionResult> {
     if (action.isOSFailure === true) metrics.osUpdateFailed();
     if (action.memory !== undefined) await local.remember(action.memory);
     switch (action.type) {
@@ -129,7 +129,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     }
   }
 
-  function warn(text: string, seen: Seen): void {
+  function warn(text: string, seen: ClusterView): void {
     log.warn({ current: local.current()?.name, target: saidBy(seen).desiredConfig }, text);
   }
 
@@ -138,7 +138,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     await local.remember(rest);
   }
 
-  function endedSo(ended: UpdateResult): Outcome {
+  function endedSo(ended: UpdateResult): ActionResult {
     log.info({ result: ended }, 'what an update came to');
     return { ended };
   }
@@ -149,7 +149,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     if (current !== null) drift.resume(current);
   }
 
-  async function findFirst(seen: Seen, signal: AbortSignal): Promise<Outcome> {
+  async function findFirst(seen: ClusterView, signal: AbortSignal): Promise<ActionResult> {
     const noConfig = await adoptFirstConfig({ host, local, readConfig, reporter }, saidBy(seen).currentConfig, signal);
     watchAgain();
     return { noConfig };
@@ -157,9 +157,9 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
 
   async function prepare(
     { target, isForced, isPrepared, isDrained, isTold }: Extract<StepAction, { type: 'prepare' }>,
-    seen: Seen,
+    seen: ClusterView,
     signal: AbortSignal,
-  ): Promise<Prepared> {
+  ): Promise<PrepareResult> {
     const current = local.current();
     if (current === null) throw new Error('an update starts from a config');
     if (!isTold) await tell({ phase: 'preparing', update: unknownScope(target) }, seen);
@@ -201,13 +201,13 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   return { step, onStep };
 }
 
-interface Teller {
+interface SnapshotReporter {
   /** What is left out: the machine is at its config, and there is nothing to say. `seen` null: whatever the cluster says. */
-  tell(this: void, more: Partial<NodeSnapshot>, seen: Seen | null): Promise<void>;
+  tell(this: void, more: Partial<NodeSnapshot>, seen: ClusterView | null): Promise<void>;
 }
 
 /** Tells the cluster of the node, and remembers what it was told. */
-function createTeller(local: LocalNode, reporter: Reporter): Teller {
+function createTeller(local: LocalNode, reporter: Reporter): SnapshotReporter {
   let desiredConfig: string | null = null;
   let told = '';
 
@@ -233,19 +233,19 @@ function createTeller(local: LocalNode, reporter: Reporter): Teller {
   };
 
   /** Then nothing is asked and nothing written: a Node changes every few seconds. */
-  function isToldAlready(snapshot: NodeSnapshot, seen: Seen | null): boolean {
+  function isToldAlready(snapshot: NodeSnapshot, seen: ClusterView | null): boolean {
     if (seen === null || told !== fingerprintOf(snapshot, seen)) return false;
     const { annotations = {} } = seen.node.metadata;
     return Object.keys(changedAnnotations(annotations, annotationsOf(snapshot))).length === 0;
   }
 }
 
-function fingerprintOf(snapshot: NodeSnapshot, seen: Seen | null): string {
+function fingerprintOf(snapshot: NodeSnapshot, seen: ClusterView | null): string {
   const { uid, generation } = seen?.machineConfigNode?.metadata ?? {};
   return JSON.stringify([snapshot, seen?.node.metadata.uid, uid, generation]);
 }
 
-interface FirstConfigParts {
+interface FirstConfigDeps {
   readonly host: Pick<Host, 'files'>;
   readonly local: Pick<LocalNode, 'verify' | 'adopt'>;
   readonly readConfig: ConfigReader;
@@ -257,7 +257,7 @@ interface FirstConfigParts {
  * the machine really is that. Resolves to null where the machine has its config from now on.
  */
 async function adoptFirstConfig(
-  { host, local, readConfig, reporter }: FirstConfigParts,
+  { host, local, readConfig, reporter }: FirstConfigDeps,
   said: string | null,
   signal: AbortSignal,
 ): Promise<Problem | null> {

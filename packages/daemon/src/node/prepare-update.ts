@@ -14,7 +14,7 @@ import { codedProblem, type Problem } from '../problem.ts';
 import type { ConfigReader, StoredConfig } from '../stored-config.ts';
 import type { LocalNode } from './local-node.ts';
 
-export interface Preparation {
+export interface PrepareDeps {
   readonly host: Host;
   readonly local: LocalNode;
   readonly readConfig: ConfigReader;
@@ -26,7 +26,7 @@ export interface Preparation {
   readonly onDownload: (plan: UpdatePlan, text: string) => Promise<void>;
 }
 
-export interface WantedUpdate {
+export interface DesiredUpdate {
   readonly current: StoredConfig;
   readonly target: string;
   /** The spec of the MachineConfiguration: what changes cost, and what may pass. */
@@ -39,7 +39,7 @@ export interface WantedUpdate {
   readonly isDrained: boolean;
 }
 
-export type Prepared =
+export type PrepareResult =
   | {
       readonly type: 'ready';
       readonly target: StoredConfig;
@@ -50,7 +50,7 @@ export type Prepared =
   | { readonly type: 'refused'; readonly problem: Problem; readonly cause: 'config' | 'drift' | 'machine' | 'download' }
   | { readonly type: 'irreconcilable'; readonly problem: Problem; readonly changes: readonly Irreconcilable[] };
 
-export async function prepareUpdate(wanted: WantedUpdate, parts: Preparation): Promise<Prepared> {
+export async function prepareUpdate(wanted: DesiredUpdate, parts: PrepareDeps): Promise<PrepareResult> {
   const { host, local, readConfig, signal } = parts;
   const { current: from, settings } = wanted;
   const { nodeDisruptionPolicy: policy, irreconcilableValidationOverrides: overrides } = settings ?? {};
@@ -84,7 +84,7 @@ export async function prepareUpdate(wanted: WantedUpdate, parts: Preparation): P
 }
 
 /** Before a drain: a node is not empty while it downloads. */
-async function download(change: OSChange, plan: UpdatePlan, parts: Preparation): Promise<Prepared | null> {
+async function download(change: OSChange, plan: UpdatePlan, parts: PrepareDeps): Promise<PrepareResult | null> {
   const onProgress = (text: string): Promise<void> => parts.onDownload(plan, text);
   try {
     const { booted } = await parts.host.os.state();
@@ -95,7 +95,7 @@ async function download(change: OSChange, plan: UpdatePlan, parts: Preparation):
   }
 }
 
-export interface PrefetchParts {
+export interface PrefetchDeps {
   readonly host: Pick<Host, 'os' | 'files' | 'containers'>;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -110,7 +110,7 @@ const SIZES_MS = 20_000;
  * Downloads images ahead of the drain: a node is not empty while it downloads. Rejects with a DaemonError; SLW_DAEMON_SPACE,
  * and nothing is downloaded, where they would not fit.
  */
-export async function prefetch(images: readonly string[], parts: PrefetchParts): Promise<void> {
+export async function prefetch(images: readonly string[], parts: PrefetchDeps): Promise<void> {
   const { host, log, signal, onProgress } = parts;
   const missing = await host.os.missing(images);
   if (missing.length === 0) return;
@@ -125,7 +125,7 @@ export async function prefetch(images: readonly string[], parts: PrefetchParts):
 type Sizes = ReadonlyMap<string, SizedImage>;
 
 /** Of those that can be had. */
-async function learnSizes(images: readonly string[], { host, log, signal }: PrefetchParts): Promise<Sizes> {
+async function learnSizes(images: readonly string[], { host, log, signal }: PrefetchDeps): Promise<Sizes> {
   const source = openSizeSource(host);
   const patience = AbortSignal.any([signal, AbortSignal.timeout(SIZES_MS)]);
   const sizes = new Map<string, SizedImage>();

@@ -9,7 +9,7 @@ import { addAttempt, type Attempts, isFailed, soonest } from './retry.ts';
 
 export interface AssignedSets {
   /** By name, those that are known. */
-  readonly wanted: readonly WantedSet[];
+  readonly wanted: readonly DesiredSet[];
   /** The others, by name. */
   readonly unknown: ReadonlySet<string>;
   readonly problems: readonly { readonly set: string; readonly problem: Problem }[];
@@ -33,16 +33,16 @@ export interface SetReaderOptions {
   readonly random: () => number;
 }
 
-interface Known {
+interface KnownSet {
   /** What the assignment said when it was asked for. */
   readonly asked: string;
-  readonly set: WantedSet;
+  readonly set: DesiredSet;
 }
 
 const AT_ONCE = 5;
 
 export function createSetReader({ cluster, now, random }: SetReaderOptions): SetReader {
-  const known = new Map<string, Known>();
+  const known = new Map<string, KnownSet>();
   const attempts = new Map<string, Attempts>();
 
   async function get(assigned: AssignedSet, signal: AbortSignal): Promise<void> {
@@ -101,7 +101,7 @@ function forgetOthers(map: Map<string, unknown>, assigned: readonly AssignedSet[
 
 // A PinnedImageSet as the node needs it.
 
-export interface WantedSet {
+export interface DesiredSet {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
@@ -109,18 +109,18 @@ export interface WantedSet {
   readonly images: readonly string[];
 }
 
-export type ReadSet =
-  | { readonly ok: true; readonly set: WantedSet }
+export type ReadSetResult =
+  | { readonly ok: true; readonly set: DesiredSet }
   | { readonly ok: false; readonly problem: Problem };
 
 /** As the API has it. */
-const MOST_IMAGES = 500;
+const MAX_IMAGES = 500;
 /** The name goes into a file of the container runtime and back into its requests: nothing else is let through. */
 const BY_DIGEST = /^[\w.:-]+(?:\/[\w.-]*)+@sha256:[a-f0-9]{64}$/;
-const MOST_LETTERS = 447;
+const MAX_NAME_CHARS = 447;
 
 /** undefined: the API has no such set. */
-export function readSet(name: string, found: PinnedImageSet | undefined): ReadSet {
+export function readSet(name: string, found: PinnedImageSet | undefined): ReadSetResult {
   if (found === undefined) {
     return bad(
       `PinnedImageSet ${name}, which this node is to pin, does not exist: it was just deleted, and the node is told so soon; ` +
@@ -129,12 +129,12 @@ export function readSet(name: string, found: PinnedImageSet | undefined): ReadSe
   }
   const { uid = '', generation = 1 } = found.metadata;
   const images = found.spec.pinnedImages.map((image) => image.name);
-  if (images.length > MOST_IMAGES) {
+  if (images.length > MAX_IMAGES) {
     return bad(
-      `PinnedImageSet ${name}, spec.pinnedImages: expected at most ${MOST_IMAGES} images, found ${images.length}: make several sets of them`,
+      `PinnedImageSet ${name}, spec.pinnedImages: expected at most ${MAX_IMAGES} images, found ${images.length}: make several sets of them`,
     );
   }
-  const wrong = images.findIndex((image) => image.length > MOST_LETTERS || !BY_DIGEST.test(image));
+  const wrong = images.findIndex((image) => image.length > MAX_NAME_CHARS || !BY_DIGEST.test(image));
   if (wrong !== -1) {
     return bad(
       `PinnedImageSet ${name}, spec.pinnedImages[${wrong}].name: expected an image by digest, host/name@sha256:…, found ` +
@@ -144,4 +144,4 @@ export function readSet(name: string, found: PinnedImageSet | undefined): ReadSe
   return { ok: true, set: { name, uid, generation, images: [...new Set(images)].toSorted() } };
 }
 
-const bad = (message: string): ReadSet => ({ ok: false, problem: { code: 'SLW_PINNING_SET', message } });
+const bad = (message: string): ReadSetResult => ({ ok: false, problem: { code: 'SLW_PINNING_SET', message } });

@@ -6,7 +6,7 @@ import { type FileSystem, ownOwners, readText } from '../host/file-system.ts';
 import { copyImage, type DiskImage, emptyImage } from '../host/testing/disk-image.ts';
 import { createFaultyDisk, type Fault } from '../host/testing/faults.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
-import type { WantedSet } from './assigned-sets.ts';
+import type { DesiredSet } from './assigned-sets.ts';
 import { isComplete } from './decisions.ts';
 import { readPinMemory } from './pinned-state.ts';
 import { assign, conditionOf, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
@@ -52,7 +52,7 @@ const named = (text: string | undefined): string[] => {
 };
 
 /** The law at any moment: what CRI-O is told to keep is what whole sets need, each of which is there. */
-async function judge(files: FileSystem, wanted: readonly WantedSet[]): Promise<void> {
+async function judge(files: FileSystem, wanted: readonly DesiredSet[]): Promise<void> {
   const text = await readText(files, DROP_IN, 1_000_000);
   const present = new Set(await readImages(files));
   const possible = [...before, ...wanted].filter((set) => isComplete(set, present));
@@ -69,7 +69,7 @@ async function judge(files: FileSystem, wanted: readonly WantedSet[]): Promise<v
 interface Killing {
   readonly image: DiskImage;
   readonly world: PinWorld;
-  readonly wanted: readonly WantedSet[];
+  readonly wanted: readonly DesiredSet[];
   readonly fault: Fault;
   readonly at: number;
 }

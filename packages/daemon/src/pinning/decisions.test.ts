@@ -1,7 +1,7 @@
 import type { SizedImage } from '@slipway/fleet';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { WantedSet } from './assigned-sets.ts';
+import type { DesiredSet } from './assigned-sets.ts';
 import {
   decidePins,
   isComplete,
@@ -10,8 +10,8 @@ import {
   type PinsInput,
   startDelayMs,
   whyItWouldNotFit,
-  type Work,
-  type WorkInput,
+  type PullPlan,
+  type PullPlanInput,
 } from './decisions.ts';
 import type { Attempts } from './retry.ts';
 import { imageOf, presentOf, setOf } from './testing/sample-sets.ts';
@@ -30,7 +30,7 @@ describe('what is pinned next', () => {
   const grown = setOf('s', ['a', 'b', 'c'], 2);
   const shrunk = setOf('s', ['a'], 3);
   const other = setOf('t', ['d']);
-  it.each<[string, Partial<PinsInput>, readonly WantedSet[]]>([
+  it.each<[string, Partial<PinsInput>, readonly DesiredSet[]]>([
     ['nothing of a set that is not all there', { wanted: [old], present: presentOf('a') }, []],
     ['a set that is all there', { wanted: [old], present: presentOf('a', 'b') }, [old]],
     [
@@ -106,7 +106,7 @@ const attemptsOf = (entries: Record<string, Attempts>): ReadonlyMap<string, Atte
   new Map(Object.entries(entries).map(([word, attempts]) => [imageOf(word), attempts]));
 
 const well = { isReady: true, hasDiskPressure: false };
-const workInput: WorkInput = {
+const workInput: PullPlanInput = {
   wanted: [setOf('s', ['a', 'b']), setOf('t', ['b', 'c'])],
   present: presentOf('a'),
   sizes: new Map(),
@@ -116,11 +116,11 @@ const workInput: WorkInput = {
   startsAt: 0,
   now: 60_000,
 };
-const idle: Work = { learn: [], pull: [], stop: false, waitsFor: '', wakeAt: null };
+const idle: PullPlan = { learn: [], pull: [], stop: false, waitsFor: '', wakeAt: null };
 const images = (...words: string[]): string[] => words.map(imageOf);
 
 describe('what is done about missing images', () => {
-  it.each<[string, Partial<WorkInput>, Work]>([
+  it.each<[string, Partial<PullPlanInput>, PullPlan]>([
     ['nothing where all are there', { present: presentOf('a', 'b', 'c') }, idle],
     ['first their sizes', {}, { ...idle, learn: images('b', 'c') }],
     ['nothing is pulled until all sizes are known', { sizes: sizesOf('b') }, { ...idle, learn: images('c') }],

@@ -6,7 +6,7 @@ import { count, formatBytes } from '@slipway/base/text';
 import { amountOf, type SizedImage, spaceFor } from '@slipway/fleet';
 import type { ImageStore } from '../host/container-runtime.ts';
 import type { Problem } from '../problem.ts';
-import type { WantedSet } from './assigned-sets.ts';
+import type { DesiredSet } from './assigned-sets.ts';
 import { type Attempts, isFailed, soonest } from './retry.ts';
 import type { KnownSizes } from './sizes.ts';
 
@@ -15,11 +15,11 @@ import type { KnownSizes } from './sizes.ts';
 
 /** The sets of a node at one moment. */
 export interface SetsOnNode {
-  readonly wanted: readonly WantedSet[];
+  readonly wanted: readonly DesiredSet[];
   /** Sets that are wanted, but cannot be read now: what is pinned of them stays. */
   readonly unknown: ReadonlySet<string>;
   /** By name, of whatever generation. */
-  readonly pinned: readonly WantedSet[];
+  readonly pinned: readonly DesiredSet[];
   /** Images. */
   readonly present: ReadonlySet<string>;
 }
@@ -30,7 +30,7 @@ export interface PinsInput extends SetsOnNode {
 }
 
 /** By name. */
-export function decidePins({ wanted, unknown, pinned, present, isWell }: PinsInput): WantedSet[] {
+export function decidePins({ wanted, unknown, pinned, present, isWell }: PinsInput): DesiredSet[] {
   const before = new Map(pinned.map((set) => [set.name, set]));
   const protectedNow = new Set(pinned.flatMap(({ images }) => images));
   const next = wanted.flatMap((set) => {
@@ -42,32 +42,32 @@ export function decidePins({ wanted, unknown, pinned, present, isWell }: PinsInp
   return [...next, ...held].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-export const isComplete = ({ images }: WantedSet, present: ReadonlySet<string>): boolean =>
+export const isComplete = ({ images }: DesiredSet, present: ReadonlySet<string>): boolean =>
   images.every((image) => present.has(image));
 
 /** Whether the same images are pinned for the same sets. */
-export function isSamePins(a: readonly WantedSet[], b: readonly WantedSet[]): boolean {
+export function isSamePins(a: readonly DesiredSet[], b: readonly DesiredSet[]): boolean {
   return JSON.stringify(a.map(shape)) === JSON.stringify(b.map(shape));
 }
 
-const shape = ({ name, uid, generation, images }: WantedSet): unknown => [name, uid, generation, images];
+const shape = ({ name, uid, generation, images }: DesiredSet): unknown => [name, uid, generation, images];
 
 // What is done next about the images that are not there: whose sizes are asked for, which are pulled, or what is waited for.
 
-export interface WorkInput {
-  readonly wanted: readonly WantedSet[];
+export interface PullPlanInput {
+  readonly wanted: readonly DesiredSet[];
   readonly present: ReadonlySet<string>;
   /** By image: those that are known. */
   readonly sizes: KnownSizes;
   readonly attempts: ReadonlyMap<string, Attempts>;
-  readonly node: NodeCondition;
+  readonly node: NodeHealth;
   readonly mayPull: boolean;
   /** Not before this moment: machines do not all begin at once. */
   readonly startsAt: number;
   readonly now: number;
 }
 
-export interface Work {
+export interface PullPlan {
   /** In their order; those that are under way already are among them. */
   readonly learn: readonly string[];
   readonly pull: readonly string[];
@@ -79,15 +79,15 @@ export interface Work {
   readonly wakeAt: number | null;
 }
 
-const NOTHING: Work = { learn: [], pull: [], stop: false, waitsFor: '', wakeAt: null };
+const EMPTY_PLAN: PullPlan = { learn: [], pull: [], stop: false, waitsFor: '', wakeAt: null };
 
-export function nextWork(input: WorkInput): Work {
+export function nextWork(input: PullPlanInput): PullPlan {
   const { sizes, attempts, startsAt, now } = input;
   const missing = missingImages(input.wanted, input.present);
-  if (missing.length === 0) return NOTHING;
+  if (missing.length === 0) return EMPTY_PLAN;
   const waiting = whyNotNow(input);
   if (waiting !== null) return waiting;
-  if (now < startsAt) return { ...NOTHING, wakeAt: startsAt };
+  if (now < startsAt) return { ...EMPTY_PLAN, wakeAt: startsAt };
 
   const isDue = (image: string): boolean => (attempts.get(image)?.notBefore ?? 0) <= now;
   const unsized = missing.filter((image) => !sizes.has(image));
@@ -96,7 +96,7 @@ export function nextWork(input: WorkInput): Work {
   const pull = isHeldUp ? [] : missing.filter((image) => sizes.has(image) && isDue(image));
   const waits = unsized.filter((image) => attempts.has(image)).length;
   return {
-    ...NOTHING,
+    ...EMPTY_PLAN,
     learn: unsized.filter(isDue),
     pull,
     waitsFor: isHeldUp && waits > 0 ? `the registry to say how large ${count(waits, 'image')} will be` : '',
@@ -104,36 +104,36 @@ export function nextWork(input: WorkInput): Work {
   };
 }
 
-function whyNotNow({ node, mayPull }: WorkInput): Work | null {
+function whyNotNow({ node, mayPull }: PullPlanInput): PullPlan | null {
   // The kubelet is deleting images to free space: every byte that still comes works against it.
-  if (node.hasDiskPressure) return { ...NOTHING, stop: true, waitsFor: 'the disk pressure of the node to end' };
-  if (!node.isReady) return { ...NOTHING, waitsFor: 'the node to be Ready' };
-  if (!mayPull) return { ...NOTHING, waitsFor: 'its turn: the pool lets only so many machines pull at once' };
+  if (node.hasDiskPressure) return { ...EMPTY_PLAN, stop: true, waitsFor: 'the disk pressure of the node to end' };
+  if (!node.isReady) return { ...EMPTY_PLAN, waitsFor: 'the node to be Ready' };
+  if (!mayPull) return { ...EMPTY_PLAN, waitsFor: 'its turn: the pool lets only so many machines pull at once' };
   return null;
 }
 
 const hasFailed = (attempts: Attempts | undefined): boolean => attempts !== undefined && isFailed(attempts);
 
 /** In the order of the sets, each once. */
-export function missingImages(wanted: readonly WantedSet[], present: ReadonlySet<string>): string[] {
+export function missingImages(wanted: readonly DesiredSet[], present: ReadonlySet<string>): string[] {
   return [...new Set(wanted.flatMap(({ images }) => images))].filter((image) => !present.has(image));
 }
 
 /** What of a Node decides whether images are pulled to it. */
-export interface NodeCondition {
+export interface NodeHealth {
   readonly isReady: boolean;
   readonly hasDiskPressure: boolean;
 }
 
 /** A node that says nothing of it is not Ready, as for the scheduler. */
-export function nodeConditionOf(node: Pick<Node, 'status'> | undefined): NodeCondition {
+export function nodeConditionOf(node: Pick<Node, 'status'> | undefined): NodeHealth {
   const conditions = node?.status?.conditions ?? [];
   const isTrue = (type: string): boolean =>
     conditions.some((condition) => condition.type === type && condition.status === 'True');
   return { isReady: isTrue('Ready'), hasDiskPressure: isTrue('DiskPressure') };
 }
 
-export const isWell = ({ isReady, hasDiskPressure }: NodeCondition): boolean => isReady && !hasDiskPressure;
+export const isWell = ({ isReady, hasDiskPressure }: NodeHealth): boolean => isReady && !hasDiskPressure;
 
 /** Machines hear of a set at the same moment: each begins a little later than the others, and always by the same time. */
 export function startDelayMs(nodeName: string, mostMs: number): number {

@@ -18,7 +18,7 @@ export interface LocalImages {
 }
 
 /** An image that somebody removes is missed after that. */
-export const LOOK_EVERY_MS = 60_000;
+export const CHECK_EVERY_MS = 60_000;
 /** A runtime counts what its images use when it is asked, which takes its time. */
 export const MEASURE_EVERY_MS = 600_000;
 
@@ -36,7 +36,7 @@ export function createLocalImages(containers: Host['containers'], now: () => num
     present: () => present,
     seen: () => seen,
     isFresh: (withinMs) => !isBehind && now() - lookedAt < withinMs,
-    nextLookAt: () => lookedAt + LOOK_EVERY_MS,
+    nextLookAt: () => lookedAt + CHECK_EVERY_MS,
     async look(signal) {
       came = [];
       seen = await containers.images(signal);

@@ -7,12 +7,12 @@ import { type FileSystem, removeUnfinished } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
 import { STATE_DIRECTORY, writeStateFile } from '../state-file.ts';
-import type { WantedSet } from './assigned-sets.ts';
+import type { DesiredSet } from './assigned-sets.ts';
 import { decidePins, isSamePins, type PinsInput } from './decisions.ts';
 import type { LocalImages } from './local-images.ts';
-import { addAttempt, type Attempts, LONG_MS, problemIn } from './retry.ts';
+import { addAttempt, type Attempts, LONG_OUTAGE_MS, problemIn } from './retry.ts';
 
-export interface PinKeeper {
+export interface PinReconciler {
   /** Rejects where the container runtime does not say which images it has. */
   keep(wanted: Pick<PinsInput, 'wanted' | 'unknown' | 'isWell'>, signal: AbortSignal): Promise<void>;
   /** Null: the last try did not fail, or the runtime may only be on its way up. */
@@ -20,8 +20,8 @@ export interface PinKeeper {
   retryAt(): number | null;
 }
 
-export interface PinKeeperOptions {
-  readonly inForce: PinsInForce;
+export interface PinReconcilerOptions {
+  readonly inForce: PinnedState;
   readonly images: LocalImages;
   readonly log: Log;
   readonly now: () => number;
@@ -31,12 +31,12 @@ export interface PinKeeperOptions {
 /** A set is pinned by what the runtime has said just now, not by what it must have. */
 const FRESH_MS = 5000;
 
-export function createPinKeeper({ inForce, images, log, now, random }: PinKeeperOptions): PinKeeper {
+export function createPinKeeper({ inForce, images, log, now, random }: PinReconcilerOptions): PinReconciler {
   let failure: Attempts | null = null;
   /** What the runtime said when its pins were last found to be in force. */
   let settledBy: unknown = null;
 
-  async function isInForce(next: readonly WantedSet[]): Promise<boolean> {
+  async function isInForce(next: readonly DesiredSet[]): Promise<boolean> {
     if (!isSamePins(next, inForce.pinned())) return false;
     const seen = images.seen() ?? [];
     if (settledBy !== seen && !(await inForce.isSettled(seen))) return false;
@@ -44,7 +44,7 @@ export function createPinKeeper({ inForce, images, log, now, random }: PinKeeper
     return true;
   }
 
-  async function put(next: readonly WantedSet[], signal: AbortSignal): Promise<void> {
+  async function put(next: readonly DesiredSet[], signal: AbortSignal): Promise<void> {
     try {
       await inForce.put(next, signal);
     } catch (error) {
@@ -68,7 +68,7 @@ export function createPinKeeper({ inForce, images, log, now, random }: PinKeeper
       else if (failure === null || failure.notBefore <= now()) await put(next, signal);
     },
     problem() {
-      if (failure === null || (isPassing(failure) && failure.lastAt - failure.firstAt < LONG_MS)) return null;
+      if (failure === null || (isPassing(failure) && failure.lastAt - failure.firstAt < LONG_OUTAGE_MS)) return null;
       return failure.problem;
     },
     retryAt: () => failure?.notBefore ?? null,
@@ -80,15 +80,15 @@ const isPassing = ({ problem }: Attempts): boolean => problem.code === 'SLW_PINN
 // Puts pins in force, and knows which are. Killed at any moment, the container runtime is set to the sets from before or to those
 // after, and the next run knows which.
 
-export interface PinsInForce {
+export interface PinnedState {
   /** By name. */
-  pinned(): readonly WantedSet[];
+  pinned(): readonly DesiredSet[];
   /** False: this machine was never asked to pin anything, and what its runtime pins is not ours. */
   isOurs(): boolean;
   /** Whether the runtime goes by what is pinned, as these images of it say, or has to be told again. */
   isSettled(images: readonly RuntimeImage[]): Promise<boolean>;
   /** Resolves when the container runtime says that it keeps these. Rejects with a DaemonError; doing it again goes on. */
-  put(next: readonly WantedSet[], signal: AbortSignal): Promise<void>;
+  put(next: readonly DesiredSet[], signal: AbortSignal): Promise<void>;
   /** From now on pins are for this daemon to put, and to take away when nobody asks for them any more. */
   claim(): Promise<void>;
   /** Nothing is pinned, and this machine has never pinned anything. */
@@ -98,7 +98,7 @@ export interface PinsInForce {
 export async function openPinsInForce({
   files,
   containers,
-}: Pick<Host, 'files'> & { readonly containers: Pick<ContainerRuntime, 'pin' | 'isSetToPin'> }): Promise<PinsInForce> {
+}: Pick<Host, 'files'> & { readonly containers: Pick<ContainerRuntime, 'pin' | 'isSetToPin'> }): Promise<PinnedState> {
   const memory = await readPinMemory(files);
   let isOurs = memory !== null;
   /** The runtime may be set to the next ones and not go by it yet. */
@@ -107,7 +107,7 @@ export async function openPinsInForce({
   if (memory !== null && memory.next !== null && (await containers.isSetToPin(imagesOf(memory.next))))
     pinned = memory.next;
 
-  async function put(next: readonly WantedSet[], signal: AbortSignal): Promise<void> {
+  async function put(next: readonly DesiredSet[], signal: AbortSignal): Promise<void> {
     isUnsure = true;
     await writePinMemory(files, { pinned, next });
     await containers.pin(imagesOf(next), signal);
@@ -136,34 +136,34 @@ export async function openPinsInForce({
   };
 }
 
-const imagesOf = (sets: readonly WantedSet[]): string[] => sets.flatMap(({ images }) => images);
+const imagesOf = (sets: readonly DesiredSet[]): string[] => sets.flatMap(({ images }) => images);
 
 // What is pinned, whatever the cluster says: on the machine's disk, whole after any crash.
 
 export interface PinMemory {
   /** The container runtime has been seen to keep them. */
-  readonly pinned: readonly WantedSet[];
+  readonly pinned: readonly DesiredSet[];
   /** Being put in place of those; null: nothing is under way. */
-  readonly next: readonly WantedSet[] | null;
+  readonly next: readonly DesiredSet[] | null;
 }
 
 const PATH = `${STATE_DIRECTORY}/pinned-images.json`;
 /** A hundred sets of 500 images with long names. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_PIN_MEMORY_BYTES = 32 * 1024 * 1024;
 
-const wantedSets: Decoder<WantedSet[]> = array(
+const wantedSets: Decoder<DesiredSet[]> = array(
   object({ name: string(), uid: string(), generation: number(), images: array(string()) }),
 );
 const memoryFile = stateFileCodec<PinMemory>({
   decoder: object({ pinned: wantedSets, next: orNull(wantedSets) }),
-  maxChars: MOST_BYTES,
+  maxChars: MAX_PIN_MEMORY_BYTES,
   toJson: ({ pinned, next }) => ({ pinned, ...(next !== null && { next }) }),
 });
 
 /** Null: this machine has never pinned anything, or nobody knows any more. */
 export async function readPinMemory(files: FileSystem): Promise<PinMemory | null> {
   if ((await files.lookAt(PATH)) === null) return null;
-  const contents = await files.read(PATH, MOST_BYTES).catch(() => '');
+  const contents = await files.read(PATH, MAX_PIN_MEMORY_BYTES).catch(() => '');
   const memory = memoryFile.decode(contents);
   return memory.ok ? memory.value : null;
 }

@@ -4,15 +4,15 @@ import type { MachineConfigNode } from '@slipway/api';
 import { pinAssignmentAnnotation } from '@slipway/api/names';
 import { machineConfigNodes, type Node, nodes } from '@slipway/api/resources';
 import { decodeAssignment, type PinAssignment } from '@slipway/fleet';
-import { again, type ControllerDef, done, type Log, type Next, type Read, type Stored } from '@slipway/kube';
+import { again, type ControllerDef, done, type Log, type Next, type StoreReader, type Stored } from '@slipway/kube';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
 import { type AssignedSets, createSetReader } from './assigned-sets.ts';
-import { isWell, missingImages, type NodeCondition, nodeConditionOf, startDelayMs } from './decisions.ts';
-import { createLocalImages, LOOK_EVERY_MS, MEASURE_EVERY_MS } from './local-images.ts';
+import { isWell, missingImages, type NodeHealth, nodeConditionOf, startDelayMs } from './decisions.ts';
+import { createLocalImages, CHECK_EVERY_MS, MEASURE_EVERY_MS } from './local-images.ts';
 import type { PinMetrics } from './pin-metrics.ts';
 import { createPinKeeper, openPinsInForce } from './pinned-state.ts';
-import { createNews, createPulling, type Pulled } from './pull.ts';
+import { createNews, createPulling, type PullProgress } from './pull.ts';
 import {
   addSample,
   emptySnapshot,
@@ -20,7 +20,7 @@ import {
   type PinSnapshot,
   problemOfAll,
   rateOf,
-  type Sample,
+  type RateSample,
   snapshotOf,
 } from './report.ts';
 import { createPinTeller, type PinCluster } from './reporter.ts';
@@ -41,14 +41,14 @@ export interface PinnerOptions {
 }
 
 /** What the cluster says, at one moment. */
-export interface PinSeen {
+export interface PinClusterView {
   readonly machineConfigNode: Pick<MachineConfigNode, 'metadata'> | undefined;
-  readonly node: NodeCondition;
+  readonly node: NodeHealth;
 }
 
 export interface Pinner {
   /** Never two at once. */
-  step(seen: PinSeen, signal: AbortSignal): Promise<Next>;
+  step(seen: PinClusterView, signal: AbortSignal): Promise<Next>;
   /** `wake` is called when a step has something to do. Returns the way to stop listening. */
   listen(wake: () => void): () => void;
   /** Ends what is under way; the next start goes on with it. */
@@ -57,9 +57,9 @@ export interface Pinner {
 
 const SPREAD_MS = 10_000;
 /** A record that is made anew has no assignment for a moment: what is pinned is not given up for that. */
-const LET_GO_MS = 10_000;
+const RELEASE_AFTER_MS = 10_000;
 
-const NOTHING_PULLED: Pulled = { waitsFor: '', wakeAt: null, problems: [], lastError: '' };
+const NO_PROGRESS: PullProgress = { waitsFor: '', wakeAt: null, problems: [], lastError: '' };
 
 export function createPinner(options: PinnerOptions): Pinner {
   const { host, cluster, nodeName, log, metrics, spreadMs = SPREAD_MS } = options;
@@ -72,8 +72,8 @@ export function createPinner(options: PinnerOptions): Pinner {
   let opening: ReturnType<typeof open> | null = null;
   let assigned = '';
   let startsAt = 0;
-  let pulled = NOTHING_PULLED;
-  let samples: readonly Sample[] = [];
+  let pulled = NO_PROGRESS;
+  let samples: readonly RateSample[] = [];
   let unassignedSince: number | null = null;
   let isRoomTold = false;
 
@@ -96,9 +96,9 @@ export function createPinner(options: PinnerOptions): Pinner {
     const keeper = createPinKeeper({ inForce, images, log, now, random });
     return { sizes, inForce, keeper, pulling };
   }
-  type Parts = Awaited<ReturnType<typeof open>>;
+  type PinnerDeps = Awaited<ReturnType<typeof open>>;
 
-  async function opened(): Promise<Parts> {
+  async function opened(): Promise<PinnerDeps> {
     opening ??= open();
     try {
       return await opening;
@@ -108,7 +108,7 @@ export function createPinner(options: PinnerOptions): Pinner {
     }
   }
 
-  async function follow(assignment: PinAssignment, key: string, node: NodeCondition, signal: AbortSignal) {
+  async function follow(assignment: PinAssignment, key: string, node: NodeHealth, signal: AbortSignal) {
     const parts = await opened();
     if (assignment.sets.length === 0 && !parts.inForce.isOurs()) return tellRoom(key, signal);
     unassignedSince = null;
@@ -128,7 +128,7 @@ export function createPinner(options: PinnerOptions): Pinner {
     }, signal);
     const tellAt = isKnown() ? await teller.tell(key, snapshot(parts, read), signal) : null;
     const wakes = [tellAt, read.retryAt, ...localWakes(parts)].filter((at) => at !== null);
-    return again(Math.max(1, (soonest(wakes) ?? now() + LOOK_EVERY_MS) - now()));
+    return again(Math.max(1, (soonest(wakes) ?? now() + CHECK_EVERY_MS) - now()));
   }
 
   /** Right after a boot the runtime is not up yet: that says nothing of the images. */
@@ -148,7 +148,7 @@ export function createPinner(options: PinnerOptions): Pinner {
     return again(Math.max(1, Math.min(tellAt ?? Infinity, now() + MEASURE_EVERY_MS) - now()));
   }
 
-  function localWakes({ keeper }: Parts): (number | null)[] {
+  function localWakes({ keeper }: PinnerDeps): (number | null)[] {
     const outage = runtime.outage();
     return outage === null
       ? [images.nextLookAt(), pulled.wakeAt, keeper.retryAt()]
@@ -170,7 +170,7 @@ export function createPinner(options: PinnerOptions): Pinner {
     }
   }
 
-  function snapshot({ inForce, keeper, sizes }: Parts, read: AssignedSets): PinSnapshot {
+  function snapshot({ inForce, keeper, sizes }: PinnerDeps, read: AssignedSets): PinSnapshot {
     const store = images.store();
     const outage = runtime.outage();
     const present = images.present();
@@ -213,7 +213,7 @@ export function createPinner(options: PinnerOptions): Pinner {
       return done();
     }
     unassignedSince ??= now();
-    const rest = unassignedSince + LET_GO_MS - now();
+    const rest = unassignedSince + RELEASE_AFTER_MS - now();
     if (rest > 0) return again(rest);
     await pulling.stop();
     await atRuntime(async () => {
@@ -223,13 +223,13 @@ export function createPinner(options: PinnerOptions): Pinner {
     if (outage !== null) return again(Math.max(1, outage.notBefore - now()));
     await teller.tellNothing(signal);
     await inForce.forget();
-    [assigned, pulled] = ['', NOTHING_PULLED];
+    [assigned, pulled] = ['', NO_PROGRESS];
     metrics.observe({ present: 0, missing: 0, failed: 0, bytes: null });
     log.info('nothing is pinned any more');
     return done();
   }
 
-  async function step({ machineConfigNode, node }: PinSeen, signal: AbortSignal): Promise<Next> {
+  async function step({ machineConfigNode, node }: PinClusterView, signal: AbortSignal): Promise<Next> {
     // Without a record nobody knows what is wanted: the controller makes it, and until then all stays.
     if (machineConfigNode === undefined) return done();
     const { uid, annotations } = machineConfigNode.metadata;
@@ -281,7 +281,7 @@ function keepConditions({ metadata, status }: Stored<Node>): Stored<Node> {
   return { metadata: { name, uid, resourceVersion }, status: { conditions } };
 }
 
-export const pinsSeenBy = (read: Read, nodeName: string): PinSeen => ({
+export const pinsSeenBy = (read: StoreReader, nodeName: string): PinClusterView => ({
   machineConfigNode: read(machineConfigNodes, { as: 'metadata' }).get(nodeName),
   node: nodeConditionOf(read(nodes).get(nodeName)),
 });

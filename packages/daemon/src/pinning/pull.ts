@@ -4,23 +4,23 @@ import type { PinAssignment } from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
-import type { WantedSet } from './assigned-sets.ts';
+import type { DesiredSet } from './assigned-sets.ts';
 import {
   isComplete,
   missingImages,
   nextWork,
-  type NodeCondition,
+  type NodeHealth,
   whyItWouldNotFit,
-  type WorkInput,
+  type PullPlanInput,
 } from './decisions.ts';
 import type { LocalImages } from './local-images.ts';
 import type { PinMetrics } from './pin-metrics.ts';
 import { imageProblems, type PinProblem, problemOfAll } from './report.ts';
 import { addAttempt, type Attempts, problemIn, type RuntimeWatch, soonest } from './retry.ts';
 import { credentialFor, type Credentials, type ImageSizes, readCredentials, type SizeSource } from './sizes.ts';
-import { createWorkers, type Outcome } from './workers.ts';
+import { createWorkers, type WorkerResult } from './workers.ts';
 
-export interface PullingOptions {
+export interface ImagePullerOptions {
   readonly host: Pick<Host, 'files' | 'containers'>;
   readonly images: LocalImages;
   readonly sizes: ImageSizes;
@@ -35,12 +35,12 @@ export interface PullingOptions {
 }
 
 export interface PullRequest extends Pick<PinAssignment, 'mayPull' | 'parallel'> {
-  readonly wanted: readonly WantedSet[];
-  readonly node: NodeCondition;
+  readonly wanted: readonly DesiredSet[];
+  readonly node: NodeHealth;
   readonly startsAt: number;
 }
 
-export interface Pulled {
+export interface PullProgress {
   readonly waitsFor: string;
   /** Null: only news can change anything. */
   readonly wakeAt: number | null;
@@ -49,9 +49,9 @@ export interface Pulled {
   readonly lastError: string;
 }
 
-export interface Pulling {
+export interface ImagePuller {
   /** Begins what can be begun. Rejects where the container runtime does not answer. */
-  advance(request: PullRequest, signal: AbortSignal): Promise<Pulled>;
+  advance(request: PullRequest, signal: AbortSignal): Promise<PullProgress>;
   /** Something else is wanted: what failed is tried again at once, and counts as failed until it succeeds. */
   startAnew(): void;
   isPulling(): boolean;
@@ -61,10 +61,10 @@ export interface Pulling {
 
 const SIZES_AT_ONCE = 8;
 /** After that it is looked again whether there is room. */
-const FITS_AGAIN_MS = 60_000;
+const SPACE_CHECK_MS = 60_000;
 const CREDENTIALS_MS = 120_000;
 
-export function createPulling(options: PullingOptions): Pulling {
+export function createPulling(options: ImagePullerOptions): ImagePuller {
   const { host, images, sizes, source, runtime, metrics, log, now, random, onNews } = options;
   const attempts = new Map<string, Attempts>();
   /** The disk got full: nothing is pulled before its time. */
@@ -108,7 +108,7 @@ export function createPulling(options: PullingOptions): Pulling {
     return login.credentials;
   }
 
-  function failed(image: string, { error }: Extract<Outcome, { ok: false }>): void {
+  function failed(image: string, { error }: Extract<WorkerResult, { ok: false }>): void {
     const problem = problemIn(error) ?? unforeseen(image, error);
     log.warn({ image, code: problem.code, problem: problem.message }, 'an image could not be had');
     login = null;
@@ -126,7 +126,7 @@ export function createPulling(options: PullingOptions): Pulling {
   /** Those that were under way fail for the same reason: they count once. It counts as failed from the first time on. */
   function addFull(before: Attempts | null, problem: Problem): Attempts {
     if (before !== null && now() < before.notBefore) return before;
-    const since = before ?? { tries: 4, firstAt: now() - FITS_AGAIN_MS, lastAt: now(), notBefore: 0, problem };
+    const since = before ?? { tries: 4, firstAt: now() - SPACE_CHECK_MS, lastAt: now(), notBefore: 0, problem };
     return addAttempt(since, problem, now(), random());
   }
 
@@ -155,7 +155,7 @@ export function createPulling(options: PullingOptions): Pulling {
     const problem = whyItWouldNotFit({ missing, present, sizes, store });
     if (problem === null)
       log.info({ images: missing.length, freeBytes: store.freeBytes }, 'images are pulled: they fit');
-    misfit = problem && { problem, until: now() + FITS_AGAIN_MS };
+    misfit = problem && { problem, until: now() + SPACE_CHECK_MS };
     isChecked = true;
   }
 
@@ -182,7 +182,7 @@ export function createPulling(options: PullingOptions): Pulling {
       askers.endAllBut(missing);
       forgetOthers(attempts, missing);
       if (missing.size === 0) [full, misfit, lastError] = [null, null, ''];
-      const input: WorkInput = { ...request, present: images.present(), sizes, attempts, now: now() };
+      const input: PullPlanInput = { ...request, present: images.present(), sizes, attempts, now: now() };
       const work = nextWork(input);
       if (work.stop) pulls.endAllBut(NONE);
       askers.give(work.learn, SIZES_AT_ONCE);
@@ -223,16 +223,16 @@ function forgetOthers(attempts: Map<string, Attempts>, missing: ReadonlySet<stri
 
 // That something has ended, for who takes the next step. Many images may come within a moment: that is one news.
 
-export interface News {
+export interface WakeSignal {
   /** `isUrgent`: the next step has something to do about it. */
   readonly tell: (isUrgent: boolean) => void;
   /** Returns the way to stop listening. */
   readonly listen: (wake: () => void) => () => void;
 }
 
-const TOGETHER_MS = 250;
+const BATCH_MS = 250;
 
-export function createNews(): News {
+export function createNews(): WakeSignal {
   let wake: (() => void) | null = null;
   let timer: NodeJS.Timeout | null = null;
 
@@ -248,7 +248,7 @@ export function createNews(): News {
   return {
     tell(isUrgent) {
       if (isUrgent) tellNow();
-      else timer ??= setTimeout(tellNow, TOGETHER_MS).unref();
+      else timer ??= setTimeout(tellNow, BATCH_MS).unref();
     },
     listen(listener) {
       wake = listener;

@@ -10,8 +10,8 @@ import {
   problemOfAll,
   problemOfSet,
   rateOf,
-  type Sample,
-  type SetStanding,
+  type RateSample,
+  type SetState,
   type SnapshotInput,
   snapshotOf,
 } from './report.ts';
@@ -94,9 +94,9 @@ const progress: PinProgress = {
   lastError: '',
   store: { free: 50_000_123, size: 100_000_777 },
 };
-const standing: SetStanding = { name: 's', desiredGeneration: 3, currentGeneration: 2, failure: null };
+const standing: SetState = { name: 's', desiredGeneration: 3, currentGeneration: 2, failure: null };
 const snapshot: PinSnapshot = { sets: [standing], progress, isWorking: true, problem: '', problemKey: '' };
-const failed = 'SLW_PINNING_PULL: PinnedImageSet s, image x: manifest unknown';
+const FAILED = 'SLW_PINNING_PULL: PinnedImageSet s, image x: manifest unknown';
 
 const problemsOf = ({ conditions, pinnedImageSets }: ReturnType<typeof pinStatusOf>['last']) =>
   validate(machineConfigNodeKind, {
@@ -123,11 +123,11 @@ describe('the status of a node with pinned images', () => {
   });
 
   it('says what failed, by set and for the node', () => {
-    const sets = [{ ...standing, failure: failed }];
-    const { last } = pinStatusOf({}, { ...snapshot, sets, problem: failed, problemKey: 'x' }, now);
+    const sets = [{ ...standing, failure: FAILED }];
+    const { last } = pinStatusOf({}, { ...snapshot, sets, problem: FAILED, problemKey: 'x' }, now);
     expect(last).toMatchObject({
-      conditions: [{}, { status: 'True', reason: 'PrefetchFailed', message: failed }],
-      pinnedImageSets: [{ lastFailedGeneration: 3, lastFailedGenerationError: failed }],
+      conditions: [{}, { status: 'True', reason: 'PrefetchFailed', message: FAILED }],
+      pinnedImageSets: [{ lastFailedGeneration: 3, lastFailedGenerationError: FAILED }],
     });
     expect(problemsOf(last)).toMatchObject({ ok: true });
   });
@@ -142,7 +142,7 @@ describe('the status of a node with pinned images', () => {
     ]);
   });
 
-  it.each<[string, Partial<SetStanding>]>([
+  it.each<[string, Partial<SetState>]>([
     ['desired', { desiredGeneration: 1, currentGeneration: null }],
     ['current', { desiredGeneration: 3, currentGeneration: 1 }],
   ])('of a set that was made anew, with a lower %s generation, is written without it first', (_, more) => {
@@ -169,9 +169,9 @@ describe('the status of a node with pinned images', () => {
 
   it('is one that the API takes with as many sets and as long names as there can be', () => {
     const names = Array.from({ length: 100 }, (_, index) => `${'n'.repeat(50)}.${'m'.repeat(50)}.s${index}`);
-    const sets = names.map((name) => ({ ...standing, name, failure: failed }));
+    const sets = names.map((name) => ({ ...standing, name, failure: FAILED }));
     const many = { ...progress, sets: names.map((name) => ({ name, images: { done: 1, total: 500 }, bytes: null })) };
-    const { last } = pinStatusOf({}, { ...snapshot, sets, progress: many, problem: failed }, now);
+    const { last } = pinStatusOf({}, { ...snapshot, sets, progress: many, problem: FAILED }, now);
     expect(problemsOf(last)).toMatchObject({ ok: true });
   });
 });
@@ -221,11 +221,11 @@ describe('what keeps a node from its images', () => {
   });
 });
 
-const after = (...samples: [seconds: number, bytes: number][]): readonly Sample[] =>
-  samples.reduce<readonly Sample[]>((list, [at, bytes]) => addSample(list, { at: at * 1000, bytes }), []);
+const after = (...samples: [seconds: number, bytes: number][]): readonly RateSample[] =>
+  samples.reduce<readonly RateSample[]>((list, [at, bytes]) => addSample(list, { at: at * 1000, bytes }), []);
 
 describe('how fast bytes come', () => {
-  it.each<[string, readonly Sample[], number, number | null]>([
+  it.each<[string, readonly RateSample[], number, number | null]>([
     ['cannot be told without any', [], 10, null],
     ['nor of one', after([0, 0]), 10, null],
     ['nor at once', after([0, 0], [1, 1000]), 1, null],
@@ -238,7 +238,7 @@ describe('how fast bytes come', () => {
   });
 
   it('few samples are kept, however many images come', () => {
-    let samples: readonly Sample[] = [];
+    let samples: readonly RateSample[] = [];
     for (let at = 0; at < 1000; at += 1) samples = addSample(samples, { at: at * 1000, bytes: at });
     expect(samples.length).toBeLessThan(70);
   });

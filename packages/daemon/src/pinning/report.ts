@@ -6,14 +6,14 @@ import { amountOf, formatPinProgress, parsePinProgress, type PinProgress, type S
 import { type Condition, setCondition } from '@slipway/kube';
 import type { Space } from '../host/file-system.ts';
 import type { Problem } from '../problem.ts';
-import type { WantedSet } from './assigned-sets.ts';
+import type { DesiredSet } from './assigned-sets.ts';
 import { isComplete, missingImages, type SetsOnNode } from './decisions.ts';
 import { type Attempts, isFailed } from './retry.ts';
 import type { KnownSizes } from './sizes.ts';
 
 // At one moment.
 
-export interface SetStanding {
+export interface SetState {
   readonly name: string;
   readonly desiredGeneration: number;
   /** That whose images are pinned; null: none of this set. */
@@ -23,7 +23,7 @@ export interface SetStanding {
 }
 
 export interface PinSnapshot {
-  readonly sets: readonly SetStanding[];
+  readonly sets: readonly SetState[];
   readonly progress: PinProgress;
   /** Not all that is wanted is there and pinned. */
   readonly isWorking: boolean;
@@ -44,7 +44,7 @@ export interface SnapshotInput extends SetsOnNode {
 
 export function snapshotOf(input: SnapshotInput): PinSnapshot {
   const { wanted, unknown, pinned, present, problems } = input;
-  const isDone = (set: WantedSet): boolean => isComplete(set, present) && isPinned(set, pinned);
+  const isDone = (set: DesiredSet): boolean => isComplete(set, present) && isPinned(set, pinned);
   const isWorking = unknown.size > 0 || !wanted.every(isDone);
   return {
     sets: wanted.map((set) => ({
@@ -77,7 +77,7 @@ export const emptySnapshot = ({ freeBytes, sizeBytes }: Space): PinSnapshot => (
   problemKey: '',
 });
 
-const isPinned = (set: WantedSet, pinned: readonly WantedSet[]): boolean =>
+const isPinned = (set: DesiredSet, pinned: readonly DesiredSet[]): boolean =>
   pinned.some(({ name, uid, generation }) => name === set.name && uid === set.uid && generation === set.generation);
 
 function progressOf(input: SnapshotInput, isWorking: boolean): PinProgress {
@@ -100,7 +100,7 @@ function progressOf(input: SnapshotInput, isWorking: boolean): PinProgress {
 }
 
 const setProgressOf = (
-  { name, images }: WantedSet,
+  { name, images }: DesiredSet,
   present: ReadonlySet<string>,
   bytes: PinProgress['bytes'],
 ): SetProgress => ({
@@ -123,7 +123,7 @@ export interface PinProblem extends Problem {
 
 /** That of the images that count as failed. */
 export function imageProblems(
-  wanted: readonly WantedSet[],
+  wanted: readonly DesiredSet[],
   present: ReadonlySet<string>,
   attempts: ReadonlyMap<string, Attempts>,
 ): PinProblem[] {
@@ -136,16 +136,16 @@ export function imageProblems(
 }
 
 function ofImage(image: string, sets: readonly string[], { code, message }: Problem): PinProblem {
-  const text = `${named(sets)}, image ${image}: ${ended(message)} ${WAY_OUT}`;
+  const text = `${named(sets)}, image ${image}: ${ended(message)} ${REMEDIATION}`;
   return { code, key: `${code} ${image}`, sets, message: text };
 }
 
-const MOST_SETS = 3;
+const MAX_NAMED_SETS = 3;
 
 const named = (sets: readonly string[]): string =>
-  `PinnedImageSet ${sets.slice(0, MOST_SETS).join(', ')}${sets.length > MOST_SETS ? ' and others' : ''}`;
+  `PinnedImageSet ${sets.slice(0, MAX_NAMED_SETS).join(', ')}${sets.length > MAX_NAMED_SETS ? ' and others' : ''}`;
 
-const WAY_OUT = 'It is tried again every few minutes; or take the image out of the set';
+const REMEDIATION = 'It is tried again every few minutes; or take the image out of the set';
 const ended = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** Of something that concerns all sets alike. */
@@ -156,12 +156,14 @@ export const problemOfAll = ({ code, message }: Problem, sets: readonly string[]
   message: `${named(sets)}: ${message}`,
 });
 
-const MOST_TOLD = 3;
-const MOST_LETTERS = 1200;
+const MAX_REPORTED_PROBLEMS = 3;
+const MAX_PROBLEM_CHARS = 1200;
 
 /** All of them in one text of bounded length; '' for none. */
 export function describeProblems(problems: readonly PinProblem[]): string {
-  const told = problems.slice(0, MOST_TOLD).map(({ code, message }) => truncate(`${code}: ${message}`, MOST_LETTERS));
+  const told = problems
+    .slice(0, MAX_REPORTED_PROBLEMS)
+    .map(({ code, message }) => truncate(`${code}: ${message}`, MAX_PROBLEM_CHARS));
   const rest = problems.length - told.length;
   if (rest > 0) told.push(`${count(rest, 'more image')} failed`);
   return told.join('\n');
@@ -170,17 +172,17 @@ export function describeProblems(problems: readonly PinProblem[]): string {
 /** What the set is told of: the first that it is kept back by. Null: nothing. */
 export function problemOfSet(problems: readonly PinProblem[], set: string): string | null {
   const found = problems.find(({ sets }) => sets.includes(set));
-  return found === undefined ? null : truncate(`${found.code}: ${found.message}`, MOST_LETTERS);
+  return found === undefined ? null : truncate(`${found.code}: ${found.message}`, MAX_PROBLEM_CHARS);
 }
 
 // The part of a MachineConfigNode's status that is about pinned images.
 
-type Entry = NonNullable<NonNullable<MachineConfigNode['status']>['pinnedImageSets']>[number];
+type SetStatusEntry = NonNullable<NonNullable<MachineConfigNode['status']>['pinnedImageSets']>[number];
 
 export interface PinStatus {
   readonly conditions: readonly Condition[];
   /** Null: there are none, and the field goes. */
-  readonly pinnedImageSets: readonly Entry[] | null;
+  readonly pinnedImageSets: readonly SetStatusEntry[] | null;
 }
 
 const PROGRESSING = 'PinnedImageSetsProgressing';
@@ -203,9 +205,10 @@ export function pinStatusOf(
   return { first: stay.length === next.length ? null : { conditions, pinnedImageSets: orNull(stay) }, last };
 }
 
-const orNull = (entries: readonly Entry[]): readonly Entry[] | null => (entries.length === 0 ? null : entries);
+const orNull = (entries: readonly SetStatusEntry[]): readonly SetStatusEntry[] | null =>
+  entries.length === 0 ? null : entries;
 
-function entryOf({ name, desiredGeneration, currentGeneration, failure }: SetStanding): Entry {
+function entryOf({ name, desiredGeneration, currentGeneration, failure }: SetState): SetStatusEntry {
   return {
     name,
     desiredGeneration,
@@ -216,7 +219,7 @@ function entryOf({ name, desiredGeneration, currentGeneration, failure }: SetSta
 
 const GENERATIONS = ['desiredGeneration', 'currentGeneration', 'lastFailedGeneration'] as const;
 
-const goesBack = (old: Entry | undefined, next: Entry): boolean =>
+const goesBack = (old: SetStatusEntry | undefined, next: SetStatusEntry): boolean =>
   GENERATIONS.some((field) => (next[field] ?? Infinity) < (old?.[field] ?? 0));
 
 function conditionsOf(
@@ -265,17 +268,17 @@ export function hasMoved(was: PinProgress['store'], is: PinProgress['store']): b
 
 // How fast bytes come. They are counted when an image is there, so the rate is that of the last minute or so.
 
-export interface Sample {
+export interface RateSample {
   readonly at: number;
   readonly bytes: number;
 }
 
 const WINDOW_MS = 60_000;
 /** Before that it says nothing. */
-const SHORTEST_MS = 2000;
+const MIN_SAMPLE_MS = 2000;
 
 /** What is needed of the samples so far, and the new one. */
-export function addSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
+export function addSample(samples: readonly RateSample[], sample: RateSample): readonly RateSample[] {
   const last = samples.at(-1);
   // An image is gone, or others are counted now.
   if (last !== undefined && sample.bytes < last.bytes) return [sample];
@@ -286,11 +289,11 @@ export function addSample(samples: readonly Sample[], sample: Sample): readonly 
 }
 
 /** Bytes a second; null: it cannot be told. */
-export function rateOf(samples: readonly Sample[], now: number): number | null {
+export function rateOf(samples: readonly RateSample[], now: number): number | null {
   const since = now - WINDOW_MS;
   const first = samples.findLast(({ at }) => at <= since) ?? samples[0];
   const last = samples.at(-1);
   if (first === undefined || last === undefined) return null;
   const ms = now - Math.max(first.at, since);
-  return ms < SHORTEST_MS || last.bytes === first.bytes ? null : (last.bytes - first.bytes) / (ms / 1000);
+  return ms < MIN_SAMPLE_MS || last.bytes === first.bytes ? null : (last.bytes - first.bytes) / (ms / 1000);
 }

@@ -2,7 +2,7 @@ import type { PinProgress } from '@slipway/fleet';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PinSnapshot } from './report.ts';
-import { type Told, whenToTell } from './reporter.ts';
+import { type LastReport, whenToTell } from './reporter.ts';
 
 const progress: PinProgress = {
   sets: [{ name: 's', images: { done: 0, total: 20 }, bytes: null }],
@@ -26,10 +26,10 @@ const at = (done: number, more: Partial<PinProgress> = {}): PinSnapshot => ({
 });
 const failing = (key: string, message = key): PinSnapshot => ({ ...working, problem: message, problemKey: key });
 const idle: PinSnapshot = { ...working, isWorking: false };
-const told = (snapshot: PinSnapshot): Told => ({ assignment: 'a', snapshot, at: 1000 });
+const told = (snapshot: PinSnapshot): LastReport => ({ assignment: 'a', snapshot, at: 1000 });
 
 describe('when the cluster is told', () => {
-  it.each<[string, Told | null, PinSnapshot, number | null]>([
+  it.each<[string, LastReport | null, PinSnapshot, number | null]>([
     ['at the start', null, working, 0],
     ['of another assignment, at once', { ...told(working), assignment: 'b' }, working, 0],
     ['of nothing new, never', told(working), working, null],
@@ -70,7 +70,7 @@ describe('when the cluster is told', () => {
     fc.assert(
       fc.property(steps, (list) => {
         let [now, done, writes]: [number, number, number] = [0, 0, 0];
-        let last: Told | null = null;
+        let last: LastReport | null = null;
         for (const { ms, bytes } of list) {
           if (now >= 120_000) break;
           [now, done] = [now + ms, Math.min(1000, done + bytes)];

@@ -7,22 +7,22 @@ import type { SetSource } from './assigned-sets.ts';
 import { hasMoved, type PinSnapshot, pinStatusOf } from './report.ts';
 import { addAttempt, type Attempts } from './retry.ts';
 
-export interface PinTeller {
+export interface PinReporter {
   /** Returns when there will be something to tell without any news; null: never. `assignment` is what the node was told. */
   tell(assignment: string, snapshot: PinSnapshot, signal: AbortSignal): Promise<number | null>;
   /** That nothing is asked of this node. Rejects as the client does. */
   tellNothing(signal: AbortSignal): Promise<void>;
 }
 
-export interface PinTellerOptions {
+export interface PinReporterOptions {
   readonly cluster: Pick<PinCluster, 'report'>;
   readonly log: Log;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-export function createPinTeller({ cluster, log, now, random }: PinTellerOptions): PinTeller {
-  let told: Told | null = null;
+export function createPinTeller({ cluster, log, now, random }: PinReporterOptions): PinReporter {
+  let told: LastReport | null = null;
   let failure: Attempts | null = null;
   return {
     async tell(assignment, snapshot, signal) {
@@ -53,7 +53,7 @@ export function createPinTeller({ cluster, log, now, random }: PinTellerOptions)
 // When the cluster is told. However many images there are, a node writes: once when it is told something new and once when it is
 // through, at most ten times on the way there, once in two minutes where that is slow, and when another thing goes wrong.
 
-export interface Told {
+export interface LastReport {
   /** What the node was told, and by which object. */
   readonly assignment: string;
   readonly snapshot: PinSnapshot;
@@ -65,7 +65,7 @@ const SLICE_MS = 120_000;
 const STORE_MS = 3_600_000;
 
 /** The moment, perhaps one that has passed. Null: there is nothing to tell. */
-export function whenToTell(told: Told | null, assignment: string, snapshot: PinSnapshot): number | null {
+export function whenToTell(told: LastReport | null, assignment: string, snapshot: PinSnapshot): number | null {
   if (told?.assignment !== assignment) return 0;
   const before = told.snapshot;
   if (before.isWorking !== snapshot.isWorking) return 0;
@@ -74,14 +74,14 @@ export function whenToTell(told: Told | null, assignment: string, snapshot: PinS
   return snapshot.isWorking ? whileWorking(told, snapshot) : whenIdle(told, snapshot);
 }
 
-function whileWorking({ snapshot: before, at }: Told, snapshot: PinSnapshot): number | null {
+function whileWorking({ snapshot: before, at }: LastReport, snapshot: PinSnapshot): number | null {
   const { progress: was } = before;
   const { progress: is } = snapshot;
   if (tenthOf(was) !== tenthOf(is) || was.waitsFor !== is.waitsFor) return at + BETWEEN_MS;
   return standing(before) === standing(snapshot) ? null : at + SLICE_MS;
 }
 
-function whenIdle({ snapshot: before, at }: Told, snapshot: PinSnapshot): number | null {
+function whenIdle({ snapshot: before, at }: LastReport, snapshot: PinSnapshot): number | null {
   if (JSON.stringify(before.sets) !== JSON.stringify(snapshot.sets)) return 0;
   return hasMoved(before.progress.store, snapshot.progress.store) ? at + STORE_MS : null;
 }

@@ -21,7 +21,7 @@ const FAILED_MS = 10_000;
 const UNTIL_FAILED: Backoff = { firstMs: 1000, maxMs: 60_000, jitter: quarterJitter };
 const ONCE_FAILED: Backoff = { firstMs: 60_000, maxMs: 300_000, jitter: quarterJitter };
 /** After 1, 2, 4 and 8 seconds. */
-const USUALLY_FAILED_AT = 5;
+const TYPICAL_FAILED_TRY = 5;
 
 /** `before` is that of the last try, null for the first. `random` is from 0 to 1. */
 export function addAttempt(before: Attempts | null, problem: Problem, now: number, random: number): Attempts {
@@ -29,7 +29,7 @@ export function addAttempt(before: Attempts | null, problem: Problem, now: numbe
   const firstAt = before?.firstAt ?? now;
   const attempts = { tries, firstAt, lastAt: now, notBefore: now, problem };
   const waitMs = isFailed(attempts)
-    ? backoffMs(ONCE_FAILED, tries - USUALLY_FAILED_AT + 1, () => random)
+    ? backoffMs(ONCE_FAILED, tries - TYPICAL_FAILED_TRY + 1, () => random)
     : backoffMs(UNTIL_FAILED, tries, () => random);
   return { ...attempts, notBefore: now + waitMs };
 }
@@ -49,7 +49,7 @@ export interface Outage {
   readonly problem: Problem;
 }
 
-export const LONG_MS = 120_000;
+export const LONG_OUTAGE_MS = 120_000;
 /** Machines whose runtimes are restarted together do not ask together. */
 const OUTAGE: Backoff = { firstMs: 500, maxMs: 10_000, jitter: quarterJitter };
 
@@ -61,7 +61,7 @@ export function addOutage(before: Outage | null, problem: Problem, now: number, 
   return { since: before?.since ?? now, tries, notBefore: now + waitMs, problem };
 }
 
-export const isLong = ({ since }: Outage, now: number): boolean => now - since >= LONG_MS;
+export const isLong = ({ since }: Outage, now: number): boolean => now - since >= LONG_OUTAGE_MS;
 
 export interface RuntimeWatch {
   note(problem: Problem): void;

@@ -30,8 +30,8 @@ export interface ImageSizes extends KnownSizes {
 const DIRECTORY = '/var/lib/machine-config-daemon';
 const PATH = `${DIRECTORY}/image-sizes.json`;
 const MAX_SIZES_BYTES = 16 * 1024 * 1024;
-const MOST_IMAGES = 5000;
-const MOST_LAYERS = 1000;
+const MAX_KNOWN_IMAGES = 5000;
+const MAX_LAYERS = 1000;
 
 export async function openImageSizes(files: FileSystem): Promise<ImageSizes> {
   const known = await read(files);
@@ -63,13 +63,13 @@ const digestOf = (image: string): string => image.slice(image.lastIndexOf('@') +
 
 function forget(known: Map<string, SizedImage>, kept: ReadonlySet<string>): void {
   for (const digest of known.keys()) {
-    if (known.size <= MOST_IMAGES) return;
+    if (known.size <= MAX_KNOWN_IMAGES) return;
     if (!kept.has(digest)) known.delete(digest);
   }
 }
 
 const layer: Decoder<SizedLayer> = map(tuple(string(), number()), ([digest, size]) => ({ digest, size }));
-const layers = refine(readableItems(layer, { max: MOST_LAYERS }), (found) => found.length > 0, 'layers');
+const layers = refine(readableItems(layer, { max: MAX_LAYERS }), (found) => found.length > 0, 'layers');
 const knownSizes: Decoder<Map<string, SizedImage>> = readableEntries(map(layers, (found) => ({ layers: found })));
 
 /** What cannot be read is asked for again. */
@@ -141,7 +141,7 @@ const CERTIFICATES = ['/etc/containers/certs.d', '/etc/docker/certs.d'];
 /** Of the OS: a daemon in a container has another one. */
 const BUNDLES = ['/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem', '/etc/ssl/certs/ca-certificates.crt'];
 const MAX_FILE_BYTES = 1024 * 1024;
-const MOST_HOSTS = 200;
+const MAX_CERTIFICATE_HOSTS = 200;
 
 /** By scope; empty where the machine has no pull secret. */
 export type Credentials = ReadonlyMap<string, RegistryCredential>;
@@ -192,7 +192,7 @@ async function readRegistriesConf(files: FileSystem): Promise<RegistriesConf> {
 async function readAuthorities(files: FileSystem): Promise<string> {
   const paths = [...BUNDLES];
   for (const directory of CERTIFICATES) {
-    for (const host of (await files.list(directory)).slice(0, MOST_HOSTS)) {
+    for (const host of (await files.list(directory)).slice(0, MAX_CERTIFICATE_HOSTS)) {
       const names = await files.list(`${directory}/${host}`);
       paths.push(...names.filter((name) => name.endsWith('.crt')).map((name) => `${directory}/${host}/${name}`));
     }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createWorkers, type Outcome } from './workers.ts';
+import { createWorkers, type WorkerResult } from './workers.ts';
 
 function setUp() {
   const jobs = new Map<string, PromiseWithResolvers<void>>();
   const aborted: string[] = [];
-  const ended: [string, Outcome][] = [];
+  const ended: [string, WorkerResult][] = [];
   const workers = createWorkers({
     work(image, signal) {
       const job = Promise.withResolvers<void>();

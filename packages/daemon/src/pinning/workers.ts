@@ -1,7 +1,7 @@
 // Does the same for many images, so many at once. What is under way goes on however often the list of what is to be done is given
 // anew: a large image takes longer than any step of the daemon.
 
-export type Outcome = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
+export type WorkerResult = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
 
 export interface Workers {
   /** In place of all that has not begun yet. */
@@ -17,16 +17,16 @@ export interface Workers {
 
 export interface WorkersOptions {
   readonly work: (image: string, signal: AbortSignal) => Promise<void>;
-  readonly onEnd: (image: string, outcome: Outcome) => void;
+  readonly onEnd: (image: string, outcome: WorkerResult) => void;
 }
 
-interface Running {
+interface RunningTask {
   readonly abort: AbortController;
   readonly ended: Promise<void>;
 }
 
 export function createWorkers({ work, onEnd }: WorkersOptions): Workers {
-  const running = new Map<string, Running>();
+  const running = new Map<string, RunningTask>();
   let waiting: string[] = [];
   let most = 0;
 
@@ -40,7 +40,7 @@ export function createWorkers({ work, onEnd }: WorkersOptions): Workers {
   }
 
   async function carryOut(image: string, signal: AbortSignal): Promise<void> {
-    let outcome: Outcome;
+    let outcome: WorkerResult;
     try {
       await work(image, signal);
       outcome = { ok: true };

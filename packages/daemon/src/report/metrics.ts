@@ -14,7 +14,7 @@ export interface DaemonMetrics {
   drifted(): void;
 }
 
-const maxLabel = 200;
+const MAX_LABEL = 200;
 
 export function createDaemonMetrics({ registry }: Pick<Metrics, 'registry'>): DaemonMetrics {
   const registers = [registry];
@@ -66,7 +66,7 @@ export function createDaemonMetrics({ registry }: Pick<Metrics, 'registry'>): Da
     },
     runsOn({ name, version }) {
       hostOs.reset();
-      hostOs.set({ os: truncate(name, maxLabel, ''), version: truncate(version, maxLabel, '') }, 1);
+      hostOs.set({ os: truncate(name, MAX_LABEL, ''), version: truncate(version, MAX_LABEL, '') }, 1);
     },
     osUpdateFailed: () => pivotErrors.inc(),
     rebootFailed: () => rebootErrors.inc(),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { annotationsOf, changedAnnotations, eventsOf, nodeEvent, stateOf } from './node-annotations.ts';
 import type { NodeSnapshot, SnapshotProblem } from './snapshot.ts';
 
-const prefix = 'machineconfiguration.openshift.io/';
+const PREFIX = 'machineconfiguration.openshift.io/';
 const snapshot: NodeSnapshot = {
   currentConfig: 'rendered-worker-1',
   desiredConfig: 'rendered-worker-1',
@@ -39,24 +39,24 @@ describe('the state of a node', () => {
 describe('the annotations of a node', () => {
   it('say what it runs, that all is well, and no more than is known', () => {
     expect(annotationsOf(snapshot)).toEqual({
-      [`${prefix}currentConfig`]: 'rendered-worker-1',
-      [`${prefix}state`]: 'Done',
-      [`${prefix}reason`]: '',
+      [`${PREFIX}currentConfig`]: 'rendered-worker-1',
+      [`${PREFIX}state`]: 'Done',
+      [`${PREFIX}reason`]: '',
     });
-    expect(annotationsOf({ ...snapshot, currentConfig: null })).not.toHaveProperty([`${prefix}currentConfig`]);
+    expect(annotationsOf({ ...snapshot, currentConfig: null })).not.toHaveProperty([`${PREFIX}currentConfig`]);
   });
 
   it('ask for a drain, and say the image', () => {
     expect(annotationsOf({ ...snapshot, desiredDrain: 'drain-x', currentImage: 'example.com/os' })).toMatchObject({
-      [`${prefix}desiredDrain`]: 'drain-x',
-      [`${prefix}currentImage`]: 'example.com/os',
+      [`${PREFIX}desiredDrain`]: 'drain-x',
+      [`${PREFIX}currentImage`]: 'example.com/os',
     });
   });
 
   it('give the reason with its code, which stays whole where a message is far too long', () => {
-    expect(annotationsOf({ ...snapshot, problem })[`${prefix}reason`]).toBe('it broke [SLW_DAEMON_X]');
+    expect(annotationsOf({ ...snapshot, problem })[`${PREFIX}reason`]).toBe('it broke [SLW_DAEMON_X]');
     const long = annotationsOf({ ...snapshot, problem: { ...problem, message: 'ü'.repeat(9000) } });
-    const reason = long[`${prefix}reason`] ?? '';
+    const reason = long[`${PREFIX}reason`] ?? '';
     expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(8192);
     expect(Buffer.byteLength(reason)).toBeGreaterThan(8180);
     expect(reason).toMatch(/^ü+… \[SLW_DAEMON_X\]$/);
@@ -65,15 +65,15 @@ describe('the annotations of a node', () => {
   it('are written only where they differ', () => {
     const wanted = annotationsOf(snapshot);
     expect(changedAnnotations({ ...wanted, other: 'x' }, wanted)).toEqual({});
-    expect(changedAnnotations({ ...wanted, [`${prefix}state`]: 'Working' }, wanted)).toEqual({
-      [`${prefix}state`]: 'Done',
+    expect(changedAnnotations({ ...wanted, [`${PREFIX}state`]: 'Working' }, wanted)).toEqual({
+      [`${PREFIX}state`]: 'Done',
     });
   });
 });
 
-const eventPrefix = 'machineconfiguration.openshift.io/';
+const EVENT_PREFIX = 'machineconfiguration.openshift.io/';
 const annotations = (values: Record<string, string>) =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [eventPrefix + name, value]));
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [EVENT_PREFIX + name, value]));
 const there = annotations({ currentConfig: 'rendered-1', state: 'Working', reason: '' });
 
 describe('the events of a node', () => {

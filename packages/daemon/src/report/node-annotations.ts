@@ -1,16 +1,16 @@
 // What a node says of itself in the annotations of its Node, and the events for what changes in them.
 import { truncateBytes } from '@slipway/base/text';
 import { nodeAnnotations } from '@slipway/api/names';
-import type { Happening } from '@slipway/kube';
+import type { EventInput } from '@slipway/kube';
 import type { NodeSnapshot, SnapshotProblem } from './snapshot.ts';
 
-export type NodeState = 'Working' | 'Done' | 'Degraded' | 'Rebooting' | 'Unreconcilable';
+export type DaemonState = 'Working' | 'Done' | 'Degraded' | 'Rebooting' | 'Unreconcilable';
 type Annotations = Readonly<Record<string, string>>;
 
 /** All annotations of a Node together may have 256 KiB. */
-const maxReasonBytes = 8192;
+const MAX_REASON_BYTES = 8192;
 
-export function stateOf({ phase, problem }: NodeSnapshot): NodeState {
+export function stateOf({ phase, problem }: NodeSnapshot): DaemonState {
   if (problem !== null && problem.undo !== 'under way') return problem.state;
   // The machine has its config; that its pods may come back is for the controller.
   if (['idle', 'uncordoning', 'resumed'].includes(phase)) return 'Done';
@@ -35,7 +35,7 @@ export function changedAnnotations(there: Annotations, wanted: Annotations): Ann
 
 function reasonOf({ code, message }: SnapshotProblem): string {
   const end = ` [${code}]`;
-  return truncateBytes(message, maxReasonBytes - Buffer.byteLength(end)) + end;
+  return truncateBytes(message, MAX_REASON_BYTES - Buffer.byteLength(end)) + end;
 }
 
 const types = {
@@ -53,13 +53,13 @@ const types = {
 } as const;
 
 export type NodeEvent = keyof typeof types;
-export const nodeEvent = (reason: NodeEvent, message: string): Happening => ({ type: types[reason], reason, message });
+export const nodeEvent = (reason: NodeEvent, message: string): EventInput => ({ type: types[reason], reason, message });
 
 /** What a change of a node's own annotations means for people. */
 export function eventsOf(
   there: Readonly<Record<string, string>>,
   changed: Readonly<Record<string, string>>,
-): Happening[] {
+): EventInput[] {
   const now = { ...there, ...changed };
   return [
     ...stateEvents(
@@ -71,7 +71,7 @@ export function eventsOf(
   ];
 }
 
-function stateEvents(state: string | undefined, config: string, reason: string): Happening[] {
+function stateEvents(state: string | undefined, config: string, reason: string): EventInput[] {
   switch (state) {
     case 'Done':
       return [nodeEvent('NodeDone', `The node runs ${config}`)];
@@ -86,7 +86,7 @@ function stateEvents(state: string | undefined, config: string, reason: string):
   }
 }
 
-function drainEvents(drain: string | undefined): Happening[] {
+function drainEvents(drain: string | undefined): EventInput[] {
   const [, verb, config] = /^(drain|uncordon)-(.+)$/.exec(drain ?? '') ?? [];
   if (verb === 'drain') return [nodeEvent('Drain', `The node asks to be drained, for the update to ${config}`)];
   if (verb === 'uncordon') return [nodeEvent('Uncordon', `The node runs ${config} and asks for its pods back`)];

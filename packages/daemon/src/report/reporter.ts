@@ -33,11 +33,11 @@ export interface Reporter {
   event(reason: NodeEvent, message: string): void;
 }
 
-const fieldManager = 'machine-config-daemon';
+const FIELD_MANAGER = 'machine-config-daemon';
 
 export function createReporter({ client, events, nodeName, log, metrics }: ReporterOptions): Reporter {
   const name = { name: nodeName };
-  const write = createWriter(client, { fieldManager });
+  const write = createWriter(client, { fieldManager: FIELD_MANAGER });
   /** What events are about; with the UID once the Node has been seen. */
   let about: KubeObject = { metadata: name };
 

@@ -151,7 +151,7 @@ const named = (list: readonly Condition[], type: string): Condition | undefined 
   list.find((condition) => condition.type === type);
 
 /** Prepared, Executed, Cordoned, Drained, Files, OS, FilesAndOS, ImagePulled, PostAction, Rebooted, Complete, Uncordoned, Updated, Resumed, Degraded, 2 × Pinned. */
-const allWell = '------------T----';
+const ALL_HEALTHY = '------------T----';
 
 describe('the conditions of a MachineConfigNode', () => {
   it('are all there, in the order that users know, whatever the node does', () => {
@@ -179,7 +179,7 @@ describe('the conditions of a MachineConfigNode', () => {
   });
 
   it('of an idle node: it is updated, and nothing else is so', () => {
-    expect(statuses(after(idle))).toBe(allWell);
+    expect(statuses(after(idle))).toBe(ALL_HEALTHY);
     expect(named(after(idle), 'Updated')?.message).toBe('The node runs rendered-worker-1');
   });
 
@@ -252,7 +252,7 @@ describe('the conditions of a MachineConfigNode', () => {
   it('after an update none of its steps is so any more, but what was done can still be read', () => {
     const there = { ...idle, currentConfig: 'rendered-worker-2', desiredConfig: 'rendered-worker-2' };
     const list = after(idle, at('resumed', withReboot), there);
-    expect(statuses(list)).toBe(allWell);
+    expect(statuses(list)).toBe(ALL_HEALTHY);
     expect(named(list, 'RebootedNode')?.message).toBe(
       'In the last update: The machine has rebooted into rendered-worker-2',
     );

@@ -1,7 +1,7 @@
 // The status of a MachineConfigNode: its conditions are the steps of an update as users know them, in their order.
 import { truncate } from '@slipway/base/text';
 import type { MachineConfigNode } from '@slipway/api';
-import { notYetSet } from '@slipway/api/names';
+import { NOT_YET_SET } from '@slipway/api/names';
 import type { Irreconcilable } from '@slipway/fleet';
 import { type Condition, setCondition } from '@slipway/kube';
 import { type NodeSnapshot, type Phase, phases, type SnapshotProblem, type UpdateScope } from './snapshot.ts';
@@ -25,14 +25,14 @@ export function statusOf(
   return {
     observedGeneration: metadata.generation ?? 1,
     conditions: conditionsOf(status?.conditions, snapshot, now),
-    configVersion: { ...(current !== undefined && { current }), desired: desiredConfig ?? notYetSet },
+    configVersion: { ...(current !== undefined && { current }), desired: desiredConfig ?? NOT_YET_SET },
     irreconcilableChanges: changes.length === 0 ? null : changes,
   };
 }
 
-type Update = Omit<Condition, 'lastTransitionTime'> & { reason: string; message: string };
+type ConditionUpdate = Omit<Condition, 'lastTransitionTime'> & { reason: string; message: string };
 
-interface Step {
+interface ConditionStep {
   readonly type: string;
   /** The step that this one is a part of. */
   readonly parent?: string;
@@ -45,7 +45,7 @@ interface Step {
   readonly done: (update: UpdateScope) => string;
 }
 
-const steps: readonly Step[] = [
+const steps: readonly ConditionStep[] = [
   {
     type: 'UpdatePrepared',
     from: 'preparing',
@@ -186,7 +186,11 @@ const find = (list: readonly Condition[], type: string): Condition | undefined =
   list.find((condition) => condition.type === type);
 
 /** Null: it stays as it is. */
-function stepCondition(step: Step, snapshot: NodeSnapshot, old: Condition | undefined): Update | null {
+function stepCondition(
+  step: ConditionStep,
+  snapshot: NodeSnapshot,
+  old: Condition | undefined,
+): ConditionUpdate | null {
   const { update, phase, drainBlocked = '' } = snapshot;
   if (update === null || phase === 'idle') return afterUpdate(step, old);
   if (step.needed?.(update) === false) {
@@ -198,35 +202,40 @@ function stepCondition(step: Step, snapshot: NodeSnapshot, old: Condition | unde
     };
   }
   if (step.type === 'Drained' && phase === 'draining' && drainBlocked !== '') {
-    return { type: step.type, status: 'False', reason: drainIsBlocked, message: drainBlocked };
+    return { type: step.type, status: 'False', reason: DRAIN_IS_BLOCKED, message: drainBlocked };
   }
   return withDownload(duringUpdate(step, update, phase, snapshot.problem), snapshot);
 }
 
-const drainIsBlocked = 'DrainBlocked';
+const DRAIN_IS_BLOCKED = 'DrainBlocked';
 
 /** Of the steps that a node is in while it prepares. */
-function withDownload(condition: Update, { phase, download = '' }: NodeSnapshot): Update {
+function withDownload(condition: ConditionUpdate, { phase, download = '' }: NodeSnapshot): ConditionUpdate {
   if (phase !== 'preparing' || condition.status !== 'Unknown' || download === '') return condition;
   return { ...condition, message: `${condition.message}: ${download}` };
 }
 
 /** When all is over, the steps are none that the node is in; what they last said is kept, as the past that it is. */
-function afterUpdate({ type }: Step, old: Condition | undefined): Update | null {
+function afterUpdate({ type }: ConditionStep, old: Condition | undefined): ConditionUpdate | null {
   if (old === undefined) return notYet(type);
-  if (old.status === 'False' && old.reason !== drainIsBlocked) return null;
+  if (old.status === 'False' && old.reason !== DRAIN_IS_BLOCKED) return null;
   const said = old.message ?? '';
   return { type, status: 'False', reason: type, message: `In the last update: ${said}` };
 }
 
-const notYet = (type: string): Update => ({
+const notYet = (type: string): ConditionUpdate => ({
   type,
   status: 'False',
   reason: 'NotYetOccurred',
   message: 'The node has not come to this step',
 });
 
-function duringUpdate(step: Step, update: UpdateScope, phase: Phase, problem: SnapshotProblem | null): Update {
+function duringUpdate(
+  step: ConditionStep,
+  update: UpdateScope,
+  phase: Phase,
+  problem: SnapshotProblem | null,
+): ConditionUpdate {
   const { type, from, doneAt } = step;
   const [at, first, last] = [phases.indexOf(phase), phases.indexOf(from), phases.indexOf(doneAt)];
   if (at < first) return notYet(type);
@@ -238,12 +247,12 @@ function duringUpdate(step: Step, update: UpdateScope, phase: Phase, problem: Sn
   return { type, status: 'Unknown', reason, message: step.doing(update) };
 }
 
-const undone = (type: string, undo: 'under way' | 'done'): Update =>
+const undone = (type: string, undo: 'under way' | 'done'): ConditionUpdate =>
   undo === 'done'
     ? { type, status: 'False', reason: 'RolledBack', message: 'Taken back: NodeDegraded says why' }
     : { type, status: 'Unknown', reason: 'RollingBack', message: 'Being taken back: NodeDegraded says why' };
 
-function updatedCondition({ phase, problem, currentConfig, desiredConfig }: NodeSnapshot): Update {
+function updatedCondition({ phase, problem, currentConfig, desiredConfig }: NodeSnapshot): ConditionUpdate {
   const at = currentConfig ?? 'a config that is not known yet';
   const isThere = phase === 'idle' && problem === null && currentConfig !== null && currentConfig === desiredConfig;
   if (isThere) return { type: 'Updated', status: 'True', reason: 'Updated', message: `The node runs ${at}` };
@@ -256,9 +265,9 @@ function whyNotUpdated(at: string, desiredConfig: string | null, problem: Snapsh
   return problem === null ? aim : `${aim}: NodeDegraded says what is in the way`;
 }
 
-const asExpected = (type: string): Update => ({ type, status: 'False', reason: 'AsExpected', message: '' });
+const asExpected = (type: string): ConditionUpdate => ({ type, status: 'False', reason: 'AsExpected', message: '' });
 
-const degradedCondition = (problem: SnapshotProblem | null): Update =>
+const degradedCondition = (problem: SnapshotProblem | null): ConditionUpdate =>
   problem === null
     ? asExpected('NodeDegraded')
     : { type: 'NodeDegraded', status: 'True', reason: problem.code, message: problem.message };
@@ -274,30 +283,30 @@ interface IrreconcilableChange {
   readonly diff: string;
 }
 
-const maxChanges = 32;
-const maxPath = 70;
-const maxDiff = 4096;
+const MAX_CHANGES = 32;
+const MAX_PATH = 70;
+const MAX_DIFF = 4096;
 
 /** Each path once. Keys in brackets, such as a device, become what the API allows; the diff says them in full. */
 function irreconcilableChangesOf(found: readonly Irreconcilable[]): IrreconcilableChange[] {
   const taken = new Set<string>();
-  return found.slice(0, maxChanges).map(({ field, before, after }) => {
+  return found.slice(0, MAX_CHANGES).map(({ field, before, after }) => {
     const fieldPath = freePath(pathOf(field), taken);
     taken.add(fieldPath);
-    return { fieldPath, diff: truncate(`${field}: ${before ?? 'not there'} → ${after ?? 'not there'}`, maxDiff) };
+    return { fieldPath, diff: truncate(`${field}: ${before ?? 'not there'} → ${after ?? 'not there'}`, MAX_DIFF) };
   });
 }
 
 /** Letters, digits, dots and brackets. */
 function pathOf(field: string): string {
-  const allowed = field.replaceAll(/[^0-9a-zA-Z.[\]]/g, '').slice(0, maxPath);
-  return allowed.startsWith('spec.') ? allowed : `spec.${allowed}`.slice(0, maxPath);
+  const allowed = field.replaceAll(/[^0-9a-zA-Z.[\]]/g, '').slice(0, MAX_PATH);
+  return allowed.startsWith('spec.') ? allowed : `spec.${allowed}`.slice(0, MAX_PATH);
 }
 
 function freePath(path: string, taken: ReadonlySet<string>): string {
   for (let number = 1, free = path; ; number += 1) {
     if (!taken.has(free)) return free;
     const end = `[${number}]`;
-    free = path.slice(0, maxPath - end.length) + end;
+    free = path.slice(0, MAX_PATH - end.length) + end;
   }
 }

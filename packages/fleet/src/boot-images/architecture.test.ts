@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type ArchitectureContext, architectureOf, type SaysArchitecture } from './architecture.ts';
+import { type ArchitectureContext, architectureOf, type ArchitectureSource } from './architecture.ts';
 
 const one: ArchitectureContext = { platform: 'aws', clusterArchitecture: '', ownArchitecture: 'amd64' };
 const multi: ArchitectureContext = { ...one, clusterArchitecture: 'Multi' };
-const capacity = (labels: string): SaysArchitecture => ({
+const capacity = (labels: string): ArchitectureSource => ({
   metadata: { annotations: { 'capacity.cluster-autoscaler.kubernetes.io/labels': labels } },
 });
 const label = { labels: { 'kubernetes.io/arch': 'arm64' } };

@@ -3,8 +3,8 @@ import { platformDef } from './platforms/index.ts';
 import type { Architecture, Platform } from './verdict.ts';
 
 /** On what makes machines: labels that their nodes would have, for a cluster that scales from none. Providers set it. */
-const capacityLabelsAnnotation = 'capacity.cluster-autoscaler.kubernetes.io/labels';
-const architectureLabel = 'kubernetes.io/arch';
+const CAPACITY_LABELS_ANNOTATION = 'capacity.cluster-autoscaler.kubernetes.io/labels';
+const ARCHITECTURE_LABEL = 'kubernetes.io/arch';
 
 const byKubernetesName: ReadonlyMap<string, Architecture> = new Map([
   ['amd64', 'x86_64'],
@@ -16,7 +16,7 @@ const byKubernetesName: ReadonlyMap<string, Architecture> = new Map([
 type Labels = Readonly<Record<string, string>> | undefined;
 
 /** The part of a MachineSet or MachineDeployment, of either API, that is read. */
-export interface SaysArchitecture {
+export interface ArchitectureSource {
   readonly metadata?: { readonly annotations?: Labels; readonly labels?: Labels } | undefined;
   readonly spec?:
     | {
@@ -38,7 +38,7 @@ export interface ArchitectureContext {
   readonly ownArchitecture: string;
 }
 
-type FoundArchitecture =
+type ArchitectureResult =
   | { readonly ok: true; readonly architecture: Architecture }
   /** `unsaid`: nothing tells it. `wrong`: what is said is not known, or contradicts itself. */
   | {
@@ -48,7 +48,7 @@ type FoundArchitecture =
       readonly message: string;
     };
 
-export function architectureOf(machines: SaysArchitecture, context: ArchitectureContext): FoundArchitecture {
+export function architectureOf(machines: ArchitectureSource, context: ArchitectureContext): ArchitectureResult {
   const said = new Set(allSaid(machines));
   const [name, ...others] = said;
   if (others.length > 0) {
@@ -62,34 +62,34 @@ export function architectureOf(machines: SaysArchitecture, context: Architecture
       ok: false,
       reason: 'unsaid',
       code: 'SLW_BOOT_IMAGES_ARCH',
-      message: `annotation ${capacityLabelsAnnotation}: expected ${architectureLabel}=… in a cluster of more than one architecture, found none. Set it to that of the machines.`,
+      message: `annotation ${CAPACITY_LABELS_ANNOTATION}: expected ${ARCHITECTURE_LABEL}=… in a cluster of more than one architecture, found none. Set it to that of the machines.`,
     };
   }
   return named(context.ownArchitecture);
 }
 
-function named(name: string): FoundArchitecture {
+function named(name: string): ArchitectureResult {
   const architecture = byKubernetesName.get(name);
   if (architecture !== undefined) return { ok: true, architecture };
   return wrong(`expected one of ${[...byKubernetesName.keys()].join(', ')}, found "${name.slice(0, 40)}"`);
 }
 
-const wrong = (what: string): FoundArchitecture => ({
+const wrong = (what: string): ArchitectureResult => ({
   ok: false,
   reason: 'wrong',
   code: 'SLW_BOOT_IMAGES_ARCH',
-  message: `${architectureLabel} in annotation ${capacityLabelsAnnotation} or in labels: ${what}. Set it to that of the machines.`,
+  message: `${ARCHITECTURE_LABEL} in annotation ${CAPACITY_LABELS_ANNOTATION} or in labels: ${what}. Set it to that of the machines.`,
 });
 
-function allSaid({ metadata = {}, spec = {} }: SaysArchitecture): string[] {
+function allSaid({ metadata = {}, spec = {} }: ArchitectureSource): string[] {
   const { template = {} } = spec;
   const labels = [metadata.labels, template.metadata?.labels, template.spec?.metadata?.labels];
-  const inLabels = labels.flatMap((some) => some?.[architectureLabel] ?? []);
-  return [...inCapacity(metadata.annotations?.[capacityLabelsAnnotation] ?? ''), ...inLabels];
+  const inLabels = labels.flatMap((some) => some?.[ARCHITECTURE_LABEL] ?? []);
+  return [...inCapacity(metadata.annotations?.[CAPACITY_LABELS_ANNOTATION] ?? ''), ...inLabels];
 }
 
 const inCapacity = (labels: string): string[] =>
   labels.split(',').flatMap((label) => {
     const [key = '', ...value] = label.split('=');
-    return key.trim() === architectureLabel ? [value.join('=').trim()] : [];
+    return key.trim() === ARCHITECTURE_LABEL ? [value.join('=').trim()] : [];
   });

@@ -1,6 +1,6 @@
 // What boot images a payload ships: the ConfigMap that comes with it, parsed once. What is below an architecture is read by
 // the rules of the platforms, each its own part.
-import { bootImagesConfigMap, type ConfigMap, isSameStream, osStreamLabel } from '@slipway/api';
+import { BOOT_IMAGES_CONFIG_MAP, type ConfigMap, isSameStream, osStreamLabel } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import { osMajor } from './boot-version.ts';
 import { fieldAt, isJsonObject, objectAt, shown, textAt, type Json, type JsonObject } from './json.ts';
@@ -43,7 +43,7 @@ export type StreamImages =
   | { readonly ok: true; readonly stream: string; readonly images: JsonObject }
   | (ConfigProblem & { readonly code: 'SLW_BOOT_IMAGES_STREAM' | 'SLW_BOOT_IMAGES_ARCH' });
 
-const wayOut = 'It comes with the release payload: put it back as the payload has it.';
+const REMEDIATION = 'It comes with the release payload: put it back as the payload has it.';
 
 class Refused extends Error {}
 
@@ -53,14 +53,14 @@ export function parseBootImageConfig(configMap: ConfigMapData | null): ReadBootI
     return {
       ok: false,
       code: 'SLW_BOOT_IMAGES_MISSING',
-      message: `ConfigMap ${bootImagesConfigMap}: expected the boot images of the release, found no such ConfigMap. ${wayOut}`,
+      message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: expected the boot images of the release, found no such ConfigMap. ${REMEDIATION}`,
     };
   }
   try {
     return { ok: true, config: read(configMap.data ?? {}) };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    const message = `ConfigMap ${bootImagesConfigMap}: ${error.message}. ${wayOut}`;
+    const message = `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: ${error.message}. ${REMEDIATION}`;
     return { ok: false, code: 'SLW_BOOT_IMAGES_INVALID', message };
   }
 }
@@ -80,7 +80,7 @@ export function imagesOf(config: BootImageConfig, stream: string | null, archite
   return {
     ok: false,
     code: 'SLW_BOOT_IMAGES_ARCH',
-    message: `ConfigMap ${bootImagesConfigMap}: ${streamText(name)} has no boot images for ${architecture}, only for: ${all || 'none'}. Machines of this architecture need a release that ships them.`,
+    message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: ${streamText(name)} has no boot images for ${architecture}, only for: ${all || 'none'}. Machines of this architecture need a release that ships them.`,
   };
 }
 
@@ -108,7 +108,7 @@ function noStream(config: BootImageConfig, stream: string | null): StreamImages 
   return {
     ok: false,
     code: 'SLW_BOOT_IMAGES_STREAM',
-    message: `ConfigMap ${bootImagesConfigMap}: ${streamText(stream ?? '')} is not there, only: ${all || 'none'}. Let the machines follow one of these, or wait for a release that has it.`,
+    message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: ${streamText(stream ?? '')} is not there, only: ${all || 'none'}. Let the machines follow one of these, or wait for a release that has it.`,
   };
 }
 
@@ -241,7 +241,7 @@ const isId = (id: string): boolean => id !== '' && id.length <= MAX_ID && /^[\w-
 // ever in it.
 
 /** On the ConfigMap: ids of images that were in it, so that they are still known when another release has come. */
-export const knownImagesAnnotation = 'slipway.dev/boot-images-known';
+export const KNOWN_IMAGES_ANNOTATION = 'slipway.dev/boot-images-known';
 
 /** ConfigMap coreos-bootimages, as parseBootImageConfig reads it. */
 export type GoldenReading =
@@ -275,7 +275,7 @@ export function readGolden(configMap: ConfigMap | undefined, version: string, no
   const stamp = readStamp({ data, annotations, version, now });
   return {
     reading: { type: 'valid', golden: { config, generation: stamp.generation, stamp: stamp.state } },
-    knownImages: knownImages(config, annotations[knownImagesAnnotation]),
+    knownImages: knownImages(config, annotations[KNOWN_IMAGES_ANNOTATION]),
     stamp,
   };
 }

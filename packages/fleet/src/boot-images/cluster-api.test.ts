@@ -9,14 +9,14 @@ import {
   type KeptTemplate,
   type MachineTemplate,
   replacementNote,
-  templateDigestAnnotation,
+  TEMPLATE_DIGEST_ANNOTATION,
   templateReference,
   templateVersion,
 } from './cluster-api.ts';
 import { machineTemplateOf, templateCases } from './testing/machine-templates.ts';
 import type { Json, JsonObject } from './json.ts';
 
-const group = 'infrastructure.cluster.x-k8s.io';
+const GROUP = 'infrastructure.cluster.x-k8s.io';
 const resource = { namespace: 'capi' };
 const specOf = (infrastructureRef: Json, bootstrap: Json = { dataSecretName: 'worker-user-data' }): Json => ({
   clusterName: 'demo',
@@ -26,13 +26,13 @@ const reference = { kind: 'GCPMachineTemplate', name: 'demo-a', namespace: 'capi
 
 describe('the template of machines', () => {
   it.each<[string, Json, string | null]>([
-    ['in v1beta1', { apiVersion: `${group}/v1beta1`, ...reference }, 'v1beta1'],
+    ['in v1beta1', { apiVersion: `${GROUP}/v1beta1`, ...reference }, 'v1beta1'],
     [
       'in v1beta1 without a namespace',
-      { apiVersion: `${group}/v1beta1`, kind: reference.kind, name: reference.name },
+      { apiVersion: `${GROUP}/v1beta1`, kind: reference.kind, name: reference.name },
       'v1beta1',
     ],
-    ['in v1beta2', { apiGroup: group, kind: reference.kind, name: reference.name }, null],
+    ['in v1beta2', { apiGroup: GROUP, kind: reference.kind, name: reference.name }, null],
   ])('is found %s', (_, found, version) => {
     expect(templateReference(resource, specOf(found))).toEqual({
       ok: true,
@@ -42,7 +42,7 @@ describe('the template of machines', () => {
   });
 
   it('may leave user data to a bootstrap provider', () => {
-    const found = { apiGroup: group, kind: reference.kind, name: reference.name };
+    const found = { apiGroup: GROUP, kind: reference.kind, name: reference.name };
     const read = templateReference(
       resource,
       specOf(found, { configRef: { kind: 'KubeadmConfigTemplate', name: 'a' } }),
@@ -61,22 +61,22 @@ describe('the template of machines', () => {
     ],
     [
       'a kind that we do not know',
-      specOf({ apiGroup: group, kind: 'OwnMachineTemplate', name: 'a' }),
+      specOf({ apiGroup: GROUP, kind: 'OwnMachineTemplate', name: 'a' }),
       /kind: expected one of .*AWSMachineTemplate.*found "OwnMachineTemplate"/,
     ],
     [
       'no name',
-      specOf({ apiGroup: group, kind: 'GCPMachineTemplate' }),
+      specOf({ apiGroup: GROUP, kind: 'GCPMachineTemplate' }),
       /name: expected the name of a template, found nothing/,
     ],
     [
       'a name that leads elsewhere',
-      specOf({ apiGroup: group, kind: 'GCPMachineTemplate', name: '../a' }),
+      specOf({ apiGroup: GROUP, kind: 'GCPMachineTemplate', name: '../a' }),
       /name: expected/,
     ],
     [
       'another namespace',
-      specOf({ apiVersion: `${group}/v1beta1`, kind: 'GCPMachineTemplate', name: 'a', namespace: 'b' }),
+      specOf({ apiVersion: `${GROUP}/v1beta1`, kind: 'GCPMachineTemplate', name: 'a', namespace: 'b' }),
       /namespace: expected capi, found "b"/,
     ],
   ])('cannot be: %s', (_, spec, message) => {
@@ -136,7 +136,7 @@ describe('the clone of a template', () => {
         annotations: {
           'example.com/team': 'a',
           [clonedFromAnnotation]: 'capi-aws',
-          [templateDigestAnnotation]: expect.stringMatching(/^[0-9a-f]{64}$/),
+          [TEMPLATE_DIGEST_ANNOTATION]: expect.stringMatching(/^[0-9a-f]{64}$/),
         },
         ownerReferences: template.metadata.ownerReferences,
       },
@@ -266,11 +266,11 @@ describe('what is there under the name of a clone', () => {
 
 const now = Date.parse('2026-05-01T12:00:00Z');
 const at = (age: number): string => new Date(now - age).toISOString();
-const kind = 'GCPMachineTemplate';
+const KIND = 'GCPMachineTemplate';
 const ours = { 'app.kubernetes.io/managed-by': 'slipway' };
 
 const templateOf = (name: string, metadata: Partial<KeptTemplate['metadata']> = {}): KeptTemplate => ({
-  kind,
+  kind: KIND,
   metadata: { name, namespace: 'capi', labels: ours, creationTimestamp: at(GRACE_MS), ...metadata },
 });
 
@@ -294,7 +294,7 @@ describe('an old template', () => {
     ['is another in another namespace', templateOf('used', { namespace: 'other' }), true],
     ['is another of another kind', { ...templateOf('used'), kind: 'AWSMachineTemplate' }, true],
   ])('%s', (_, template, goes) => {
-    const references = [{ kind, namespace: 'capi', name: 'used' }];
+    const references = [{ kind: KIND, namespace: 'capi', name: 'used' }];
     expect(collectableTemplates([template], references, now)).toEqual(goes ? [template] : []);
   });
 });

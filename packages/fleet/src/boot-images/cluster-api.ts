@@ -8,9 +8,9 @@ import {
   type Resource,
 } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
-import { type KubeObject, MANAGED_BY_SLIPWAY, managedByLabel } from '../kube-object.ts';
+import { type KubeObject, MANAGED_BY_SLIPWAY, MANAGED_BY_LABEL } from '../kube-object.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
-import { architectureOf, type SaysArchitecture } from './architecture.ts';
+import { architectureOf, type ArchitectureSource } from './architecture.ts';
 import type { MachineContext, MachineReading } from './facts.ts';
 import { fieldAt, isJsonObject, objectAt, shown, textAt, type Json, type JsonObject } from './json.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from './platforms/index.ts';
 import type { MachineResource } from './verdict.ts';
 
-export const infrastructureGroup = 'infrastructure.cluster.x-k8s.io';
+export const INFRASTRUCTURE_GROUP = 'infrastructure.cluster.x-k8s.io';
 
 export type ClusterApiMachines = Pick<ClusterApiMachineSet | MachineDeployment, 'metadata' | 'spec'>;
 
@@ -100,7 +100,7 @@ export function readTemplate(
   return { ok: true, platform, architecture: architectureOf(saysOf(machines), { ...context, platform }), spec, rule };
 }
 
-const saysOf = ({ metadata, spec }: ClusterApiMachines): SaysArchitecture => ({
+const saysOf = ({ metadata, spec }: ClusterApiMachines): ArchitectureSource => ({
   metadata,
   spec: { template: { metadata: spec?.template?.metadata } },
 });
@@ -138,21 +138,21 @@ type ReadReference =
   | { readonly ok: false; readonly code: 'SLW_BOOT_IMAGES_SPEC'; readonly message: string };
 
 const DNS_NAME = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
-const path = 'spec.template.spec.infrastructureRef';
+const PATH = 'spec.template.spec.infrastructureRef';
 
 /** `spec`: that of the MachineSet or MachineDeployment. */
 export function templateReference(resource: Pick<MachineResource, 'namespace'>, spec: Json | undefined): ReadReference {
   const found = fieldAt(spec, 'template', 'spec', 'infrastructureRef');
-  if (!isJsonObject(found)) return refused(path, 'a reference to an infrastructure template', found);
+  if (!isJsonObject(found)) return refused(PATH, 'a reference to an infrastructure template', found);
   const { group, version } = groupOf(found);
   const [kind, name] = [textAt(found, 'kind'), textAt(found, 'name')];
-  if (group !== infrastructureGroup) return refused(path, `a template of ${infrastructureGroup}`, found);
+  if (group !== INFRASTRUCTURE_GROUP) return refused(PATH, `a template of ${INFRASTRUCTURE_GROUP}`, found);
   if (!isTemplateKind(kind))
-    return refused(`${path}.kind`, `one of ${templateKinds.map((each) => each.kind).join(', ')}`, found['kind']);
-  if (!DNS_NAME.test(name)) return refused(`${path}.name`, 'the name of a template', found['name']);
+    return refused(`${PATH}.kind`, `one of ${templateKinds.map((each) => each.kind).join(', ')}`, found['kind']);
+  if (!DNS_NAME.test(name)) return refused(`${PATH}.name`, 'the name of a template', found['name']);
   // Cluster API takes templates only from the namespace of whoever refers to them.
   const namespace = textAt(found, 'namespace') || resource.namespace;
-  if (namespace !== resource.namespace) return refused(`${path}.namespace`, resource.namespace, namespace);
+  if (namespace !== resource.namespace) return refused(`${PATH}.namespace`, resource.namespace, namespace);
   const dataSecretName = textAt(spec, 'template', 'spec', 'bootstrap', 'dataSecretName');
   return { ok: true, reference: { kind, namespace, name, version }, dataSecretName };
 }
@@ -219,7 +219,7 @@ export interface InfrastructureTemplate extends KubeObject {
 type TemplateResource = Omit<Resource<InfrastructureTemplate>, 'kind'> & { readonly kind: TemplateKindName };
 
 export const templatesOf = (kind: TemplateKindName, version: string): TemplateResource => ({
-  group: infrastructureGroup,
+  group: INFRASTRUCTURE_GROUP,
   version,
   kind,
   plural: templateKind(kind).plural,
@@ -247,7 +247,7 @@ export function machineTemplate(
 }
 
 /** On a template that we made: a digest of what we put into it; a server may add defaults to that. */
-export const templateDigestAnnotation = 'slipway.dev/template-digest';
+export const TEMPLATE_DIGEST_ANNOTATION = 'slipway.dev/template-digest';
 
 const DIGITS = 8;
 const MAX_NAME = 253;
@@ -269,11 +269,11 @@ export function cloneTemplate(template: MachineTemplate, spec: JsonObject): Mach
     metadata: {
       name: nameOf(base, digest.slice(0, DIGITS)),
       namespace: metadata.namespace,
-      labels: { ...withoutTools(metadata.labels), [managedByLabel]: MANAGED_BY_SLIPWAY },
+      labels: { ...withoutTools(metadata.labels), [MANAGED_BY_LABEL]: MANAGED_BY_SLIPWAY },
       annotations: {
         ...withoutTools(metadata.annotations),
         [clonedFromAnnotation]: base,
-        [templateDigestAnnotation]: digest,
+        [TEMPLATE_DIGEST_ANNOTATION]: digest,
       },
       ...(owners.length > 0 && { ownerReferences: owners }),
     },
@@ -291,7 +291,7 @@ const nameOf = (base: string, digits: string): string =>
   `${base.slice(0, MAX_NAME - DIGITS - 1).replace(/[-.]+$/, '')}-${digits}`;
 
 const isOurTemplate = ({ metadata: { labels } }: Pick<MachineTemplate, 'metadata'>): boolean =>
-  labels?.[managedByLabel] === MANAGED_BY_SLIPWAY;
+  labels?.[MANAGED_BY_LABEL] === MANAGED_BY_SLIPWAY;
 
 const isCluster = ({ apiVersion, kind }: OwnerReference): boolean =>
   kind === 'Cluster' && apiVersion.startsWith('cluster.x-k8s.io/');
@@ -302,8 +302,8 @@ const withoutTools = (all: Readonly<Record<string, string>> = {}): Record<string
 /** Whether what is there under the name of a clone is that clone: ours, from the same content, and nothing of it changed. */
 export const isSameClone = (existing: MachineTemplate, clone: MachineTemplate): boolean =>
   isOurTemplate(existing) &&
-  existing.metadata.annotations?.[templateDigestAnnotation] ===
-    clone.metadata.annotations?.[templateDigestAnnotation] &&
+  existing.metadata.annotations?.[TEMPLATE_DIGEST_ANNOTATION] ===
+    clone.metadata.annotations?.[TEMPLATE_DIGEST_ANNOTATION] &&
   holds(existing.spec, clone.spec);
 
 /** All of `some`, whatever defaults a server has added to it. */

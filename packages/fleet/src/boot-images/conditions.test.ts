@@ -179,7 +179,7 @@ function lasting(decisions: readonly ReturnType<typeof named>[]): Failures {
   );
 }
 
-const none = 'Reconciled 0 of 0 ControlPlaneMachineSets';
+const NONE = 'Reconciled 0 of 0 ControlPlaneMachineSets';
 
 describe('BootImageUpdateProgressing', () => {
   it('counts each kind of resource, and names those that are not done', () => {
@@ -194,7 +194,7 @@ describe('BootImageUpdateProgressing', () => {
       type: 'BootImageUpdateProgressing',
       status: 'True',
       reason: 'BootImagesUpdating',
-      message: `Reconciled 1 of 3 MAPI MachineSets (1 skipped) | ${none} | Reconciled 1 of 1 CAPI MachineSets | Reconciled 0 of 1 CAPI MachineDeployments. Not yet: openshift-cluster-api/e, openshift-machine-api/b. Skipped: openshift-machine-api/c`,
+      message: `Reconciled 1 of 3 MAPI MachineSets (1 skipped) | ${NONE} | Reconciled 1 of 1 CAPI MachineSets | Reconciled 0 of 1 CAPI MachineDeployments. Not yet: openshift-cluster-api/e, openshift-machine-api/b. Skipped: openshift-machine-api/c`,
     });
   });
 

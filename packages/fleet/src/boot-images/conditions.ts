@@ -32,12 +32,12 @@ const MAX_ERROR = 600;
 const kinds = ['MAPI MachineSets', 'ControlPlaneMachineSets', 'CAPI MachineSets', 'CAPI MachineDeployments'] as const;
 type Counted = (typeof kinds)[number];
 
-type Standing = 'done' | 'skipped' | 'going' | 'degraded';
+type UpdateState = 'done' | 'skipped' | 'going' | 'degraded';
 
-interface Enrolled {
+interface SelectedResource {
   readonly verdict: ResourceVerdict;
   readonly kind: Counted;
-  readonly standing: Standing;
+  readonly standing: UpdateState;
 }
 
 export function bootImageConditions(input: ConditionsInput): readonly [BootImageCondition, BootImageCondition] {
@@ -48,7 +48,7 @@ export function bootImageConditions(input: ConditionsInput): readonly [BootImage
 /** Whether the opt-in is about it, and not about another resource through which it is handled. */
 export const isEnrolled = ({ gate }: Pick<Decision, 'gate'>): boolean => gate !== 'not opted in' && !isElsewhere(gate);
 
-function enrolledOf({ verdict }: Finding, { failures, now }: ConditionsInput): Enrolled {
+function enrolledOf({ verdict }: Finding, { failures, now }: ConditionsInput): SelectedResource {
   return { verdict, kind: kindOf(verdict.resource), standing: standingOf(verdict, failures, now) };
 }
 
@@ -58,14 +58,14 @@ const kindOf = ({ api, kind }: MachineResource): Counted => {
 };
 
 /** What fails and is tried again is still on its way, until it has failed for so long that it counts. */
-function standingOf({ resource, verdict }: ResourceVerdict, failures: Failures, now: number): Standing {
+function standingOf({ resource, verdict }: ResourceVerdict, failures: Failures, now: number): UpdateState {
   if (verdict === 'current') return 'done';
   if (verdict === 'update') return 'going';
   if (verdict !== 'failed') return 'skipped';
   return isCounting(failureOf(failures, keyOfMachines(resource)), now) ? 'degraded' : 'going';
 }
 
-function progressing(enrolled: readonly Enrolled[], notes: readonly string[]): BootImageCondition {
+function progressing(enrolled: readonly SelectedResource[], notes: readonly string[]): BootImageCondition {
   const isGoing = enrolled.some(({ standing }) => standing === 'going');
   const counts = kinds.map((kind) => {
     const those = enrolled.filter((each) => each.kind === kind);
@@ -81,15 +81,15 @@ function progressing(enrolled: readonly Enrolled[], notes: readonly string[]): B
   };
 }
 
-const countOf = (those: readonly Enrolled[], standing: Standing): number =>
+const countOf = (those: readonly SelectedResource[], standing: UpdateState): number =>
   those.filter((each) => each.standing === standing).length;
 
-function named(word: string, enrolled: readonly Enrolled[], standing: Standing): string {
+function named(word: string, enrolled: readonly SelectedResource[], standing: UpdateState): string {
   const those = enrolled.filter((each) => each.standing === standing).map(({ verdict }) => verdict.resource);
   return those.length === 0 ? '' : `${word}: ${listed(those)}`;
 }
 
-function degraded(enrolled: readonly Enrolled[]): BootImageCondition {
+function degraded(enrolled: readonly SelectedResource[]): BootImageCondition {
   const bad = enrolled.filter(({ standing }) => standing === 'degraded');
   const counts = kinds.map((kind) => `${bad.filter((each) => each.kind === kind).length} Degraded ${kind}`);
   const errors = errorsOf(bad.map(({ verdict }) => verdict));

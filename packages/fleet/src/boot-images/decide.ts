@@ -5,7 +5,7 @@ import { annotationCodec, array, type Decoder, map, object, string, time } from 
 import { sha256 } from '@slipway/base/hash';
 import { streamImages } from './boot-image-config.ts';
 import type { ClusterFacts, OptIn, ResourceFacts, StubReading } from './facts.ts';
-import { closedGate, type Gate } from './preconditions.ts';
+import { closedGate, type UpdatePrecondition } from './preconditions.ts';
 import type { BootImageCode, ImageVerdict, ResourceVerdict } from './verdict.ts';
 
 /** What is to be written, all in one patch. */
@@ -26,7 +26,7 @@ export interface Decision {
   /** Null: nothing is to be written. */
   readonly change: Change | null;
   /** Which gate keeps it; null: none. */
-  readonly gate: Gate | null;
+  readonly gate: UpdatePrecondition | null;
   /** Of the image that it has now; null: not known. */
   readonly version: string | null;
   /** What somebody must bring to the platform first, and how; null: nothing. */
@@ -98,14 +98,18 @@ function throughGates(facts: ResourceFacts, cluster: ClusterFacts, look: ImageVe
   return changed(facts, cluster, { look, spec, userData, why });
 }
 
-interface Wanted {
+interface DesiredChange {
   readonly look: Usable;
   readonly spec: JsonObject | null;
   readonly userData: string | null;
   readonly why: string;
 }
 
-function changed(facts: ResourceFacts, { optIn, now }: ClusterFacts, { look, spec, userData, why }: Wanted): Decision {
+function changed(
+  facts: ResourceFacts,
+  { optIn, now }: ClusterFacts,
+  { look, spec, userData, why }: DesiredChange,
+): Decision {
   const image = look.type === 'change' ? look.to : look.image;
   const value = { image, stub: userData ?? facts.stub.current };
   const step = hotLoopStep(memoryOf(facts), value, { optIn, now });
@@ -138,18 +142,18 @@ const hotLoopWords = (image: string, since: string): string =>
 
 const sentences = (...words: string[]): string => words.filter((each) => each !== '').join('. ');
 
-interface Said {
+interface VerdictDetail {
   readonly verdict: ResourceVerdict['verdict'];
   readonly why: string;
   readonly code?: BootImageCode | null;
-  readonly gate?: Gate;
+  readonly gate?: UpdatePrecondition;
   readonly stub?: ResourceVerdict['stub'];
 }
 
 const failed = (facts: ResourceFacts, look: ImageVerdict, code: BootImageCode, why: string): Decision =>
   unchanged(facts, look, { verdict: 'failed', why, code });
 
-function unchanged(facts: ResourceFacts, look: ImageVerdict, said: Said): Decision {
+function unchanged(facts: ResourceFacts, look: ImageVerdict, said: VerdictDetail): Decision {
   const { resource, machine, stub } = facts;
   return {
     verdict: {
@@ -181,7 +185,7 @@ function targetOf(look: ImageVerdict): string {
 export const hotLoop = { times: 3, withinMs: 60 * 60_000 } as const;
 
 /** What is to be set. */
-interface WantedValue {
+interface DesiredValue {
   readonly image: string;
   readonly stub: string;
 }
@@ -199,7 +203,7 @@ type HotLoopStep =
  */
 export function hotLoopStep(
   memory: BootImageMemory | null,
-  wanted: WantedValue,
+  wanted: DesiredValue,
   { optIn, now }: { readonly optIn: OptIn | null; readonly now: number },
 ): HotLoopStep {
   const mark = optInMark(optIn);

@@ -168,7 +168,7 @@ export const apiWord = (api: MachineResource['api']): 'mapi' | 'capi' =>
 // schema, in the form of each platform.
 
 /** The providerSpec below a MachineSet, as a JSON pointer. */
-export const providerSpecPointer = '/spec/template/spec/providerSpec/value';
+export const PROVIDER_SPEC_POINTER = '/spec/template/spec/providerSpec/value';
 
 const userDataSecretName = ['userDataSecret', 'name'] as const;
 

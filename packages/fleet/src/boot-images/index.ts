@@ -6,7 +6,7 @@ export {
   collectableTemplates,
   consequenceOf,
   GRACE_MS,
-  infrastructureGroup,
+  INFRASTRUCTURE_GROUP,
   type InfrastructureTemplate,
   CloneTakenError,
   machineTemplate,
@@ -38,7 +38,7 @@ export {
   type MachineManager,
   type MachineReading,
   optInOf,
-  providerSpecPointer,
+  PROVIDER_SPEC_POINTER,
   readMachineSet,
   type ResourceFacts,
   resourceFacts,
@@ -52,7 +52,7 @@ export {
   type BootImageConfig,
   createGoldenReader,
   type Golden,
-  knownImagesAnnotation,
+  KNOWN_IMAGES_ANNOTATION,
   nextKept,
   parseBootImageConfig,
   readGolden,
@@ -82,7 +82,7 @@ export {
   untilNextFailure,
 } from './conditions.ts';
 export { type Skew, skewOf } from './skew.ts';
-export { readStubFacts, type UserData, userDataOf, type WantedCopy } from './stub/next-stub-step.ts';
+export { readStubFacts, type UserData, userDataOf, type DesiredCopy } from './stub/next-stub-step.ts';
 export {
   decodeKeptImages,
   encodeKeptImages,

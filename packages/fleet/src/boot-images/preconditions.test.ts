@@ -17,22 +17,22 @@ const partial = (machineResourceSelector: NonNullable<Selection['partial']>['mac
 const mapi = (selection?: Selection) => manager('machinesets', 'machine.openshift.io', selection);
 const optIn = (...managers: MachineManager[]): OptIn => ({ uid: 'u', generation: 1, managers });
 
-const yes = /^opted in$/;
+const YES = /^opted in$/;
 
 describe('a resource is opted in', () => {
   it.each<[string, MachineResource, OptIn | null, RegExp]>([
-    ['by All', machineSet, optIn(mapi()), yes],
+    ['by All', machineSet, optIn(mapi()), YES],
     ['not where there is no MachineConfiguration', machineSet, null, /no MachineConfiguration cluster/],
     ['not where nothing is said', machineSet, optIn(), /no entry for machinesets of machine\.openshift\.io/],
     ['not by None', machineSet, optIn(mapi({ mode: 'None' })), /opted out.*stays as it is/],
-    ['by a Partial selector that matches', machineSet, optIn(mapi(partial({ matchLabels: { zone: 'a' } }))), yes],
+    ['by a Partial selector that matches', machineSet, optIn(mapi(partial({ matchLabels: { zone: 'a' } }))), YES],
     [
       'not by one that does not',
       machineSet,
       optIn(mapi(partial({ matchLabels: { zone: 'b' } }))),
       /labels do not match/,
     ],
-    ['by an empty Partial selector, as Kubernetes has it', machineSet, optIn(mapi(partial({}))), yes],
+    ['by an empty Partial selector, as Kubernetes has it', machineSet, optIn(mapi(partial({}))), YES],
     [
       'not by a selector that breaks the rules',
       machineSet,
@@ -45,7 +45,7 @@ describe('a resource is opted in', () => {
       optIn(mapi()),
       /no entry for machinesets of cluster\.x-k8s\.io/,
     ],
-    ['by the entry of its own API', clusterApiSet, optIn(manager('machinesets', 'cluster.x-k8s.io')), yes],
+    ['by the entry of its own API', clusterApiSet, optIn(manager('machinesets', 'cluster.x-k8s.io')), YES],
     [
       'not as a MachineDeployment by the entry for MachineSets: that would replace machines',
       machineDeployment,
@@ -56,7 +56,7 @@ describe('a resource is opted in', () => {
       'as a MachineDeployment by an entry of its own',
       machineDeployment,
       optIn(manager('machinedeployments', 'cluster.x-k8s.io')),
-      yes,
+      YES,
     ],
   ])('%s', (_, resource, given, expected) => {
     const found = enrolmentOf({ resource, labels: { zone: 'a' } }, given);

@@ -6,7 +6,7 @@ import type { ClusterFacts, MachineManager, OptIn, ResourceFacts } from './facts
 import type { BootImageCode, MachineResource } from './verdict.ts';
 
 /** Which one, for programs. */
-export type Gate =
+export type UpdatePrecondition =
   | 'not opted in'
   | 'handled by owner'
   | 'owned'
@@ -18,22 +18,26 @@ export type Gate =
   | 'paused'
   | 'windows';
 
-interface Closed {
-  readonly gate: Gate;
+interface UnmetPrecondition {
+  readonly gate: UpdatePrecondition;
   readonly verdict: 'skipped' | 'failed';
   readonly why: string;
   readonly code: BootImageCode | null;
 }
 
 /** Those through which something is handled elsewhere, or is no machine of ours: nothing is missing there. */
-const elsewhere: ReadonlySet<Gate | null> = new Set<Gate>(['handled by owner', 'other api', 'windows']);
-export const isElsewhere = (gate: Gate | null): boolean => elsewhere.has(gate);
+const elsewhere: ReadonlySet<UpdatePrecondition | null> = new Set<UpdatePrecondition>([
+  'handled by owner',
+  'other api',
+  'windows',
+]);
+export const isElsewhere = (gate: UpdatePrecondition | null): boolean => elsewhere.has(gate);
 
-const pausedAnnotation = 'cluster.x-k8s.io/paused';
-const osLabel = 'machine.openshift.io/os-id';
+const PAUSED_ANNOTATION = 'cluster.x-k8s.io/paused';
+const OS_LABEL = 'machine.openshift.io/os-id';
 
 /** Null: all are open. */
-export function closedGate(resource: ResourceFacts, cluster: ClusterFacts): Closed | null {
+export function closedGate(resource: ResourceFacts, cluster: ClusterFacts): UnmetPrecondition | null {
   return (
     optInGate(resource, cluster) ??
     ownerGate(resource) ??
@@ -45,21 +49,26 @@ export function closedGate(resource: ResourceFacts, cluster: ClusterFacts): Clos
   );
 }
 
-const skipped = (gate: Gate, why: string, code: BootImageCode | null = null): Closed => ({
+const skipped = (gate: UpdatePrecondition, why: string, code: BootImageCode | null = null): UnmetPrecondition => ({
   gate,
   verdict: 'skipped',
   why,
   code,
 });
 
-const failed = (gate: Gate, code: BootImageCode, why: string): Closed => ({ gate, verdict: 'failed', why, code });
+const failed = (gate: UpdatePrecondition, code: BootImageCode, why: string): UnmetPrecondition => ({
+  gate,
+  verdict: 'failed',
+  why,
+  code,
+});
 
-function optInGate(resource: ResourceFacts, { optIn }: ClusterFacts): Closed | null {
+function optInGate(resource: ResourceFacts, { optIn }: ClusterFacts): UnmetPrecondition | null {
   const enrolment = enrolmentOf(resource, optIn);
   return enrolment.enrolled ? null : skipped('not opted in', enrolment.why);
 }
 
-function ownerGate({ resource, owners }: ResourceFacts): Closed | null {
+function ownerGate({ resource, owners }: ResourceFacts): UnmetPrecondition | null {
   const deployment = owners.find(({ kind }) => kind === 'MachineDeployment');
   if (deployment !== undefined && resource.kind === 'MachineSet') {
     return skipped('handled by owner', `handled through MachineDeployment ${deployment.name}`);
@@ -70,19 +79,19 @@ function ownerGate({ resource, owners }: ResourceFacts): Closed | null {
   return skipped('owned', `${owner.kind} ${owner.name} owns it and would change it back. ${way}`);
 }
 
-function holdGate({ annotations }: ResourceFacts): Closed | null {
+function holdGate({ annotations }: ResourceFacts): UnmetPrecondition | null {
   const held = annotations[bootImageHoldAnnotation];
   if (held === undefined) return null;
   const at = held === '' ? '' : ` at ${held.slice(0, 100)}`;
   return skipped('held', `held by a person${at}: remove the annotation ${bootImageHoldAnnotation} to go on`);
 }
 
-function goldenGate(reading: GoldenReading): Closed | null {
+function goldenGate(reading: GoldenReading): UnmetPrecondition | null {
   if (reading.type === 'problem') return failed('boot images', reading.code, reading.message);
   return stampGate(reading.golden);
 }
 
-function stampGate({ stamp }: GoldenFacts): Closed | null {
+function stampGate({ stamp }: GoldenFacts): UnmetPrecondition | null {
   if (stamp.type === 'stamped') return null;
   const code = 'SLW_BOOT_IMAGES_VERSION';
   return stamp.isLate ? failed('stamp', code, stamp.why) : skipped('stamp', stamp.why, code);
@@ -90,34 +99,34 @@ function stampGate({ stamp }: GoldenFacts): Closed | null {
 
 const ownApi = { 'machine.openshift.io': 'MachineAPI', 'cluster.x-k8s.io': 'ClusterAPI' } as const;
 
-function authorityGate({ resource, authoritativeApi }: ResourceFacts): Closed | null {
+function authorityGate({ resource, authoritativeApi }: ResourceFacts): UnmetPrecondition | null {
   if (authoritativeApi === null || authoritativeApi === ownApi[resource.api]) return null;
   if (authoritativeApi === 'Migrating') return skipped('migrating', 'it is moving between the machine APIs: waits');
   return skipped('other api', `status.authoritativeAPI is ${authoritativeApi}: the set of the same name there decides`);
 }
 
-function pausedGate({ annotations, isPaused }: ResourceFacts): Closed | null {
-  if (annotations[pausedAnnotation] !== undefined) {
-    return skipped('paused', `paused by the annotation ${pausedAnnotation}: remove it to go on`);
+function pausedGate({ annotations, isPaused }: ResourceFacts): UnmetPrecondition | null {
+  if (annotations[PAUSED_ANNOTATION] !== undefined) {
+    return skipped('paused', `paused by the annotation ${PAUSED_ANNOTATION}: remove it to go on`);
   }
   return isPaused ? skipped('paused', 'paused by spec.paused: unset it to go on') : null;
 }
 
-function windowsGate({ labels, machineLabels }: ResourceFacts): Closed | null {
-  const isWindows = [machineLabels[osLabel], labels[osLabel]].some((value) => value?.toLowerCase() === 'windows');
+function windowsGate({ labels, machineLabels }: ResourceFacts): UnmetPrecondition | null {
+  const isWindows = [machineLabels[OS_LABEL], labels[OS_LABEL]].some((value) => value?.toLowerCase() === 'windows');
   return isWindows ? skipped('windows', 'its machines run Windows, which has images of its own') : null;
 }
 
 // Which resources are opted in to managed boot images.
 
-type Enrolment = { readonly enrolled: true } | { readonly enrolled: false; readonly why: string };
+type BootImageSelection = { readonly enrolled: true } | { readonly enrolled: false; readonly why: string };
 
 const FIELD = 'spec.managedBootImages.machineManagers of MachineConfiguration cluster';
 
 export function enrolmentOf(
   { resource, labels }: Pick<ResourceFacts, 'resource' | 'labels'>,
   optIn: OptIn | null,
-): Enrolment {
+): BootImageSelection {
   if (optIn === null) return { enrolled: false, why: 'not opted in: there is no MachineConfiguration cluster' };
   const manager = managerOf(resource, optIn.managers);
   const entry = `${pluralOf(resource)} of ${resource.api}`;
@@ -131,7 +140,7 @@ const managerOf = (resource: MachineResource, managers: readonly MachineManager[
 const pluralOf = ({ kind }: MachineResource): 'machinesets' | 'machinedeployments' =>
   kind === 'MachineSet' ? 'machinesets' : 'machinedeployments';
 
-function selected({ selection }: MachineManager, labels: ResourceFacts['labels'], entry: string): Enrolment {
+function selected({ selection }: MachineManager, labels: ResourceFacts['labels'], entry: string): BootImageSelection {
   switch (selection.mode) {
     case 'All':
       return { enrolled: true };

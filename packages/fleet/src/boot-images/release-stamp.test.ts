@@ -13,12 +13,12 @@ import {
 import { HOUR, MINUTE, NOW } from './testing/sample-facts.ts';
 
 const data = { stream: '{"architectures":{}}', releaseVersion: '4.22.0' };
-const changed = 'slipway.dev/boot-images-changed';
-const generation = 'slipway.dev/boot-images-generation';
-const digest = 'slipway.dev/boot-images-digest';
-const waits = 'slipway.dev/boot-images-waits-for';
+const CHANGED = 'slipway.dev/boot-images-changed';
+const GENERATION = 'slipway.dev/boot-images-generation';
+const DIGEST = 'slipway.dev/boot-images-digest';
+const WAITS = 'slipway.dev/boot-images-waits-for';
 const ours = { MCOVersionHash: 'v2', MCOReleaseImageVersion: '4.22.0' };
-const master = 'the first machine of MachineConfigPool master';
+const MASTER = 'the first machine of MachineConfigPool master';
 
 const facts = (given: Partial<StampFacts> = {}): StampFacts => ({
   data,
@@ -28,9 +28,9 @@ const facts = (given: Partial<StampFacts> = {}): StampFacts => ({
   ...given,
 });
 const counted = (since = NOW) => ({
-  [generation]: '4',
-  [digest]: digestOf(data),
-  [changed]: new Date(since).toISOString(),
+  [GENERATION]: '4',
+  [DIGEST]: digestOf(data),
+  [CHANGED]: new Date(since).toISOString(),
 });
 
 const without = (given: Readonly<Record<string, string | null>>): Record<string, string> =>
@@ -48,13 +48,13 @@ function written(before: StampFacts, waitsFor: string | null): StampFacts {
 
 describe('the boot images of a release', () => {
   it('may be used when nothing is waited for any more, and not before', () => {
-    const waiting = written(facts(), master);
+    const waiting = written(facts(), MASTER);
     expect(readStamp(waiting)).toMatchObject({ state: { type: 'waiting' }, generation: 1 });
     expect(waiting.data).toEqual(data);
     const stamped = written(waiting, null);
     expect(readStamp(stamped)).toMatchObject({ state: { type: 'stamped' }, generation: 1, lookAgainMs: null });
     expect(stamped.data).toEqual({ ...data, ...ours });
-    expect(stamped.annotations).not.toHaveProperty([waits]);
+    expect(stamped.annotations).not.toHaveProperty([WAITS]);
   });
 
   it('say what is waited for, as it changes', () => {
@@ -64,21 +64,21 @@ describe('the boot images of a release', () => {
         /coreos-bootimages of release 4\.22\.0 is not stamped by version v2 yet: waits for ClusterVersion$/,
       ),
     });
-    expect(nextStamp(before, master)).toEqual({ data: {}, annotations: { [waits]: master } });
+    expect(nextStamp(before, MASTER)).toEqual({ data: {}, annotations: { [WAITS]: MASTER } });
   });
 
   it.each([
     ['of another release', { data: { ...data, releaseVersion: '4.23.0' } }],
     ['of another version of ours', { data: { ...data, MCOVersionHash: 'v1' } }],
   ])('do not say what was waited for by one %s', (_, given) => {
-    const before = facts({ ...given, annotations: { ...counted(), [waits]: master } });
+    const before = facts({ ...given, annotations: { ...counted(), [WAITS]: MASTER } });
     expect(readStamp(before).state).toMatchObject({ why: expect.stringMatching(/yet: is about to be looked at$/) });
   });
 });
 
 describe('the counter of changes', () => {
   it('begins at one, in the same write as the stamp', () => {
-    expect(nextStamp(facts(), null)).toMatchObject({ data: ours, annotations: { [generation]: '1' } });
+    expect(nextStamp(facts(), null)).toMatchObject({ data: ours, annotations: { [GENERATION]: '1' } });
   });
 
   it('grows by one when the images or the release change, and takes the old stamp away while something is waited for', () => {
@@ -87,19 +87,19 @@ describe('the counter of changes', () => {
       annotations: counted(NOW - HOUR * 99),
     });
     expect(readStamp(before)).toMatchObject({ generation: 5, state: { isLate: false }, lookAgainMs: HOUR });
-    expect(nextStamp(before, master)).toMatchObject({
+    expect(nextStamp(before, MASTER)).toMatchObject({
       data: { MCOVersionHash: null, MCOReleaseImageVersion: null },
-      annotations: { [generation]: '5', [changed]: new Date(NOW).toISOString(), [waits]: master },
+      annotations: { [GENERATION]: '5', [CHANGED]: new Date(NOW).toISOString(), [WAITS]: MASTER },
     });
-    expect(readStamp(written(before, master))).toMatchObject({ generation: 5, state: { isLate: false } });
+    expect(readStamp(written(before, MASTER))).toMatchObject({ generation: 5, state: { isLate: false } });
   });
 
   it('does not grow for another version of ours, which waits for its own stamp', () => {
     const before = facts({ data: { ...data, ...ours, MCOVersionHash: 'v1' }, annotations: counted(NOW - HOUR * 99) });
     expect(readStamp(before)).toMatchObject({ generation: 4, state: { isLate: false } });
-    expect(nextStamp(before, master)).toEqual({
+    expect(nextStamp(before, MASTER)).toEqual({
       data: { MCOVersionHash: null, MCOReleaseImageVersion: null },
-      annotations: { [changed]: new Date(NOW).toISOString(), [waits]: master },
+      annotations: { [CHANGED]: new Date(NOW).toISOString(), [WAITS]: MASTER },
     });
   });
 
@@ -112,7 +112,7 @@ describe('the counter of changes', () => {
     ['many', 0],
     ['9'.repeat(40), 0],
   ])('%s is read as %i', (text, expected) => {
-    expect(generationOf(text === undefined ? {} : { [generation]: text })).toBe(expected);
+    expect(generationOf(text === undefined ? {} : { [GENERATION]: text })).toBe(expected);
   });
 });
 
@@ -122,22 +122,22 @@ describe('a stamp that takes long', () => {
     [HOUR, true, null],
     [99 * HOUR, true, null],
   ])('%i ms after the change: late %s', (after, isLate, lookAgainMs) => {
-    const before = facts({ annotations: { ...counted(NOW - after), [waits]: master } });
+    const before = facts({ annotations: { ...counted(NOW - after), [WAITS]: MASTER } });
     expect(readStamp(before)).toMatchObject({ state: { type: 'waiting', isLate }, lookAgainMs });
-    expect(nextStamp(before, master)).toBeNull();
+    expect(nextStamp(before, MASTER)).toBeNull();
   });
 
   it('says so, what it waits for, and where to look', () => {
-    const { state } = readStamp(facts({ annotations: { ...counted(NOW - HOUR), [waits]: master } }));
+    const { state } = readStamp(facts({ annotations: { ...counted(NOW - HOUR), [WAITS]: MASTER } }));
     expect(state).toMatchObject({
       why: expect.stringMatching(/waits for the first machine .*master\. .*longer than 60 minutes.*slipway status/),
     });
   });
 
   it('begins to count where somebody damaged the time', () => {
-    const before = facts({ annotations: { ...counted(), [changed]: 'once' } });
+    const before = facts({ annotations: { ...counted(), [CHANGED]: 'once' } });
     expect(readStamp(before)).toMatchObject({ state: { isLate: false }, lookAgainMs: HOUR });
-    expect(nextStamp(before, master)?.annotations).toHaveProperty([changed], new Date(NOW).toISOString());
+    expect(nextStamp(before, MASTER)?.annotations).toHaveProperty([CHANGED], new Date(NOW).toISOString());
   });
 });
 
@@ -147,11 +147,11 @@ it('law: what was written leaves nothing to write', () => {
     fc.constantFrom('a', 'v2', '4.22.0'),
   );
   const marks = fc.dictionary(
-    fc.constantFrom(generation, digest, changed, waits),
+    fc.constantFrom(GENERATION, DIGEST, CHANGED, WAITS),
     fc.constantFrom('1', 'x', '2026-03-01T11:00:00Z'),
   );
   fc.assert(
-    fc.property(some, marks, fc.option(fc.constantFrom('x', master)), (given, annotations, waitsFor) => {
+    fc.property(some, marks, fc.option(fc.constantFrom('x', MASTER)), (given, annotations, waitsFor) => {
       const before = facts({ data: given, annotations });
       const after = written(before, waitsFor);
       expect(nextStamp(after, waitsFor)).toBeNull();

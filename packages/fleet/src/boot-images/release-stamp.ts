@@ -1,7 +1,7 @@
 // When the boot images of a new release may be used: after the first machines run that release. Then ConfigMap coreos-bootimages
 // gets our stamp. ConfigMaps have no generation, so we count its changes ourselves, on it; what is waited for stands there, too.
 import {
-  bootImagesConfigMap,
+  BOOT_IMAGES_CONFIG_MAP,
   bootImagesChangedAnnotation,
   bootImagesDigestAnnotation,
   bootImagesGenerationAnnotation,
@@ -13,10 +13,10 @@ import { canonicalJson } from '../render/rendered-name.ts';
 export const stampKeys = { version: 'MCOVersionHash', release: 'MCOReleaseImageVersion' } as const;
 
 /** On the ConfigMap, while it is not stamped: what is waited for. */
-const waitsForAnnotation = 'slipway.dev/boot-images-waits-for';
+const WAITS_FOR_ANNOTATION = 'slipway.dev/boot-images-waits-for';
 
 /** How long it may take before it is reported. */
-const lateAfterMs = 60 * 60_000;
+const LATE_AFTER_MS = 60 * 60_000;
 
 export interface StampFacts {
   readonly data: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export function readStamp(facts: StampFacts): Stamp {
   const generation = generationOf(facts.annotations) + (isNew(facts) ? 1 : 0);
   if (isStamped(facts)) return { state: { type: 'stamped' }, generation, lookAgainMs: null };
   const since = isNoted(facts) ? changedAt(facts) : facts.now;
-  const left = since + lateAfterMs - facts.now;
+  const left = since + LATE_AFTER_MS - facts.now;
   return { state: waiting(facts, left <= 0), generation, lookAgainMs: left <= 0 ? null : left };
 }
 
@@ -57,11 +57,11 @@ export function readStamp(facts: StampFacts): Stamp {
 export function nextStamp(facts: StampFacts, waitsFor: string | null): StampWrite | null {
   if (isStamped(facts)) return null;
   if (waitsFor === null)
-    return { data: ourStamp(facts), annotations: { ...counted(facts), [waitsForAnnotation]: null } };
-  if (isNoted(facts) && facts.annotations[waitsForAnnotation] === waitsFor) return null;
+    return { data: ourStamp(facts), annotations: { ...counted(facts), [WAITS_FOR_ANNOTATION]: null } };
+  if (isNoted(facts) && facts.annotations[WAITS_FOR_ANNOTATION] === waitsFor) return null;
   return {
     data: hasStamp(facts) ? noStamp : {},
-    annotations: { ...(!isNoted(facts) && changedNow(facts)), ...counted(facts), [waitsForAnnotation]: waitsFor },
+    annotations: { ...(!isNoted(facts) && changedNow(facts)), ...counted(facts), [WAITS_FOR_ANNOTATION]: waitsFor },
   };
 }
 
@@ -111,15 +111,15 @@ const counted = (facts: StampFacts): StampWrite['annotations'] =>
 
 function waiting(facts: StampFacts, isLate: boolean): StampState {
   const { data, annotations, version } = facts;
-  const told = isNoted(facts) ? (annotations[waitsForAnnotation] ?? '') : '';
+  const told = isNoted(facts) ? (annotations[WAITS_FOR_ANNOTATION] ?? '') : '';
   const what = told === '' ? 'is about to be looked at' : `waits for ${told}`;
   const late = isLate
-    ? `. That takes longer than ${lateAfterMs / 60_000} minutes: see why the pools do not get on, with slipway status`
+    ? `. That takes longer than ${LATE_AFTER_MS / 60_000} minutes: see why the pools do not get on, with slipway status`
     : '';
   const release = data['releaseVersion'] ?? 'unknown';
   return {
     type: 'waiting',
-    why: `ConfigMap ${bootImagesConfigMap} of release ${release} is not stamped by version ${version} yet: ${what}${late}`,
+    why: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP} of release ${release} is not stamped by version ${version} yet: ${what}${late}`,
     isLate,
   };
 }

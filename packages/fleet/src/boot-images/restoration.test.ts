@@ -6,7 +6,7 @@ import { holdSteps, releaseSteps, restorationTo } from './restoration.ts';
 
 const spec = { kind: 'GCPMachineProviderSpec', disks: [{ boot: true, image: imageOf('2'), labels: null }] };
 const facts = { resource: workerA, spec, kept: keptImagesOf(sampleHistory) };
-const holdPath = '/metadata/annotations/slipway.dev~1boot-image-hold';
+const HOLD_PATH = '/metadata/annotations/slipway.dev~1boot-image-hold';
 
 describe('restoring an image', () => {
   it('puts it where it was, and touches nothing else', () => {
@@ -37,12 +37,12 @@ describe('restoring an image', () => {
 });
 
 it('holding is an annotation, and nothing where it is held there already', () => {
-  expect(holdSteps({ a: 'b' }, '1')).toEqual([{ op: 'add', path: holdPath, value: '1' }]);
+  expect(holdSteps({ a: 'b' }, '1')).toEqual([{ op: 'add', path: HOLD_PATH, value: '1' }]);
   expect(holdSteps({ [bootImageHoldAnnotation]: '1' }, '1')).toEqual([]);
 });
 
 it('releasing takes the hold away and nothing else', () => {
-  expect(releaseSteps({ a: 'b', [bootImageHoldAnnotation]: '' })).toEqual([{ op: 'remove', path: holdPath }]);
+  expect(releaseSteps({ a: 'b', [bootImageHoldAnnotation]: '' })).toEqual([{ op: 'remove', path: HOLD_PATH }]);
   expect(releaseSteps({ a: 'b' })).toEqual([]);
   expect(releaseSteps(undefined)).toEqual([]);
 });

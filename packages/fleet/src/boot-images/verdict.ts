@@ -1,5 +1,5 @@
 // What is found about the boot image of something that makes machines: plain data.
-import { bootImageAdoptAnnotation, type bootImagePlatforms, bootImagesConfigMap } from '@slipway/api';
+import { bootImageAdoptAnnotation, type bootImagePlatforms, BOOT_IMAGES_CONFIG_MAP } from '@slipway/api';
 import { type Json, type JsonObject, shown } from './json.ts';
 
 /** As Infrastructure `cluster` names platforms, in lower case. */
@@ -119,14 +119,14 @@ export const noImage = (image: string, { architecture }: ImageQuestion, place: s
   type: 'failed',
   image,
   code: 'SLW_BOOT_IMAGES_ARCH',
-  message: `ConfigMap ${bootImagesConfigMap}: expected ${place} for ${architecture}, found none. The release ships no such boot image: opt the machines out of boot image updates, or use a release that does.`,
+  message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: expected ${place} for ${architecture}, found none. The release ships no such boot image: opt the machines out of boot image updates, or use a release that does.`,
 });
 
 export const noRegion = (image: string, region: string, regions: readonly string[]): ImageVerdict => ({
   type: 'failed',
   image,
   code: 'SLW_BOOT_IMAGES_REGION',
-  message: `ConfigMap ${bootImagesConfigMap}: expected an image for region ${shown(region)}, found only ${regions.length === 0 ? 'none' : regions.slice(0, 40).join(', ')}. Copy the image to the region yourself, and opt the machines out of boot image updates.`,
+  message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: expected an image for region ${shown(region)}, found only ${regions.length === 0 ? 'none' : regions.slice(0, 40).join(', ')}. Copy the image to the region yourself, and opt the machines out of boot image updates.`,
 });
 
 /** Somebody's own: `why` is a sentence. */

@@ -2,10 +2,10 @@ import { cordonedAnnotation, drainSinceAnnotation, nodeAnnotations } from '@slip
 import { describe, expect, it } from 'vitest';
 import { drainFactsOf, nextDrainStep } from './drain-step.ts';
 
-const began = '2026-01-02T03:04:05.000Z';
-const since = Date.parse(began);
+const BEGAN = '2026-01-02T03:04:05.000Z';
+const since = Date.parse(BEGAN);
 
-interface Said {
+interface DrainCase {
   wants?: string;
   has?: string;
   cordoned?: 'by us' | 'by a person';
@@ -14,11 +14,11 @@ interface Said {
   since?: string;
 }
 
-function stepOf({ wants, has, cordoned, claims = cordoned === 'by us', since }: Said, isOnlyNode = false) {
+function stepOf({ wants, has, cordoned, claims = cordoned === 'by us', since }: DrainCase, isOnlyNode = false) {
   const annotations = {
     ...(wants !== undefined && { [nodeAnnotations.desiredDrain]: wants }),
     ...(has !== undefined && { [nodeAnnotations.lastAppliedDrain]: has }),
-    ...(claims && { [cordonedAnnotation]: began }),
+    ...(claims && { [cordonedAnnotation]: BEGAN }),
     ...(since !== undefined && { [drainSinceAnnotation]: since }),
   };
   const node = { metadata: { name: 'n', annotations }, spec: cordoned === undefined ? {} : { unschedulable: true } };
@@ -29,7 +29,7 @@ const drain = { verb: 'drain', text: 'drain-b', config: 'b' } as const;
 const uncordon = { verb: 'uncordon', text: 'uncordon-b', config: 'b' } as const;
 
 describe('a node', () => {
-  it.each<[string, Said, ReturnType<typeof stepOf>]>([
+  it.each<[string, DrainCase, ReturnType<typeof stepOf>]>([
     ['that asks for nothing is left alone', {}, { type: 'rest' }],
     ['that a person cordoned is left alone', { cordoned: 'by a person' }, { type: 'rest' }],
     [
@@ -51,7 +51,7 @@ describe('a node', () => {
     ],
     [
       'that a person uncordons in the middle of its drain is cordoned again, and the drain is no newer for it',
-      { wants: 'drain-b', claims: true, since: began },
+      { wants: 'drain-b', claims: true, since: BEGAN },
       { type: 'cordon', wish: drain, ours: true, since },
     ],
     [
@@ -61,12 +61,12 @@ describe('a node', () => {
     ],
     [
       'that is cordoned for its drain is emptied',
-      { wants: 'drain-b', has: 'uncordon-a', cordoned: 'by us', since: began },
+      { wants: 'drain-b', has: 'uncordon-a', cordoned: 'by us', since: BEGAN },
       { type: 'empty', wish: drain, since },
     ],
     [
       'that a person cordoned is emptied too',
-      { wants: 'drain-b', cordoned: 'by a person', since: began },
+      { wants: 'drain-b', cordoned: 'by a person', since: BEGAN },
       { type: 'empty', wish: drain, since },
     ],
     [
@@ -81,17 +81,17 @@ describe('a node', () => {
     ],
     [
       'that asks for its pods back in the middle of a drain gets them',
-      { wants: 'uncordon-b', cordoned: 'by us', since: began },
+      { wants: 'uncordon-b', cordoned: 'by us', since: BEGAN },
       { type: 'uncordon', wish: uncordon, ours: true },
     ],
     [
       'whose update was called off in its drain gets its pods back, though it asks as it did after its last update',
-      { wants: 'uncordon-b', has: 'uncordon-b', cordoned: 'by us', since: began },
+      { wants: 'uncordon-b', has: 'uncordon-b', cordoned: 'by us', since: BEGAN },
       { type: 'uncordon', wish: uncordon, ours: true },
     ],
     [
       'that a person cordoned and whose update was called off in its drain stays cordoned, and is drained no longer',
-      { wants: 'uncordon-b', has: 'uncordon-b', cordoned: 'by a person', since: began },
+      { wants: 'uncordon-b', has: 'uncordon-b', cordoned: 'by a person', since: BEGAN },
       { type: 'uncordon', wish: uncordon, ours: false },
     ],
     [
@@ -110,7 +110,7 @@ describe('a node', () => {
 
   it('that is the only one is not drained, and not cordoned', () => {
     expect(stepOf({ wants: 'drain-b' }, true)).toEqual({ type: 'spare', wish: drain });
-    expect(stepOf({ wants: 'drain-b', cordoned: 'by us', since: began }, true)).toEqual({ type: 'spare', wish: drain });
+    expect(stepOf({ wants: 'drain-b', cordoned: 'by us', since: BEGAN }, true)).toEqual({ type: 'spare', wish: drain });
     expect(stepOf({ wants: 'uncordon-b', has: 'drain-b' }, true)).toEqual({
       type: 'uncordon',
       wish: uncordon,

@@ -9,7 +9,7 @@ import {
 
 export interface DrainFacts {
   /** What the daemon asks for, and what it was last given; null: nothing yet. */
-  readonly wanted: DrainWish | null;
+  readonly wanted: DrainRequest | null;
   readonly applied: string | null;
   readonly isUnschedulable: boolean;
   /** It says that the cordon is ours. */
@@ -20,7 +20,7 @@ export interface DrainFacts {
   readonly blocked: string;
 }
 
-export interface DrainWish {
+export interface DrainRequest {
   readonly verb: 'drain' | 'uncordon';
   /** As it is written on the Node, and to be answered. */
   readonly text: string;
@@ -42,7 +42,7 @@ export function drainFactsOf({ metadata, spec }: Node): DrainFacts {
 }
 
 /** Null also for a word that nobody knows: a later version may have more of them. */
-function wishIn(text: string | undefined): DrainWish | null {
+function wishIn(text: string | undefined): DrainRequest | null {
   const [, verb, config] = /^(drain|uncordon)-(.+)$/s.exec(text ?? '') ?? [];
   if (text === undefined || config === undefined) return null;
   return { verb: verb === 'drain' ? 'drain' : 'uncordon', text, config };
@@ -61,13 +61,13 @@ export type DrainStep =
   /** Somebody has undone our cordon: the next one is not ours. */
   | { readonly type: 'disown' }
   /** There is no other node that its pods could go to: it has the answer at once. */
-  | { readonly type: 'spare'; readonly wish: DrainWish }
+  | { readonly type: 'spare'; readonly wish: DrainRequest }
   /** `ours` false: somebody else has cordoned it, only the time is noted. */
-  | { readonly type: 'cordon'; readonly wish: DrainWish; readonly ours: boolean; readonly since: number | null }
+  | { readonly type: 'cordon'; readonly wish: DrainRequest; readonly ours: boolean; readonly since: number | null }
   /** No new pods come: those that are there have to leave. */
-  | { readonly type: 'empty'; readonly wish: DrainWish; readonly since: number }
+  | { readonly type: 'empty'; readonly wish: DrainRequest; readonly since: number }
   /** `ours` false: whoever cordoned it decides when pods come back. */
-  | { readonly type: 'uncordon'; readonly wish: DrainWish; readonly ours: boolean };
+  | { readonly type: 'uncordon'; readonly wish: DrainRequest; readonly ours: boolean };
 
 export function nextDrainStep(facts: DrainFacts, isOnlyNode: boolean): DrainStep {
   const { wanted, applied, isCordonedByUs, isUnschedulable, since } = facts;

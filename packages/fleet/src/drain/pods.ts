@@ -59,7 +59,7 @@ export function budgetsOf(
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 
-export type BudgetsOf = (pod: PodFacts) => PodDisruptionBudget[];
+export type BudgetLookup = (pod: PodFacts) => PodDisruptionBudget[];
 
 /** All that the API server decides an eviction by: while it is the same, so is the answer. */
 export function stateOf(budgets: readonly PodDisruptionBudget[]): string {

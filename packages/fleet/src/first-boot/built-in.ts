@@ -1,16 +1,16 @@
-import { builtInLabel, generatedByAnnotation, type MachineConfig, roleLabel } from '@slipway/api';
+import { builtInLabel, generatedByAnnotation, type MachineConfig, ROLE_LABEL } from '@slipway/api';
 
 // What every machine needs from us before it can join: the program, and the service that finishes its first boot.
 // The names of the units are those that users know from the platform.
 
 /** Ignition leaves it at the first boot; the first-boot service moves it away when it is done, so both run once. */
-const encapsulated = '/etc/ignition-machine-config-encapsulated.json';
-const program = '/usr/local/bin/slipway';
+const ENCAPSULATED = '/etc/ignition-machine-config-encapsulated.json';
+const PROGRAM = '/usr/local/bin/slipway';
 
 /** Puts our program on the machine. Only where an image to take it from is known. */
 const pullUnit = (image: string): string => `[Unit]
 Description=Machine Config Daemon: put the slipway program on this machine
-ConditionPathExists=${encapsulated}
+ConditionPathExists=${ENCAPSULATED}
 Wants=network-online.target
 After=network-online.target
 
@@ -29,7 +29,7 @@ RequiredBy=machine-config-daemon-firstboot.service
 /** The kubelet waits for it: a machine must not take workloads before its OS and kernel arguments are right. */
 const firstBootUnit = `[Unit]
 Description=Machine Config Daemon: finish the first boot of this machine
-ConditionPathExists=${encapsulated}
+ConditionPathExists=${ENCAPSULATED}
 Wants=network-online.target
 After=network-online.target machine-config-daemon-pull.service
 Before=crio.service kubelet.service
@@ -37,7 +37,7 @@ Before=crio.service kubelet.service
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart=${program} daemon first-boot
+ExecStart=${PROGRAM} daemon first-boot
 Restart=on-failure
 RestartSec=10
 
@@ -58,7 +58,7 @@ After=network-online.target machine-config-daemon-firstboot.service
 [Service]
 # What an update needs for a moment is given back: a node has better uses for its memory.
 Environment="NODE_OPTIONS=--max-semi-space-size=1 --max-old-space-size=64" MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072
-ExecStart=${program} daemon --node %H --kubeconfig /var/lib/kubelet/kubeconfig
+ExecStart=${PROGRAM} daemon --node %H --kubeconfig /var/lib/kubelet/kubeconfig
 Restart=always
 RestartSec=5
 
@@ -90,7 +90,7 @@ export function builtInMachineConfigs({ controllerVersion, daemonImage }: BuiltI
   return builtInRoles.map((role) => ({
     metadata: {
       name: `00-${role}`,
-      labels: { [roleLabel]: role, [builtInLabel]: '' },
+      labels: { [ROLE_LABEL]: role, [builtInLabel]: '' },
       annotations: { [generatedByAnnotation]: controllerVersion },
     },
     spec: { config: { ignition: { version: '3.5.0' }, systemd: { units } } },

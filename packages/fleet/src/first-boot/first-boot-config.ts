@@ -107,11 +107,11 @@ export function servedConfig(pool: MachineConfigPool, currentConfigs: Iterable<s
 const targetOf = ({ metadata, spec }: MachineConfigPool): string | undefined =>
   metadata.annotations?.[targetConfigAnnotation] || spec.configuration?.name || undefined;
 
-const hashLength = 32;
+const HASH_LENGTH = 32;
 
 /** `rendered-<pool>-<32 hex>`: the name of a pool may itself have dashes, so the hash is cut off first. */
 function isRenderedFor(pool: string, name: string): boolean {
-  return name.slice(0, -hashLength) === `rendered-${pool}-` && /^[0-9a-f]+$/.test(name.slice(-hashLength));
+  return name.slice(0, -HASH_LENGTH) === `rendered-${pool}-` && /^[0-9a-f]+$/.test(name.slice(-HASH_LENGTH));
 }
 
 export interface StubRequest {

@@ -1,12 +1,12 @@
-import { defaultNamespace, type Infrastructure } from '@slipway/api';
+import { DEFAULT_NAMESPACE, type Infrastructure } from '@slipway/api';
 import type { Lifetime } from '@slipway/base/certificates';
 import { bareHost, isHost, urlHost } from '@slipway/base/host-name';
 import { FirstBootError } from '../errors.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
-const year = 365 * day;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const YEAR = 365 * DAY;
 
 /** What people may set about how machines join. Times are in milliseconds. */
 export interface FirstBootSettings {
@@ -49,15 +49,15 @@ export interface FirstBootOptions {
 }
 
 const firstBootDefaults = {
-  namespace: defaultNamespace,
+  namespace: DEFAULT_NAMESPACE,
   machineApiNamespace: 'openshift-machine-api',
   clusterApiNamespace: 'openshift-cluster-api',
-  caValidity: 10 * year,
-  caRefresh: 8 * year,
-  servingValidity: year,
-  servingRefresh: 240 * day,
-  tokenLifetime: day,
-  bootstrapTokenLifetime: day,
+  caValidity: 10 * YEAR,
+  caRefresh: 8 * YEAR,
+  servingValidity: YEAR,
+  servingRefresh: 240 * DAY,
+  tokenLifetime: DAY,
+  bootstrapTokenLifetime: DAY,
 } as const;
 
 /** The one place where settings are looked at; everything behind it trusts them. */
@@ -134,7 +134,7 @@ export interface ServerAddress {
   hosts: string[];
 }
 
-const port = 22623;
+const PORT = 22623;
 
 /** The wanted address, else the platform's; undefined where neither is known. */
 export function serverAddress(
@@ -143,7 +143,7 @@ export function serverAddress(
 ): ServerAddress | undefined {
   const platform = platformHosts(infrastructure);
   const [first] = platform;
-  const url = serverUrl ?? (first === undefined ? undefined : `https://${urlHost(first)}:${port}`);
+  const url = serverUrl ?? (first === undefined ? undefined : `https://${urlHost(first)}:${PORT}`);
   if (url === undefined) return undefined;
   return { url, hosts: [...new Set([bareHost(new URL(url).hostname), ...platform, ...serverHosts])] };
 }

@@ -10,14 +10,14 @@ export interface ProvisioningToken {
   expires: string;
 }
 
-const largest = 64 * 1024;
-const form = /^[A-Za-z0-9_-]{43}$/;
+const MAX_TOKENS_CHARS = 64 * 1024;
+const FORM = /^[A-Za-z0-9_-]{43}$/;
 
-const token: Decoder<ProvisioningToken> = object({ token: string({ pattern: form }), created: time, expires: time });
+const token: Decoder<ProvisioningToken> = object({ token: string({ pattern: FORM }), created: time, expires: time });
 
 /** The tokens of one pool, newest first, as its key of the tokens' Secret holds them; undefined where that is damaged. */
 export function readTokens(text: string): ProvisioningToken[] | undefined {
-  const decoded = decode(array(token), text, { maxChars: largest });
+  const decoded = decode(array(token), text, { maxChars: MAX_TOKENS_CHARS });
   return decoded.ok ? decoded.value : undefined;
 }
 
@@ -57,15 +57,15 @@ const newToken = (token: string, now: number, lifetime: number): ProvisioningTok
   expires: new Date(now + lifetime).toISOString(),
 });
 
-const longestMs = 3_600_000;
-const shortestMs = 50;
+const MAX_WAIT_MS = 3_600_000;
+const MIN_WAIT_MS = 50;
 
 /**
  * How long to wait for something that is due at `due`. At most an hour: a clock may be set, a machine may sleep.
  * Never nothing at all: a clock that runs a little behind would have us turn in circles.
  */
 export const untilDue = (due: number, now: Date): number =>
-  Math.min(longestMs, Math.max(shortestMs, due - now.getTime()));
+  Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, due - now.getTime()));
 
 /** The Secrets, in our namespace, that the machine config server answers from. */
 export const serverSecrets = {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type HostStep, usualOptions } from './host-step.ts';
+import { type HostStep, DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { nextHostStep } from './next-host-step.ts';
-import { attachedA, drive, empty, factsOf, type Given, now, off, ours } from './testing/facts.ts';
+import { attachedA, drive, empty, factsOf, type FactsInput, NOW, off, ours } from './testing/facts.ts';
 
-const told = (given: Given): string => {
+const told = (given: FactsInput): string => {
   const step: HostStep = nextHostStep(
     factsOf({ ...given, node: given.node === null ? null : { sentDigest: null, ...given.node } }),
     {
-      ...usualOptions,
+      ...DEFAULT_STEP_OPTIONS,
       besideOperator: true,
     },
   );
@@ -15,13 +15,13 @@ const told = (given: Given): string => {
 };
 
 const asks = { key: '', mode: 'soft', since: 0 } as const;
-const holds = { key: 'slipway', mode: 'soft', since: now - usualOptions.settleMs } as const;
-const holdsSinceNow = { ...holds, since: now - 1 };
+const holds = { key: 'slipway', mode: 'soft', since: NOW - DEFAULT_STEP_OPTIONS.settleMs } as const;
+const holdsSinceNow = { ...holds, since: NOW - 1 };
 const isOff = { poweredOn: false };
-const failed = drive({ failures: 1, notBefore: now + 1 });
+const failed = drive({ failures: 1, notBefore: NOW + 1 });
 
 describe('beside another operator', () => {
-  it.each<[string, Given, string]>([
+  it.each<[string, FactsInput, string]>([
     ['a host without an image is left alone', { host: { online: false } }, 'wait: at rest'],
     [
       'a host that is not provisioned is left alone',
@@ -104,7 +104,7 @@ describe('beside another operator', () => {
     ],
     [
       'but not while an attach of ours may be under way',
-      { image: { memory: drive({ doing: 'attach', since: now - 1 }), isDeleting: true }, host: { isDetached: true } },
+      { image: { memory: drive({ doing: 'attach', since: NOW - 1 }), isDeleting: true }, host: { isDetached: true } },
       'wait: detached',
     ],
     ['a paused host is not even let go', { image: {}, host: { isPaused: true, reboots: [holds] } }, 'wait: paused'],

@@ -3,23 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { bmcDrivers } from '@slipway/api';
 import { readAddress } from './bmc.ts';
 
-const system = '/redfish/v1/Systems/1';
+const SYSTEM = '/redfish/v1/Systems/1';
 
 describe('bmc.address', () => {
   it.each([
-    [`redfish://bmc.example${system}`, 'redfish', 'https://bmc.example', system],
-    [`redfish+http://bmc.example:8000${system}`, 'redfish', 'http://bmc.example:8000', system],
-    [`redfish+https://bmc.example:8443${system}`, 'redfish', 'https://bmc.example:8443', system],
-    [`redfish-virtualmedia://192.0.2.7${system}`, 'redfish', 'https://192.0.2.7', system],
-    [`redfish-virtualmedia+http://192.0.2.7:8000${system}`, 'redfish', 'http://192.0.2.7:8000', system],
-    [`Redfish-VirtualMedia+HTTPS://192.0.2.7${system}`, 'redfish', 'https://192.0.2.7', system],
-    [`redfish://[2001:db8::1]:8443${system}`, 'redfish', 'https://[2001:db8::1]:8443', system],
-    [`redfish:192.0.2.7${system}`, 'redfish', 'https://192.0.2.7', system],
-    [`redfish-uefihttp://bmc.example${system}`, 'redfish', 'https://bmc.example', system],
-    [`ilo5-redfish://bmc.example${system}`, 'redfish', 'https://bmc.example', system],
-    [`ilo5-virtualmedia+http://bmc.example${system}`, 'redfish', 'http://bmc.example', system],
-    [`idrac-redfish://bmc.example${system}`, 'idrac', 'https://bmc.example', system],
-    [`idrac-virtualmedia+https://bmc.example${system}`, 'idrac', 'https://bmc.example', system],
+    [`redfish://bmc.example${SYSTEM}`, 'redfish', 'https://bmc.example', SYSTEM],
+    [`redfish+http://bmc.example:8000${SYSTEM}`, 'redfish', 'http://bmc.example:8000', SYSTEM],
+    [`redfish+https://bmc.example:8443${SYSTEM}`, 'redfish', 'https://bmc.example:8443', SYSTEM],
+    [`redfish-virtualmedia://192.0.2.7${SYSTEM}`, 'redfish', 'https://192.0.2.7', SYSTEM],
+    [`redfish-virtualmedia+http://192.0.2.7:8000${SYSTEM}`, 'redfish', 'http://192.0.2.7:8000', SYSTEM],
+    [`Redfish-VirtualMedia+HTTPS://192.0.2.7${SYSTEM}`, 'redfish', 'https://192.0.2.7', SYSTEM],
+    [`redfish://[2001:db8::1]:8443${SYSTEM}`, 'redfish', 'https://[2001:db8::1]:8443', SYSTEM],
+    [`redfish:192.0.2.7${SYSTEM}`, 'redfish', 'https://192.0.2.7', SYSTEM],
+    [`redfish-uefihttp://bmc.example${SYSTEM}`, 'redfish', 'https://bmc.example', SYSTEM],
+    [`ilo5-redfish://bmc.example${SYSTEM}`, 'redfish', 'https://bmc.example', SYSTEM],
+    [`ilo5-virtualmedia+http://bmc.example${SYSTEM}`, 'redfish', 'http://bmc.example', SYSTEM],
+    [`idrac-redfish://bmc.example${SYSTEM}`, 'idrac', 'https://bmc.example', SYSTEM],
+    [`idrac-virtualmedia+https://bmc.example${SYSTEM}`, 'idrac', 'https://bmc.example', SYSTEM],
     ['redfish://bmc.example', 'redfish', 'https://bmc.example', null],
     ['redfish:192.0.2.7', 'redfish', 'https://192.0.2.7', null],
     ['redfish://bmc.example/', 'redfish', 'https://bmc.example', null],

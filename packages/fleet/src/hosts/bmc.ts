@@ -5,8 +5,8 @@ import { type BmcDriver, bmcDrivers } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import type { BmcReading } from './host-step.ts';
 
-const LONGEST_ADDRESS = 2048;
-const LONGEST_SHOWN = 100;
+const MAX_ADDRESS_LENGTH = 2048;
+const MAX_SHOWN_LENGTH = 100;
 
 export type BmcRefusal = Extract<BmcReading, { ok: false }>;
 
@@ -23,8 +23,8 @@ export type BmcAddress =
   | BmcRefusal;
 
 export function readAddress(address: string): BmcAddress {
-  if (address === '' || address.length > LONGEST_ADDRESS) {
-    return refused(`expected 1 to ${LONGEST_ADDRESS} characters, found ${address.length}`);
+  if (address === '' || address.length > MAX_ADDRESS_LENGTH) {
+    return refused(`expected 1 to ${MAX_ADDRESS_LENGTH} characters, found ${address.length}`);
   }
   const { type, transport, rest } = partsOf(address);
   const driver = bmcDrivers.get(type);
@@ -73,11 +73,11 @@ const refused = (problem: string): BmcRefusal => ({
   message: `spec.bmc.address: ${problem}`,
 });
 
-const shown = (text: string): string => quote(text, LONGEST_SHOWN);
+const shown = (text: string): string => quote(text, MAX_SHOWN_LENGTH);
 
 // spec.bmc of a BareMetalHost and its Secret → how Ironic reaches the BMC.
 
-const LONGEST_CREDENTIAL = 1024;
+const MAX_CREDENTIAL_LENGTH = 1024;
 
 export interface BmcInput {
   readonly address: string;
@@ -147,9 +147,9 @@ function checkCredentials(
   }
   for (const field of ['username', 'password'] as const) {
     const { length } = credentials[field];
-    if (length === 0 || length > LONGEST_CREDENTIAL) {
+    if (length === 0 || length > MAX_CREDENTIAL_LENGTH) {
       return refusal(
-        `Secret ${shown(name)}, key ${field}: expected 1 to ${LONGEST_CREDENTIAL} characters, found ${length}`,
+        `Secret ${shown(name)}, key ${field}: expected 1 to ${MAX_CREDENTIAL_LENGTH} characters, found ${length}`,
       );
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dataImageStatus, statusWithoutHost } from './data-image-status.ts';
-import { type DataImageSeen, usualOptions } from './host-step.ts';
+import { type ObservedDataImage, DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { nextHostStep } from './next-host-step.ts';
 import {
   anImage,
@@ -10,46 +10,46 @@ import {
   empty,
   factsOf,
   foreign,
-  type Given,
-  isoA,
-  isoB,
-  now,
+  type FactsInput,
+  ISO_A,
+  ISO_B,
+  NOW,
   off,
   ours,
 } from './testing/facts.ts';
 
 /** With the step that is next. */
-function statusOf(given: Given) {
+function statusOf(given: FactsInput) {
   const facts = factsOf(given);
-  return dataImageStatus(facts, anImage(given.image), nextHostStep(facts, usualOptions), usualOptions);
+  return dataImageStatus(facts, anImage(given.image), nextHostStep(facts, DEFAULT_STEP_OPTIONS), DEFAULT_STEP_OPTIONS);
 }
 
-const reboot = 'kubectl annotate -n metal bmh worker-0 reboot.metal3.io=';
-const failed = drive({ failures: 2, notBefore: now + 60_000, message: `${isoA} was not attached: not found` });
+const REBOOT = 'kubectl annotate -n metal bmh worker-0 reboot.metal3.io=';
+const failed = drive({ failures: 2, notBefore: NOW + 60_000, message: `${ISO_A} was not attached: not found` });
 
 describe('status of a DataImage', () => {
-  it.each<[string, Given, string, string, readonly string[]]>([
-    ['attached', { image: { memory: attachedA } }, 'True', 'Attached', [isoA]],
+  it.each<[string, FactsInput, string, string, readonly string[]]>([
+    ['attached', { image: { memory: attachedA } }, 'True', 'Attached', [ISO_A]],
     [
       'waiting for a reboot that nobody does by itself',
       { image: {} },
       'False',
       'WaitsForReboot',
-      ['Nobody reboots it', reboot],
+      ['Nobody reboots it', REBOOT],
     ],
     [
       'deleted and waiting',
       { image: { memory: attachedA, isDeleting: true } },
       'True',
       'DetachWaitsForReboot',
-      [reboot],
+      [REBOOT],
     ],
     [
       'changed and waiting',
-      { image: { memory: attachedA, url: isoB } },
+      { image: { memory: attachedA, url: ISO_B } },
       'False',
       'ChangeWaitsForReboot',
-      [isoA, isoB, reboot],
+      [ISO_A, ISO_B, REBOOT],
     ],
     [
       'waiting for somebody to power cycle a host that Slipway may not switch off',
@@ -102,7 +102,7 @@ describe('status of a DataImage', () => {
       'DriveUnreadable',
       ['timeout'],
     ],
-    ['attached by another operator', { image: { attachedUrl: isoB } }, 'Unknown', 'NotVerified', [isoB]],
+    ['attached by another operator', { image: { attachedUrl: ISO_B } }, 'Unknown', 'NotVerified', [ISO_B]],
     [
       'on a BMC that cannot do it',
       { image: {}, host: { bmc: { ok: false, code: 'SLW_BMC_DRIVER', message: 'ipmi' } } },
@@ -139,7 +139,7 @@ describe('status of a DataImage', () => {
   );
 
   it('names the ISO only while it is verified to be in the drive', () => {
-    expect(statusOf({ image: { memory: attachedA } }).attachedImage).toEqual({ url: isoA });
+    expect(statusOf({ image: { memory: attachedA } }).attachedImage).toEqual({ url: ISO_A });
     expect(statusOf({ image: { memory: drive({ doing: 'attach', isSent: true }) } }).attachedImage).toBeUndefined();
     expect(statusOf({ image: { memory: drive({ doing: 'detach' }) } }).attachedImage).toBeUndefined();
     expect(statusOf({ image: { memory: null, attachedUrl: null } }).attachedImage).toBeUndefined();
@@ -153,7 +153,11 @@ describe('status of a DataImage', () => {
 
 describe('an ISO that was verified', () => {
   const adopted = { memory: asked({ doing: 'adopt', isSent: true }) };
-  const found = (given: Given, besideOperator = false, image: Partial<DataImageSeen> = { memory: attachedA }) =>
+  const found = (
+    given: FactsInput,
+    besideOperator = false,
+    image: Partial<ObservedDataImage> = { memory: attachedA },
+  ) =>
     dataImageStatus(
       factsOf({ ...given, image }),
       anImage(image),
@@ -161,16 +165,16 @@ describe('an ISO that was verified', () => {
       { besideOperator },
     );
 
-  it.each<[string, Given]>([
+  it.each<[string, FactsInput]>([
     ['while nothing has happened since', {}],
     ['where the drive still shows it', { drive: ours }],
     ['on a host that is detached, which keeps what it has', { host: { isDetached: true }, node: null }],
     ['on a host that was adopted anew and still shows it', { host: adopted, drive: ours }],
   ])('is attached %s', (_, given) => {
-    expect(found(given)).toMatchObject({ attachedImage: { url: isoA }, attached: { status: 'True' } });
+    expect(found(given)).toMatchObject({ attachedImage: { url: ISO_A }, attached: { status: 'True' } });
   });
 
-  it.each<[string, Given, RegExp]>([
+  it.each<[string, FactsInput, RegExp]>([
     ['that Ironic has forgotten', { node: null }, /adopt the host again/],
     ['that is being adopted', { node: { provisionState: 'adopting' } }, /adopt the host again/],
     ['that was adopted anew and cannot be asked', { host: adopted, driveProblem: 'BMC down' }, /BMC down/],

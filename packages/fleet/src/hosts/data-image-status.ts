@@ -1,8 +1,8 @@
 // status of a DataImage: all of it follows from what is known and from the step that is next, so nothing is kept in it.
 import type { DataImage } from '@slipway/api';
 import { formatProblem } from '../problems.ts';
-import type { DataImageSeen, HostFacts, HostSeen, HostStep, StepOptions, Why } from './host-step.ts';
-import { bootAnywayAnnotation, failuresOf, mediumOf } from './memory.ts';
+import type { ObservedDataImage, HostFacts, ObservedHost, HostStep, StepOptions, Why } from './host-step.ts';
+import { BOOT_ANYWAY_ANNOTATION, failuresOf, mediumOf } from './memory.ts';
 import { bootsAnyway, canAttach } from './next-drive-step.ts';
 
 type Status = NonNullable<DataImage['status']>;
@@ -22,7 +22,7 @@ export interface DataImageFindings {
 
 export function dataImageStatus(
   facts: HostFacts,
-  image: DataImageSeen,
+  image: ObservedDataImage,
   step: HostStep,
   { besideOperator }: Pick<StepOptions, 'besideOperator'>,
 ): DataImageFindings {
@@ -35,14 +35,17 @@ export function dataImageStatus(
   };
 }
 
-export const statusWithoutHost = (image: DataImageSeen, { namespace, name }: Pick<HostSeen, 'namespace' | 'name'>) =>
+export const statusWithoutHost = (
+  image: ObservedDataImage,
+  { namespace, name }: Pick<ObservedHost, 'namespace' | 'name'>,
+) =>
   ({
     attachedImage: undefined,
     error: undefined,
     attached: no('NoHost', `there is no BareMetalHost ${namespace}/${name}: ${image.url} is attached once there is`),
   }) satisfies DataImageFindings;
 
-function attachedImageOf(image: DataImageSeen): Status['attachedImage'] {
+function attachedImageOf(image: ObservedDataImage): Status['attachedImage'] {
   const medium = mediumOf(image);
   if (medium === 'attached') return { url: image.memory?.url ?? '' };
   return medium === 'unverified' && image.attachedUrl !== null ? { url: image.attachedUrl } : undefined;
@@ -52,7 +55,7 @@ function attachedImageOf(image: DataImageSeen): Status['attachedImage'] {
  * What was verified once may not be so any more: a host that Ironic adopts anew has its drive emptied by that, and somebody
  * may have changed the medium. Until it is known, attached is not said. Null: there is no doubt.
  */
-function doubtOf(facts: HostFacts, image: DataImageSeen, besideOperator: boolean): Finding | null {
+function doubtOf(facts: HostFacts, image: ObservedDataImage, besideOperator: boolean): Finding | null {
   const isOurs = !besideOperator && !facts.host.isForeign;
   const why = (isOurs ? doubtOfAdoption(facts) : null) ?? contradiction(facts, image);
   if (why === null) return null;
@@ -74,13 +77,13 @@ function doubtOfAdoption(facts: HostFacts): string | null {
 export const isFreshlyAdopted = ({ host, node }: HostFacts): boolean =>
   host.memory?.doing === 'adopt' && node?.provisionState === 'active';
 
-function contradiction({ drive }: HostFacts, { memory }: DataImageSeen): string | null {
+function contradiction({ drive }: HostFacts, { memory }: ObservedDataImage): string | null {
   if (drive === null) return null;
   if (!drive.inserted) return 'the drive is empty now';
   return drive.image === memory?.reported ? null : `now ${drive.image || 'a medium without a name'} is`;
 }
 
-function findingOf(facts: HostFacts, image: DataImageSeen, step: HostStep): Finding {
+function findingOf(facts: HostFacts, image: ObservedDataImage, step: HostStep): Finding {
   switch (mediumOf(image)) {
     case 'attached':
       return findingOfAttached(facts, image);
@@ -109,7 +112,7 @@ function findingOf(facts: HostFacts, image: DataImageSeen, step: HostStep): Find
   }
 }
 
-function findingOfAttached({ host }: HostFacts, image: DataImageSeen): Finding {
+function findingOfAttached({ host }: HostFacts, image: ObservedDataImage): Finding {
   const url = image.memory?.url ?? '';
   if (image.isDeleting) {
     return {
@@ -123,18 +126,18 @@ function findingOfAttached({ host }: HostFacts, image: DataImageSeen): Finding {
     : no('ChangeWaitsForReboot', `${url} is in the drive; ${image.url} takes its place ${atNextPowerOff(host)}`);
 }
 
-function findingOfEmpty(facts: HostFacts, image: DataImageSeen, step: HostStep): Finding {
+function findingOfEmpty(facts: HostFacts, image: ObservedDataImage, step: HostStep): Finding {
   if (!canAttach(facts)) return no('Unsupported', unsupportedMessage(facts));
   return findingWhileChanging(facts, image, step, no('Pending', `${image.url} is attached next`));
 }
 
-function findingWhileChanging(facts: HostFacts, image: DataImageSeen, step: HostStep, otherwise: Finding): Finding {
+function findingWhileChanging(facts: HostFacts, image: ObservedDataImage, step: HostStep, otherwise: Finding): Finding {
   if (bootsAnyway(image, facts.now)) return no('BootedWithoutImage', bootedMessage(image));
   if (step.type === 'wait') return findingOfWait(facts, image, step, otherwise);
   return failuresOf(image) > 0 ? no('AttachFailed', failureMessage(facts, image)) : otherwise;
 }
 
-function findingOfWait(facts: HostFacts, image: DataImageSeen, step: { why: Why }, otherwise: Finding): Finding {
+function findingOfWait(facts: HostFacts, image: ObservedDataImage, step: { why: Why }, otherwise: Finding): Finding {
   const { why } = step;
   const notReady = notReadyBecause[why];
   if (notReady !== undefined) return no('HostNotReady', `${hostName(facts.host)} ${notReady}`);
@@ -165,7 +168,7 @@ const notReadyBecause: Readonly<Partial<Record<Why, string>>> = {
   backoff: 'cannot be reached; its status says why',
 };
 
-function waitsMessage({ host }: HostFacts, image: DataImageSeen): string {
+function waitsMessage({ host }: HostFacts, image: ObservedDataImage): string {
   const { message = '' } = image.memory ?? {};
   const before = message === '' ? '' : `${message}. `;
   return image.isDeleting
@@ -173,29 +176,29 @@ function waitsMessage({ host }: HostFacts, image: DataImageSeen): string {
     : `${before}${image.url} is attached ${atNextPowerOff(host)}`;
 }
 
-function failureMessage({ host, now }: HostFacts, image: DataImageSeen): string {
+function failureMessage({ host, now }: HostFacts, image: ObservedDataImage): string {
   const { message = '', notBefore = 0 } = image.memory ?? {};
   const next = notBefore > now ? `at ${new Date(notBefore).toISOString()}` : 'now';
   const held = image.immediate && host.poweredOn ? '' : ` ${heldMessage(host)}`;
   return `${message}. Failed ${failuresOf(image)} times, tried again ${next}.${held}`;
 }
 
-const heldMessage = (host: HostSeen): string =>
-  `${hostName(host)} is held off until then, because the ISO may be what it is configured by: put the URL right, delete the DataImage, or annotate it with ${bootAnywayAnnotation}=1 to boot without it.`;
+const heldMessage = (host: ObservedHost): string =>
+  `${hostName(host)} is held off until then, because the ISO may be what it is configured by: put the URL right, delete the DataImage, or annotate it with ${BOOT_ANYWAY_ANNOTATION}=1 to boot without it.`;
 
-const bootedMessage = (image: DataImageSeen): string =>
-  `${image.memory?.message ?? ''}. Failed ${failuresOf(image)} times, and the host boots without it, as ${bootAnywayAnnotation}=${image.bootAnywayAfter} allows; it is tried again at a later power-off.`;
+const bootedMessage = (image: ObservedDataImage): string =>
+  `${image.memory?.message ?? ''}. Failed ${failuresOf(image)} times, and the host boots without it, as ${BOOT_ANYWAY_ANNOTATION}=${image.bootAnywayAfter} allows; it is tried again at a later power-off.`;
 
 function unsupportedMessage({ host }: HostFacts): string {
   const why = host.bmc.ok ? `the driver ${host.bmc.driver} cannot attach an ISO` : formatProblem(host.bmc);
   return `nothing is attached to ${hostName(host)}, and it is not held off: ${why} [SLW_DATA_IMAGE_UNSUPPORTED]`;
 }
 
-const atNextPowerOff = ({ namespace, name, isPowerOffDisabled }: HostSeen): string =>
+const atNextPowerOff = ({ namespace, name, isPowerOffDisabled }: ObservedHost): string =>
   isPowerOffDisabled
     ? `when the host is next found off. Slipway does not switch it off, for spec.disablePowerOff of BareMetalHost ${namespace}/${name} is true: set spec.immediate of the DataImage to true, where the hardware can, or power cycle the host by hand`
     : `when the host is next powered off. Nobody reboots it for that: kubectl annotate -n ${namespace} bmh ${name} reboot.metal3.io= does`;
 
-const hostName = ({ namespace, name }: HostSeen): string => `BareMetalHost ${namespace}/${name}`;
+const hostName = ({ namespace, name }: ObservedHost): string => `BareMetalHost ${namespace}/${name}`;
 
 const no = (reason: string, message: string): Finding => ({ status: 'False', reason, message });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { hostStatus } from './host-status.ts';
-import { usualOptions } from './host-step.ts';
+import { DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { nextHostStep } from './next-host-step.ts';
-import { asked, factsOf, type Given, off } from './testing/facts.ts';
+import { asked, factsOf, type FactsInput, off } from './testing/facts.ts';
 
 /** With the step that is next. */
-function statusOf(given: Given) {
+function statusOf(given: FactsInput) {
   const facts = factsOf(given);
-  return hostStatus(facts, nextHostStep(facts, usualOptions));
+  return hostStatus(facts, nextHostStep(facts, DEFAULT_STEP_OPTIONS));
 }
 
 const wrong = asked({ failures: 2, message: 'wrong password' });
@@ -26,7 +26,7 @@ describe('status of a host', () => {
     });
   });
 
-  it.each<[string, Given, string]>([
+  it.each<[string, FactsInput, string]>([
     ['new', { host: fresh, node: null }, 'registering'],
     ['new, known to Ironic', { host: fresh, node: { provisionState: 'manageable' } }, 'registering'],
     ['adopted', { host: fresh }, 'externally provisioned'],
@@ -36,7 +36,7 @@ describe('status of a host', () => {
     expect(statusOf(given).provisioning.state).toBe(state);
   });
 
-  it.each<[string, Given, string, RegExp]>([
+  it.each<[string, FactsInput, string, RegExp]>([
     [
       'wrong password, new',
       { host: { ...fresh, memory: wrong }, node: { provisionState: 'enroll' } },
@@ -99,7 +99,7 @@ describe('status of a host', () => {
     expect(statusOf(isOff).operationalStatus).toBe('OK');
   });
 
-  it.each<[string, Given, boolean]>([
+  it.each<[string, FactsInput, boolean]>([
     ['off', { node: off }, false],
     ['unknown to Ironic, as it was', { node: { powerState: null }, host: { poweredOn: false } }, false],
     ['unknown to Ironic, as it was', { node: null, host: { poweredOn: true } }, true],
@@ -112,7 +112,7 @@ describe('status of a host', () => {
     expect(status).toMatchObject({ operationalStatus: 'detached', errorType: undefined, errorMessage: '' });
   });
 
-  it.each<[string, Given, string]>([
+  it.each<[string, FactsInput, string]>([
     ['not tried before Ironic knows the host', { node: null }, 'not tried'],
     ['not tried after they have changed', { node: { sentDigest: 'before' } }, 'not tried'],
     ['tried once sent', { node: { provisionState: 'enroll' } }, 'tried'],

@@ -16,7 +16,7 @@ export interface HostFindings extends Pick<Status, 'operationalStatus' | 'powere
   readonly credentials: 'not tried' | 'tried' | 'good';
 }
 
-const settled = 'externally provisioned';
+const SETTLED = 'externally provisioned';
 
 export function hostStatus(facts: HostFacts, step: HostStep): HostFindings {
   const { host, node } = facts;
@@ -46,7 +46,7 @@ function poweredOnOf({ host, node }: HostFacts): boolean {
 function stateOf({ host, node }: HostFacts): string {
   if (host.isDeleting) return 'deleting';
   // Once there it stays there, whatever becomes of Ironic's own memory.
-  return node?.provisionState === 'active' || host.state === settled ? settled : 'registering';
+  return node?.provisionState === 'active' || host.state === SETTLED ? SETTLED : 'registering';
 }
 
 interface Problem {
@@ -82,7 +82,7 @@ function refusalOf(facts: HostFacts): Problem | null {
 }
 
 const registrationError = ({ host }: HostFacts): ErrorType =>
-  host.state === settled ? 'provisioned registration error' : 'registration error';
+  host.state === SETTLED ? 'provisioned registration error' : 'registration error';
 
 const problemOfWait: Readonly<
   Partial<Record<Why, { readonly type: ErrorType; readonly message: (facts: HostFacts) => string }>>

@@ -29,18 +29,18 @@ export interface Drive {
 }
 
 export interface HostFacts {
-  readonly host: HostSeen;
+  readonly host: ObservedHost;
   readonly node: IronicNode | null;
   /** Null: it was not asked (it may take minutes where the BMC is down), or could not be. */
   readonly drive: Drive | null;
   /** Why the drive could not be read when it was asked; null: it was not asked, or was read. */
   readonly driveProblem: string | null;
-  readonly dataImage: DataImageSeen | null;
+  readonly dataImage: ObservedDataImage | null;
   readonly now: number;
 }
 
 /** What of a BareMetalHost counts. */
-export interface HostSeen {
+export interface ObservedHost {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -102,7 +102,7 @@ export type BmcReading =
     }
   | { readonly ok: false; readonly code: string; readonly message: string };
 
-export interface DataImageSeen {
+export interface ObservedDataImage {
   readonly url: string;
   readonly immediate: boolean;
   readonly isDeleting: boolean;
@@ -154,7 +154,7 @@ export interface StepOptions {
   readonly chance: number;
 }
 
-export const usualOptions: StepOptions = {
+export const DEFAULT_STEP_OPTIONS: StepOptions = {
   besideOperator: false,
   pollMs: 2000,
   settleMs: 30_000,
@@ -239,9 +239,9 @@ export type PowerTarget = 'power on' | 'power off' | 'soft power off';
 export interface Ironic {
   /** By name or UUID. Null: Ironic does not know it. */
   node(id: string, signal?: AbortSignal): Promise<KnownNode | null>;
-  register(wanted: WantedNode, signal?: AbortSignal): Promise<void>;
+  register(wanted: DesiredNode, signal?: AbortSignal): Promise<void>;
   /** How to reach the BMC now. */
-  update(uuid: string, wanted: Omit<WantedNode, 'name'>, signal?: AbortSignal): Promise<void>;
+  update(uuid: string, wanted: Omit<DesiredNode, 'name'>, signal?: AbortSignal): Promise<void>;
   provision(uuid: string, target: 'manage' | 'adopt', signal?: AbortSignal): Promise<void>;
   power(uuid: string, target: PowerTarget, options?: PowerOptions): Promise<void>;
   setMaintenance(uuid: string, maintenance: boolean, signal?: AbortSignal): Promise<void>;
@@ -261,7 +261,7 @@ export interface KnownNode extends IronicNode {
   readonly hostUid: string | null;
 }
 
-export interface WantedNode {
+export interface DesiredNode {
   readonly name: string;
   readonly driver: string;
   /** With the password. */

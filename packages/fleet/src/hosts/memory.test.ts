@@ -11,7 +11,7 @@ import {
   rebootRequests,
 } from './memory.ts';
 
-const now = 1_800_000_000_000;
+const NOW = 1_800_000_000_000;
 const drive: DriveMemory = {
   doing: 'none',
   url: 'http://iso.example/a.iso',
@@ -19,54 +19,54 @@ const drive: DriveMemory = {
   reported: 'http://ironic.example/cdrom-1.iso',
   node: '1',
   isSent: false,
-  since: now - 1000,
-  notBefore: now + 60_000,
+  since: NOW - 1000,
+  notBefore: NOW + 60_000,
   failures: 2,
   message: 'why',
 };
 const host: HostMemory = {
   doing: 'adopt',
   isSent: true,
-  since: now,
-  onSince: now - 1,
+  since: NOW,
+  onSince: NOW - 1,
   failures: 1,
   message: 'why',
-  notBefore: now,
+  notBefore: NOW,
 };
 
 describe('a memory', () => {
   it('is read as it was written', () => {
-    expect(readDriveMemory(encodeMemory(drive), now)).toEqual(drive);
-    expect(readHostMemory(encodeMemory(host), now)).toEqual(host);
-    expect(readDriveMemory(undefined, now)).toBeNull();
-    expect(readHostMemory(undefined, now)).toBeNull();
+    expect(readDriveMemory(encodeMemory(drive), NOW)).toEqual(drive);
+    expect(readHostMemory(encodeMemory(host), NOW)).toEqual(host);
+    expect(readDriveMemory(undefined, NOW)).toBeNull();
+    expect(readHostMemory(undefined, NOW)).toBeNull();
   });
 
   it.each([['{'], ['null'], ['[]'], ['7'], ['{"doing":"dance"}'], ['x'.repeat(20_000)]])(
     'of a drive that somebody has made unreadable never says that an ISO is attached, and has the drive emptied: %s',
     (value) => {
-      expect(readDriveMemory(value, now)).toMatchObject({ doing: 'detach', isAttached: false, isSent: false });
-      expect(readHostMemory(value, now)).toBeNull();
+      expect(readDriveMemory(value, NOW)).toMatchObject({ doing: 'detach', isAttached: false, isSent: false });
+      expect(readHostMemory(value, NOW)).toBeNull();
     },
   );
 
   it('does not call attached what was never reported; some BMCs report no name', () => {
     const { reported: _, ...unreported } = drive;
-    expect(readDriveMemory(JSON.stringify(unreported), now)?.isAttached).toBe(false);
-    expect(readDriveMemory(encodeMemory({ ...drive, reported: '' }), now)?.isAttached).toBe(true);
-    expect(readDriveMemory(encodeMemory({ ...drive, doing: 'attach' }), now)?.isAttached).toBe(false);
+    expect(readDriveMemory(JSON.stringify(unreported), NOW)?.isAttached).toBe(false);
+    expect(readDriveMemory(encodeMemory({ ...drive, reported: '' }), NOW)?.isAttached).toBe(true);
+    expect(readDriveMemory(encodeMemory({ ...drive, doing: 'attach' }), NOW)?.isAttached).toBe(false);
   });
 
   it('of a clock that was ahead keeps nobody waiting for longer than the longest delay', () => {
-    const ahead = { ...drive, since: now * 2, notBefore: now * 2 };
-    expect(readDriveMemory(encodeMemory(ahead), now)).toMatchObject({ since: now, notBefore: now + 512 * 60_000 });
+    const ahead = { ...drive, since: NOW * 2, notBefore: NOW * 2 };
+    expect(readDriveMemory(encodeMemory(ahead), NOW)).toMatchObject({ since: NOW, notBefore: NOW + 512 * 60_000 });
   });
 
   it('whatever it says, is read', () => {
     fc.assert(
       fc.property(fc.json(), (value) => {
-        expect(readDriveMemory(value, now)).not.toBeNull();
-        expect(readHostMemory(value, now)?.failures ?? 0).toBeGreaterThanOrEqual(0);
+        expect(readDriveMemory(value, NOW)).not.toBeNull();
+        expect(readHostMemory(value, NOW)?.failures ?? 0).toBeGreaterThanOrEqual(0);
       }),
     );
   });

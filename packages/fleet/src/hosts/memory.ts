@@ -3,7 +3,7 @@ import { backoffMs, halfJitter } from '@slipway/base/backoff';
 import { printableLine } from '@slipway/base/text';
 import { isRecord, parseJson } from '@slipway/base/json';
 import type {
-  DataImageSeen,
+  ObservedDataImage,
   Drive,
   DriveMemory,
   HostMemory,
@@ -13,7 +13,7 @@ import type {
   StepOptions,
 } from './host-step.ts';
 
-const LONGEST_MESSAGE = 1024;
+const MAX_MESSAGE_LENGTH = 1024;
 
 /** Nothing of ours is in the drive, and nothing has failed. */
 export const emptyDrive = (url: string): DriveMemory => ({
@@ -40,7 +40,7 @@ export type Medium =
   | 'unverified'
   | 'detaching';
 
-export function mediumOf({ memory, attachedUrl }: DataImageSeen): Medium {
+export function mediumOf({ memory, attachedUrl }: ObservedDataImage): Medium {
   if (memory === null) return attachedUrl === null ? 'none' : 'unverified';
   if (memory.doing === 'attach') return 'attaching';
   if (memory.doing === 'detach') return 'detaching';
@@ -58,7 +58,7 @@ export function isOurs({ inserted, image }: Drive, { reported, url, node }: Driv
   return node !== '' && image.includes(node) && !image.includes(`boot-${node}`);
 }
 
-export const failuresOf = ({ memory, errorCount }: DataImageSeen): number => memory?.failures ?? errorCount;
+export const failuresOf = ({ memory, errorCount }: ObservedDataImage): number => memory?.failures ?? errorCount;
 
 /** Written before the call. */
 export const attachBegins = (before: DriveMemory, { uuid }: IronicNode, now: number): DriveMemory => ({
@@ -144,7 +144,7 @@ export const delay = (failures: number, { minuteMs, chance }: StepOptions, mostD
   );
 
 /** What outside programs say may be long, and have what no status may have. */
-export const shorten = (message: string, longest = LONGEST_MESSAGE): string => printableLine(message, longest);
+export const shorten = (message: string, longest = MAX_MESSAGE_LENGTH): string => printableLine(message, longest);
 
 // How the memory of what was last asked of a node changes.
 
@@ -159,7 +159,7 @@ export const nothingAsked: HostMemory = {
 };
 
 /** A machine that cannot be reached is tried at least every quarter of an hour: what is wrong is often put right by hand. */
-const MOST_DOUBLINGS = 4;
+const MAX_DOUBLINGS = 4;
 
 /** Written before the call. Failures are counted until all is well. */
 export const asked = (before: HostMemory | null, doing: HostMemory['doing'], now: number): HostMemory => ({
@@ -194,7 +194,7 @@ export function hostCallFailed(
 ): HostMemory {
   const failures = (before?.failures ?? 0) + 1;
   const onSince = before?.onSince ?? 0;
-  const notBefore = now + delay(failures, options, MOST_DOUBLINGS);
+  const notBefore = now + delay(failures, options, MAX_DOUBLINGS);
   return { ...nothingAsked, since: now, onSince, failures, message: shorten(message), notBefore };
 }
 
@@ -216,10 +216,10 @@ export function progressOf(
 
 // The two memories as annotations: written by us, but anybody may have had their hands on them.
 
-export const hostMemoryAnnotation = 'slipway.dev/host';
-export const bootAnywayAnnotation = 'slipway.dev/data-image-boot-anyway-after';
-const LONGEST = 16 * 1024;
-const MOST_FAILURES = 1_000_000;
+export const HOST_MEMORY_ANNOTATION = 'slipway.dev/host';
+export const BOOT_ANYWAY_ANNOTATION = 'slipway.dev/data-image-boot-anyway-after';
+const MAX_MEMORY_CHARS = 16 * 1024;
+const MAX_FAILURES = 1_000_000;
 
 export const encodeMemory = (memory: DriveMemory | HostMemory): string => JSON.stringify(memory);
 
@@ -229,7 +229,7 @@ export const encodeMemory = (memory: DriveMemory | HostMemory): string => JSON.s
  */
 export function readDriveMemory(value: string | undefined, now: number): DriveMemory | null {
   if (value === undefined) return null;
-  const fields = parseFields(value, LONGEST);
+  const fields = parseFields(value, MAX_MEMORY_CHARS);
   const doing = oneOf(fields['doing'], ['attach', 'detach', 'none'] as const) ?? 'detach';
   return {
     doing,
@@ -244,7 +244,7 @@ export function readDriveMemory(value: string | undefined, now: number): DriveMe
 
 /** Null: there is none, or none that can be read; then everything is asked for again, which does no harm. */
 export function readHostMemory(value: string | undefined, now: number): HostMemory | null {
-  const fields = parseFields(value ?? '', LONGEST);
+  const fields = parseFields(value ?? '', MAX_MEMORY_CHARS);
   const doing = oneOf(fields['doing'], hostDoings);
   if (doing === null) return null;
   return { doing, onSince: Math.min(whole(fields['onSince'], Number.MAX_SAFE_INTEGER), now), ...shared(fields, now) };
@@ -266,18 +266,18 @@ export function readBootAnywayAfter(value: string | undefined): number | null {
   return value !== undefined && /^[1-9]\d{0,5}$/.test(value) ? Number(value) : null;
 }
 
-type Shared = Pick<DriveMemory & HostMemory, 'isSent' | 'since' | 'failures' | 'message' | 'notBefore'>;
+type CallMemory = Pick<DriveMemory & HostMemory, 'isSent' | 'since' | 'failures' | 'message' | 'notBefore'>;
 
-const shared = (fields: Record<string, unknown>, now: number): Shared => ({
+const shared = (fields: Record<string, unknown>, now: number): CallMemory => ({
   isSent: fields['isSent'] === true,
   // A clock that was ahead must not keep anybody waiting for a time that is far away.
   since: Math.min(whole(fields['since'], Number.MAX_SAFE_INTEGER), now),
-  failures: whole(fields['failures'], MOST_FAILURES),
+  failures: whole(fields['failures'], MAX_FAILURES),
   message: text(fields['message']),
-  notBefore: whole(fields['notBefore'], now + LONGEST_DELAY),
+  notBefore: whole(fields['notBefore'], now + MAX_DELAY_MS),
 });
 
-const LONGEST_DELAY = 512 * 60_000;
+const MAX_DELAY_MS = 512 * 60_000;
 
 /** What cannot be read is empty. */
 function parseFields(value: string, maxChars: number): Record<string, unknown> {
@@ -296,15 +296,15 @@ const oneOf = <T extends string>(value: unknown, allowed: readonly T[]): T | nul
 // Reboot annotations of a BareMetalHost: reboot.metal3.io asks for one reboot; with a key behind a slash it holds the host
 // off until whoever put it there takes it away.
 
-export const rebootAnnotation = 'reboot.metal3.io';
+export const REBOOT_ANNOTATION = 'reboot.metal3.io';
 /** Our key, for use beside an operator that powers the hosts itself. */
-export const ownRebootKey = 'slipway';
-const LONGEST_VALUE = 1024;
+export const OWN_REBOOT_KEY = 'slipway';
+const MAX_VALUE_CHARS = 1024;
 
 export function rebootRequests(annotations: Readonly<Record<string, string>> | undefined): RebootRequest[] {
   return Object.entries(annotations ?? {}).flatMap(([name, value]) => {
-    if (name === rebootAnnotation) return [{ key: '', ...readValue(value) }];
-    const key = name.startsWith(`${rebootAnnotation}/`) ? name.slice(rebootAnnotation.length + 1) : '';
+    if (name === REBOOT_ANNOTATION) return [{ key: '', ...readValue(value) }];
+    const key = name.startsWith(`${REBOOT_ANNOTATION}/`) ? name.slice(REBOOT_ANNOTATION.length + 1) : '';
     return key === '' ? [] : [{ key, ...readValue(value) }];
   });
 }
@@ -314,7 +314,7 @@ export const holdValue = (now: number): string => JSON.stringify({ mode: 'soft',
 
 /** Soft unless it says hard. What cannot be read is soft too: the request itself is the annotation's being there. */
 function readValue(value: string): Pick<RebootRequest, 'mode' | 'since'> {
-  const { mode, since } = parseFields(value, LONGEST_VALUE);
+  const { mode, since } = parseFields(value, MAX_VALUE_CHARS);
   return {
     mode: mode === 'hard' ? 'hard' : 'soft',
     since: typeof since === 'number' && Number.isFinite(since) ? since : 0,
@@ -322,10 +322,10 @@ function readValue(value: string): Pick<RebootRequest, 'mode' | 'since'> {
 }
 
 export const annotationOf = ({ key }: RebootRequest): string =>
-  key === '' ? rebootAnnotation : `${rebootAnnotation}/${key}`;
+  key === '' ? REBOOT_ANNOTATION : `${REBOOT_ANNOTATION}/${key}`;
 
 export const isPlain = ({ key }: RebootRequest): boolean => key === '';
-export const isOwn = ({ key }: RebootRequest): boolean => key === ownRebootKey;
+export const isOwn = ({ key }: RebootRequest): boolean => key === OWN_REBOOT_KEY;
 
 /** One that asks for hard is enough: it says that the operating system will not answer. */
 export const modeOfAll = (requests: readonly RebootRequest[]): RebootRequest['mode'] =>

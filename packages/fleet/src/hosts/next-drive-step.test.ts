@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DriveMemory, usualOptions } from './host-step.ts';
+import { type DriveMemory, DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { type DriveQuestion, type DriveStep, nextDriveStep } from './next-drive-step.ts';
 import {
   aNode,
@@ -9,18 +9,18 @@ import {
   empty,
   factsOf,
   foreign,
-  type Given,
-  isoA,
-  isoB,
-  now,
+  type FactsInput,
+  ISO_A,
+  ISO_B,
+  NOW,
   ours,
-  published,
+  PUBLISHED,
 } from './testing/facts.ts';
 
-type Asked = Given & Partial<Pick<DriveQuestion, 'mayChange' | 'isBooting'>>;
+type DriveStepInput = FactsInput & Partial<Pick<DriveQuestion, 'mayChange' | 'isBooting'>>;
 
 /** Of a host that is off, unless a row says otherwise. */
-function stepOf({ mayChange = true, isBooting = false, ...given }: Asked): DriveStep {
+function stepOf({ mayChange = true, isBooting = false, ...given }: DriveStepInput): DriveStep {
   const image = anImage(given.image);
   const facts = { ...factsOf(given), dataImage: image };
   const wanted = image.isDeleting ? null : image.url;
@@ -28,7 +28,7 @@ function stepOf({ mayChange = true, isBooting = false, ...given }: Asked): Drive
     facts,
     node: aNode(given.node ?? {}),
     image,
-    options: usualOptions,
+    options: DEFAULT_STEP_OPTIONS,
     wanted,
     mayChange,
     isBooting,
@@ -36,12 +36,12 @@ function stepOf({ mayChange = true, isBooting = false, ...given }: Asked): Drive
 }
 
 const remembered = (step: DriveStep): DriveMemory | null => (step.type === 'remember drive' ? step.memory : null);
-const minutes = 60_000;
-const settled = now - usualOptions.settleMs;
+const MINUTES = 60_000;
+const SETTLED = NOW - DEFAULT_STEP_OPTIONS.settleMs;
 const attaching = (changes: Partial<DriveMemory> = {}) =>
-  drive({ doing: 'attach', isSent: true, since: now - 1000, node: 'node-1', ...changes });
+  drive({ doing: 'attach', isSent: true, since: NOW - 1000, node: 'node-1', ...changes });
 const detaching = (changes: Partial<DriveMemory> = {}) =>
-  drive({ doing: 'detach', isSent: true, since: now - 1000, reported: published, node: 'node-1', ...changes });
+  drive({ doing: 'detach', isSent: true, since: NOW - 1000, reported: PUBLISHED, node: 'node-1', ...changes });
 const nameless = { inserted: true, image: '' };
 
 describe('an attach', () => {
@@ -49,8 +49,8 @@ describe('an attach', () => {
     expect(stepOf({})).toEqual({ type: 'look' });
     expect(stepOf({ drive: empty })).toEqual({
       type: 'attach',
-      url: isoA,
-      remember: drive({ doing: 'attach', since: now, node: 'node-1' }),
+      url: ISO_A,
+      remember: drive({ doing: 'attach', since: NOW, node: 'node-1' }),
     });
   });
 
@@ -59,7 +59,7 @@ describe('an attach', () => {
     ['its owner is not set yet', { image: { hasOwner: false } }, 'claim image'],
     ['somebody works on the node', { node: { reservation: 'x' } }, 'wait'],
     ['the host is on', { mayChange: false }, 'wait'],
-    ['the last one has just failed', { image: { memory: drive({ failures: 1, notBefore: now + 1 }) } }, 'wait'],
+    ['the last one has just failed', { image: { memory: drive({ failures: 1, notBefore: NOW + 1 }) } }, 'wait'],
     ['the drive cannot be read', { drive: null, driveProblem: 'no answer' }, 'wait'],
   ] as const)('does not begin while %s', (_, given, type) => {
     expect(stepOf({ drive: empty, ...given }).type).toBe(type);
@@ -67,7 +67,7 @@ describe('an attach', () => {
 
   it('does not touch a medium of somebody else: it is an error, with the way out, and tried again later', () => {
     const memory = remembered(stepOf({ drive: foreign }));
-    expect(memory).toMatchObject({ doing: 'none', isAttached: false, failures: 1, notBefore: now + 1.5 * minutes });
+    expect(memory).toMatchObject({ doing: 'none', isAttached: false, failures: 1, notBefore: NOW + 1.5 * MINUTES });
     expect(memory?.message).toMatch(
       /found http:\/\/somebody\.example\/tool\.iso.*eject it.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/,
     );
@@ -79,7 +79,7 @@ describe('an attach', () => {
   });
 
   it('first takes out what is ours after all', () => {
-    for (const memory of [drive({ reported: published }), drive({ node: 'node-1', failures: 1 })]) {
+    for (const memory of [drive({ reported: PUBLISHED }), drive({ node: 'node-1', failures: 1 })]) {
       expect(stepOf({ image: { memory }, drive: ours }).type).toBe('detach');
       expect(remembered(stepOf({ image: { memory }, drive: nameless }))).toMatchObject({ doing: 'none' });
     }
@@ -87,24 +87,24 @@ describe('an attach', () => {
   });
 
   it('of a new URL owes nothing to the failures of the old one', () => {
-    const memory = drive({ url: isoB, failures: 5, notBefore: now + minutes, message: 'old' });
+    const memory = drive({ url: ISO_B, failures: 5, notBefore: NOW + MINUTES, message: 'old' });
     expect(stepOf({ image: { memory }, drive: empty })).toMatchObject({
       type: 'attach',
-      url: isoA,
-      remember: { url: isoA, failures: 0, message: '' },
+      url: ISO_A,
+      remember: { url: ISO_A, failures: 0, message: '' },
     });
   });
 
   it('is attached once Ironic is done, without an error, and the drive shows it', () => {
     expect(stepOf({ image: { memory: attaching({ failures: 3 }) }, drive: ours })).toEqual({
       type: 'remember drive',
-      memory: { ...attachedA, since: now },
+      memory: { ...attachedA, since: NOW },
     });
   });
 
   it.each([
-    ['is named after the node', published],
-    ['is the URL itself, where Ironic makes no copy', isoA],
+    ['is named after the node', PUBLISHED],
+    ['is the URL itself, where Ironic makes no copy', ISO_A],
     ['has no name, where the BMC tells none', ''],
     ['is named after the node of then, where Ironic has another by now', 'http://ironic.example/cdrom-node-0.iso'],
   ])('is attached where what the drive shows %s', (_, image) => {
@@ -123,8 +123,8 @@ describe('an attach', () => {
     const shown = { inserted: true, image };
     // Ours may still be on its way.
     expect(stepOf({ image: { memory: attaching() }, drive: shown })).toMatchObject({ type: 'wait', why: 'busy' });
-    const found = remembered(stepOf({ image: { memory: attaching({ since: settled }) }, drive: shown }));
-    expect(found).toMatchObject({ doing: 'none', isAttached: false, failures: 1, notBefore: now + 1.5 * minutes });
+    const found = remembered(stepOf({ image: { memory: attaching({ since: SETTLED }) }, drive: shown }));
+    expect(found).toMatchObject({ doing: 'none', isAttached: false, failures: 1, notBefore: NOW + 1.5 * MINUTES });
     expect(found?.message).toContain(`was expected to hold what Ironic was told to attach, found ${image}`);
     expect(found?.message).toMatch(/eject it at the BMC.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/);
     // It goes in once that is gone; and what was late is known to be ours.
@@ -149,7 +149,7 @@ describe('an attach', () => {
     ['Ironic says so, without a look', { node: { lastError: 'not found' } }, /a\.iso was not attached: not found/],
     [
       'it was accepted and never done',
-      { image: { memory: attaching({ since: settled }) }, drive: empty },
+      { image: { memory: attaching({ since: SETTLED }) }, drive: empty },
       /stays empty/,
     ],
   ])('has failed where %s; the drive is emptied before the next try', (_, given, message) => {
@@ -162,7 +162,7 @@ describe('an attach', () => {
 
   it('that we were killed in is looked at once it cannot be on its way any more', () => {
     expect(stepOf({ image: { memory: attaching({ isSent: false }) } })).toMatchObject({ type: 'wait', why: 'busy' });
-    const memory = attaching({ isSent: false, since: settled });
+    const memory = attaching({ isSent: false, since: SETTLED });
     expect(stepOf({ image: { memory } })).toEqual({ type: 'look' });
     expect(stepOf({ image: { memory }, drive: empty })).toMatchObject({ type: 'attach', remember: { failures: 0 } });
     expect(remembered(stepOf({ image: { memory }, drive: ours }))).toMatchObject({ doing: 'detach', failures: 0 });
@@ -191,12 +191,12 @@ describe('what is attached', () => {
 
   it('nor once somebody has put in something else, which is not touched', () => {
     const memory = remembered(stepOf({ image, drive: foreign, mayChange: false }));
-    expect(memory).toMatchObject({ isAttached: false, failures: 1, reported: published });
+    expect(memory).toMatchObject({ isAttached: false, failures: 1, reported: PUBLISHED });
     expect(memory?.message).toMatch(/was changed by somebody else, found http.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/);
   });
 
   it.each([
-    ['another URL', { ...image, url: isoB }],
+    ['another URL', { ...image, url: ISO_B }],
     ['nothing', { ...image, isDeleting: true }],
   ])('goes out where %s is wanted, once the host is off', (_, changed) => {
     expect(stepOf({ image: changed, mayChange: false })).toMatchObject({
@@ -207,15 +207,15 @@ describe('what is attached', () => {
     expect(stepOf({ image: changed })).toEqual({ type: 'look' });
     expect(stepOf({ image: changed, drive: ours })).toEqual({
       type: 'detach',
-      remember: { ...attachedA, doing: 'detach', isAttached: false, since: now },
+      remember: { ...attachedA, doing: 'detach', isAttached: false, since: NOW },
     });
   });
 
   it('by another operator is nothing that we can vouch for: it goes out first', () => {
-    expect(stepOf({ image: { attachedUrl: isoA }, drive: ours }).type).toBe('detach');
-    expect(stepOf({ image: { attachedUrl: isoA }, mayChange: false })).toMatchObject({ why: 'reboot needed' });
-    expect(remembered(stepOf({ image: { attachedUrl: isoA }, drive: empty }))).toMatchObject({ doing: 'none' });
-    expect(remembered(stepOf({ image: { attachedUrl: isoA }, drive: foreign }))).toMatchObject({ failures: 1 });
+    expect(stepOf({ image: { attachedUrl: ISO_A }, drive: ours }).type).toBe('detach');
+    expect(stepOf({ image: { attachedUrl: ISO_A }, mayChange: false })).toMatchObject({ why: 'reboot needed' });
+    expect(remembered(stepOf({ image: { attachedUrl: ISO_A }, drive: empty }))).toMatchObject({ doing: 'none' });
+    expect(remembered(stepOf({ image: { attachedUrl: ISO_A }, drive: foreign }))).toMatchObject({ failures: 1 });
   });
 });
 
@@ -234,21 +234,21 @@ describe('a detach', () => {
       doing: 'none',
       failures: 2,
       message: 'not found',
-      notBefore: now + 3 * minutes,
+      notBefore: NOW + 3 * MINUTES,
     });
   });
 
   it.each([
     ['Ironic says so', detaching(), 'no answer', /was not detached: no answer/],
-    ['it was accepted and never done', detaching({ since: settled }), null, /still in the drive/],
+    ['it was accepted and never done', detaching({ since: SETTLED }), null, /still in the drive/],
   ])('has failed where %s, and is tried again later', (_, memory, lastError, message) => {
     const failed = remembered(stepOf({ image: { memory }, drive: ours, node: { lastError } }));
-    expect(failed).toMatchObject({ doing: 'detach', isSent: false, failures: 1, notBefore: now + 1.5 * minutes });
+    expect(failed).toMatchObject({ doing: 'detach', isSent: false, failures: 1, notBefore: NOW + 1.5 * MINUTES });
     expect(failed?.message).toMatch(message);
     expect(stepOf({ image: { memory: failed } })).toMatchObject({
       type: 'wait',
       why: 'drive backoff',
-      ms: 1.5 * minutes,
+      ms: 1.5 * MINUTES,
     });
   });
 
@@ -261,12 +261,12 @@ describe('a detach', () => {
     expect(stepOf({ image: { memory }, drive: empty }).type).toBe('detach');
     expect(stepOf({ image: { memory }, drive: ours }).type).toBe('detach');
     expect(stepOf({ image: { memory }, drive: foreign })).toMatchObject({ type: 'wait', why: 'busy' });
-    const later = { ...memory, since: settled };
+    const later = { ...memory, since: SETTLED };
     expect(remembered(stepOf({ image: { memory: later }, drive: foreign }))).toMatchObject({ doing: 'none' });
   });
 
   it('of a memory that cannot be read takes out only what Ironic has for this node', () => {
-    const memory = detaching({ isSent: false, url: '', reported: '', node: '', since: settled });
+    const memory = detaching({ isSent: false, url: '', reported: '', node: '', since: SETTLED });
     expect(stepOf({ image: { memory }, drive: ours }).type).toBe('detach');
     expect(remembered(stepOf({ image: { memory }, drive: foreign }))).toMatchObject({ doing: 'none' });
   });

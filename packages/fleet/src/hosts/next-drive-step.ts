@@ -1,6 +1,14 @@
 // What to do next about the drive of one host: attach, detach, look, or wait. The host's power is not decided here, only
 // whether it may be switched on.
-import type { DataImageSeen, Drive, DriveMemory, HostFacts, HostStep, IronicNode, StepOptions } from './host-step.ts';
+import type {
+  ObservedDataImage,
+  Drive,
+  DriveMemory,
+  HostFacts,
+  HostStep,
+  IronicNode,
+  StepOptions,
+} from './host-step.ts';
 import {
   attachBegins,
   attachFailed,
@@ -19,7 +27,7 @@ import {
 export interface DriveQuestion {
   readonly facts: HostFacts;
   readonly node: IronicNode;
-  readonly image: DataImageSeen;
+  readonly image: ObservedDataImage;
   readonly options: StepOptions;
   /** The ISO that shall be in the drive; null: none. */
   readonly wanted: string | null;
@@ -193,7 +201,7 @@ function delayed({ facts, image }: DriveQuestion, { notBefore }: DriveMemory): D
 }
 
 /** It has failed as often as its owner allows: the host boots without it, and the next try is at a later power-off. */
-export const bootsAnyway = (image: DataImageSeen, now: number): boolean =>
+export const bootsAnyway = (image: ObservedDataImage, now: number): boolean =>
   image.bootAnywayAfter !== null &&
   failuresOf(image) >= image.bootAnywayAfter &&
   (image.memory?.notBefore ?? 0) > now &&
@@ -211,10 +219,10 @@ const detachMessage = ({ url }: DriveMemory, why: string): string =>
   `${url} was not detached: ${why} [SLW_DATA_IMAGE_DETACH_FAILED]`;
 
 /** The way out comes after the name, and must not be cut off with it. */
-const LONGEST_NAME = 300;
+const MAX_IMAGE_NAME_LENGTH = 300;
 
 const foreignMessage = ({ host }: HostFacts, what: string, { image }: Drive): string =>
-  `the drive of BareMetalHost ${host.namespace}/${host.name} ${what}, found ${shorten(image, LONGEST_NAME) || 'a medium without a name'}, which Slipway has not attached and does not touch: eject it at the BMC, or delete the DataImage [SLW_DATA_IMAGE_FOREIGN_MEDIUM]`;
+  `the drive of BareMetalHost ${host.namespace}/${host.name} ${what}, found ${shorten(image, MAX_IMAGE_NAME_LENGTH) || 'a medium without a name'}, which Slipway has not attached and does not touch: eject it at the BMC, or delete the DataImage [SLW_DATA_IMAGE_FOREIGN_MEDIUM]`;
 
 const goneMessage = ({ url }: DriveMemory): string =>
   `${url} is not in the drive any more: the operating system or somebody at the BMC has ejected it; it goes in again at the next power-off`;

@@ -1,10 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { type HostStep, usualOptions } from './host-step.ts';
+import { type HostStep, DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { nextHostStep, stepWithoutHost } from './next-host-step.ts';
-import { anImage, asked, attachedA, drive, empty, factsOf, type Given, isoA, now, off, ours } from './testing/facts.ts';
+import {
+  anImage,
+  asked,
+  attachedA,
+  drive,
+  empty,
+  factsOf,
+  type FactsInput,
+  ISO_A,
+  NOW,
+  off,
+  ours,
+} from './testing/facts.ts';
 
-const minutes = 60_000;
-const stepOf = (given: Given): HostStep => nextHostStep(factsOf(given), usualOptions);
+const MINUTES = 60_000;
+const stepOf = (given: FactsInput): HostStep => nextHostStep(factsOf(given), DEFAULT_STEP_OPTIONS);
 const plain = { key: '', mode: 'soft', since: 0 } as const;
 const plainHard = { key: '', mode: 'hard', since: 0 } as const;
 const keyed = { key: 'somebody', mode: 'soft', since: 0 } as const;
@@ -18,7 +30,7 @@ function told(step: HostStep): string {
   return step.type;
 }
 
-type Row = readonly [string, Given, string];
+type Row = readonly [string, FactsInput, string];
 
 describe('registration', () => {
   it.each<Row>([
@@ -30,7 +42,7 @@ describe('registration', () => {
     ['then a node', { node: null }, 'register'],
     [
       'and waits where that failed',
-      { node: null, host: { memory: asked({ failures: 1, notBefore: now + 1 }) } },
+      { node: null, host: { memory: asked({ failures: 1, notBefore: NOW + 1 }) } },
       'wait: backoff',
     ],
     ['a new node is managed', { node: { provisionState: 'enroll' } }, 'provision: manage'],
@@ -68,12 +80,12 @@ describe('registration', () => {
     ['and to one that another operator has made', { node: { sentDigest: null } }, 'update node'],
     [
       'it does not wait for what the old one failed at',
-      { node: { sentDigest: 'before' }, host: { memory: asked({ failures: 3, notBefore: now + 1 }) } },
+      { node: { sentDigest: 'before' }, host: { memory: asked({ failures: 3, notBefore: NOW + 1 }) } },
       'update node',
     ],
     [
       'but for what Ironic has refused',
-      { node: { sentDigest: 'before' }, host: { memory: asked({ doing: 'update', failures: 1, notBefore: now + 1 }) } },
+      { node: { sentDigest: 'before' }, host: { memory: asked({ doing: 'update', failures: 1, notBefore: NOW + 1 }) } },
       'wait: backoff',
     ],
   ])('%s', (_, given, expected) => {
@@ -83,19 +95,19 @@ describe('registration', () => {
   it('that fails is counted, with what Ironic says, and tried again later', () => {
     const step = stepOf({
       node: { provisionState: 'enroll', lastError: 'wrong password' },
-      host: { memory: asked({ doing: 'manage', isSent: true, since: now, failures: 1 }) },
+      host: { memory: asked({ doing: 'manage', isSent: true, since: NOW, failures: 1 }) },
     });
     expect(step).toEqual({
       type: 'remember host',
-      memory: asked({ since: now, failures: 2, message: 'wrong password', notBefore: now + 3 * minutes }),
+      memory: asked({ since: NOW, failures: 2, message: 'wrong password', notBefore: NOW + 3 * MINUTES }),
     });
   });
 
   it('that was interrupted is asked for again, without being counted', () => {
-    const memory = asked({ doing: 'adopt', since: now - minutes });
+    const memory = asked({ doing: 'adopt', since: NOW - MINUTES });
     expect(stepOf({ node: { provisionState: 'manageable', lastError: 'of before' }, host: { memory } })).toMatchObject({
       type: 'provision',
-      remember: { doing: 'adopt', failures: 0, since: now, isSent: false },
+      remember: { doing: 'adopt', failures: 0, since: NOW, isSent: false },
     });
   });
 });
@@ -135,7 +147,7 @@ describe('power', () => {
       'a host that was just switched on may be on, whatever Ironic says: its request is not served by that',
       {
         node: off,
-        host: { reboots: [plain], memory: asked({ doing: 'power on', isSent: true, onSince: now - 1000 }) },
+        host: { reboots: [plain], memory: asked({ doing: 'power on', isSent: true, onSince: NOW - 1000 }) },
       },
       'wait: busy',
     ],
@@ -143,7 +155,7 @@ describe('power', () => {
       'also where it was asked to shut down again since then',
       {
         node: off,
-        host: { online: false, memory: asked({ doing: 'soft power off', isSent: true, onSince: now - 1000 }) },
+        host: { online: false, memory: asked({ doing: 'soft power off', isSent: true, onSince: NOW - 1000 }) },
         image: {},
       },
       'wait: busy',
@@ -152,8 +164,8 @@ describe('power', () => {
     expect(told(stepOf(given))).toBe(expected);
   });
 
-  const softSince = (ago: number, lastError: string | null = null): Given => ({
-    host: { online: false, memory: asked({ doing: 'soft power off', isSent: true, since: now - ago }) },
+  const softSince = (ago: number, lastError: string | null = null): FactsInput => ({
+    host: { online: false, memory: asked({ doing: 'soft power off', isSent: true, since: NOW - ago }) },
     node: { lastError },
   });
 
@@ -161,16 +173,16 @@ describe('power', () => {
     ['has three minutes', softSince(179_999), 'wait: busy'],
     ['then the power goes', softSince(180_000), 'power: power off'],
     ['or as soon as the BMC says that it cannot', softSince(1000, 'not supported'), 'power: power off'],
-    ['and a shutdown of another day is none of this one', softSince(24 * 60 * minutes), 'power: soft power off'],
+    ['and a shutdown of another day is none of this one', softSince(24 * 60 * MINUTES), 'power: soft power off'],
   ])('an operating system that is asked to shut down %s', (_, given, expected) => {
     expect(told(stepOf(given))).toBe(expected);
   });
 
   it('that fails is counted, and tried again later', () => {
-    const memory = asked({ doing: 'power on', isSent: true, since: now - minutes });
+    const memory = asked({ doing: 'power on', isSent: true, since: NOW - MINUTES });
     const failed = stepOf({ node: { ...off, lastError: 'no answer' }, host: { memory } });
     expect(failed).toMatchObject({ type: 'remember host', memory: { failures: 1, message: 'power on: no answer' } });
-    const later = asked({ failures: 1, notBefore: now + 1 });
+    const later = asked({ failures: 1, notBefore: NOW + 1 });
     expect(told(stepOf({ node: off, host: { memory: later } }))).toBe('wait: backoff');
     expect(stepOf({ host: { memory: later } })).toMatchObject({
       type: 'remember host',
@@ -197,17 +209,17 @@ describe('the drive and the power', () => {
     ],
     [
       'a failed attach holds the host off',
-      { image: { memory: drive({ failures: 1, notBefore: now + 1 }) }, node: off },
+      { image: { memory: drive({ failures: 1, notBefore: NOW + 1 }) }, node: off },
       'wait: drive backoff',
     ],
     [
       'unless the image allows to boot without it',
-      { image: { memory: drive({ failures: 1, notBefore: now + 1 }), bootAnywayAfter: 1 }, node: off },
+      { image: { memory: drive({ failures: 1, notBefore: NOW + 1 }), bootAnywayAfter: 1 }, node: off },
       'power: power on',
     ],
     [
       'but not after fewer failures than that',
-      { image: { memory: drive({ failures: 1, notBefore: now + 1 }), bootAnywayAfter: 2 }, node: off },
+      { image: { memory: drive({ failures: 1, notBefore: NOW + 1 }), bootAnywayAfter: 2 }, node: off },
       'wait: drive backoff',
     ],
     [
@@ -310,7 +322,7 @@ describe('a host that is out of our hands', () => {
 });
 
 describe('a host that is deleted', () => {
-  const host = { isDeleting: true, deletingSince: now - 1000 };
+  const host = { isDeleting: true, deletingSince: NOW - 1000 };
   const image = { memory: attachedA };
   it.each<Row>([
     ['takes its node along', { host }, 'set maintenance: true'],
@@ -352,7 +364,7 @@ describe('a host that is deleted', () => {
     ],
     [
       'but not for ever',
-      { host: { ...host, deletingSince: now - 5 * minutes }, image, driveProblem: 'no answer' },
+      { host: { ...host, deletingSince: NOW - 5 * MINUTES }, image, driveProblem: 'no answer' },
       'set maintenance: true',
     ],
   ])('%s', (_, given, expected) => {
@@ -366,6 +378,6 @@ describe('a DataImage without a host', () => {
   });
 
   it('waits for one', () => {
-    expect(stepWithoutHost(anImage({ url: isoA }))).toMatchObject({ type: 'wait', ms: null });
+    expect(stepWithoutHost(anImage({ url: ISO_A }))).toMatchObject({ type: 'wait', ms: null });
   });
 });

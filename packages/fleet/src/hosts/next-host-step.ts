@@ -1,7 +1,7 @@
 // Beside an operator that powers the hosts itself: only the drive is ours, and the host is held off by our own reboot
 // annotation while it is changed. The annotation makes that operator switch the host off, so it goes on only where the
 // host is off already or somebody has asked for a reboot.
-import type { DataImageSeen, HostFacts, HostStep, IronicNode, PowerTarget, StepOptions } from './host-step.ts';
+import type { ObservedDataImage, HostFacts, HostStep, IronicNode, PowerTarget, StepOptions } from './host-step.ts';
 import {
   asked,
   backingOff,
@@ -29,7 +29,7 @@ function stepBesideOperator(facts: HostFacts, options: StepOptions): HostStep {
   return holds ? whileHeld(facts, node, dataImage, options) : untilHeld(facts, node, dataImage, options);
 }
 
-function untilHeld(facts: HostFacts, node: IronicNode, image: DataImageSeen, options: StepOptions): HostStep {
+function untilHeld(facts: HostFacts, node: IronicNode, image: ObservedDataImage, options: StepOptions): HostStep {
   const { host } = facts;
   // Where power-off is disabled, that operator reboots the host without a time that it is off.
   const isWindow = isOff(facts, node) || (host.reboots.length > 0 && !host.isPowerOffDisabled);
@@ -39,7 +39,7 @@ function untilHeld(facts: HostFacts, node: IronicNode, image: DataImageSeen, opt
   return driveStepBesideOperator(facts, node, image, options, how) ?? { type: 'wait', why: 'at rest', ms: null };
 }
 
-function whileHeld(facts: HostFacts, node: IronicNode, image: DataImageSeen, options: StepOptions): HostStep {
+function whileHeld(facts: HostFacts, node: IronicNode, image: ObservedDataImage, options: StepOptions): HostStep {
   // It is on, nobody else asks for a reboot, and it cannot have been off since: whoever asked has thought better of it.
   const isAlone = facts.host.reboots.every(isOwn) || facts.host.isPowerOffDisabled;
   const isCancelled = isAlone && facts.host.poweredOn && isOn(node);
@@ -58,7 +58,7 @@ function whileHeld(facts: HostFacts, node: IronicNode, image: DataImageSeen, opt
 function driveStepBesideOperator(
   facts: HostFacts,
   node: IronicNode,
-  image: DataImageSeen,
+  image: ObservedDataImage,
   options: StepOptions,
   how: { readonly mayChange: boolean; readonly isBooting: boolean },
 ): HostStep | null {
@@ -74,7 +74,7 @@ const isOff = ({ host }: HostFacts, node: IronicNode): boolean =>
 const isOn = (node: IronicNode): boolean => node.powerState === 'power on' && !isBusy(node);
 
 /** There is something to do that needs the host off. */
-function isPending(facts: HostFacts, image: DataImageSeen): boolean {
+function isPending(facts: HostFacts, image: ObservedDataImage): boolean {
   if (bootsAnyway(image, facts.now)) return false;
   const medium = mediumOf(image);
   if (medium === 'none') return !image.isDeleting && canAttach(facts);
@@ -250,11 +250,11 @@ function stepOfOurs(facts: HostFacts, options: StepOptions): HostStep {
 }
 
 /** The DataImage of a host that is gone. */
-export const stepWithoutHost = (dataImage: DataImageSeen): HostStep =>
+export const stepWithoutHost = (dataImage: ObservedDataImage): HostStep =>
   mayGo(dataImage, true) ? { type: 'release image' } : { type: 'wait', why: 'at rest', ms: null };
 
 /** Its deletion waits for nothing: our ISO is not in the drive, or the drive is out of reach for good. */
-const mayGo = (image: DataImageSeen, isUnreachable: boolean): boolean =>
+const mayGo = (image: ObservedDataImage, isUnreachable: boolean): boolean =>
   image.isDeleting && image.hasFinalizer && (isUnreachable || mediumOf(image) === 'none');
 
 /**

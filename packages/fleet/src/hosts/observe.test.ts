@@ -4,7 +4,7 @@ import type { Stored } from '../kube-object.ts';
 import type { KnownNode } from './host-step.ts';
 import { encodeMemory, nothingAsked } from './memory.ts';
 import { bmcSeen, bmcSeenBeside, dataImageSeen, hostSeen, nodeSeen } from './observe.ts';
-import { aNode, now } from './testing/facts.ts';
+import { aNode, NOW } from './testing/facts.ts';
 
 type Metadata = Partial<Stored<BareMetalHost>['metadata']>;
 
@@ -19,7 +19,7 @@ const secret: Stored<Secret> = {
 };
 const node = (changes: Partial<KnownNode> = {}): KnownNode => ({ ...aNode(), hostUid: 'uid-1', ...changes });
 const seen = (metadata: Metadata, of: KnownNode | null = null) =>
-  hostSeen(host(metadata), of, bmcSeen(host(), secret).reading, now);
+  hostSeen(host(metadata), of, bmcSeen(host(), secret).reading, NOW);
 
 describe('a host', () => {
   it('is seen as its spec and annotations say', () => {
@@ -44,7 +44,7 @@ describe('a host', () => {
 
   it('is not switched off where its spec says so', () => {
     const disabled = host({}, { disablePowerOff: true });
-    expect(hostSeen(disabled, null, bmcSeen(disabled, secret).reading, now).isPowerOffDisabled).toBe(true);
+    expect(hostSeen(disabled, null, bmcSeen(disabled, secret).reading, NOW).isPowerOffDisabled).toBe(true);
     expect(seen({}).isPowerOffDisabled).toBe(false);
   });
 
@@ -117,7 +117,7 @@ describe('a DataImage', () => {
       spec: { url: 'http://iso.example/a.iso' },
       status: { error: { count: 2, message: 'x' } },
     };
-    expect(dataImageSeen(image, host(), now)).toEqual({
+    expect(dataImageSeen(image, host(), NOW)).toEqual({
       url: 'http://iso.example/a.iso',
       immediate: false,
       isDeleting: false,
@@ -128,6 +128,6 @@ describe('a DataImage', () => {
       memory: null,
       bootAnywayAfter: 3,
     });
-    expect(dataImageSeen(image, undefined, now).hasOwner).toBe(false);
+    expect(dataImageSeen(image, undefined, NOW).hasOwner).toBe(false);
   });
 });

@@ -3,29 +3,34 @@ import {
   type BareMetalHost,
   bareMetalHosts,
   type DataImage,
-  driveMemoryAnnotation,
+  DRIVE_MEMORY_ANNOTATION,
   type OwnerReference,
   type Secret,
 } from '@slipway/api';
 import { decode, literal, object } from '@slipway/base/codec';
 import type { Stored } from '../kube-object.ts';
 import { type BmcCredentials, readAddress, type ReadBmc, readBmc } from './bmc.ts';
-import type { BmcReading, DataImageSeen, HostSeen, KnownNode } from './host-step.ts';
+import type { BmcReading, ObservedDataImage, ObservedHost, KnownNode } from './host-step.ts';
 import {
-  bootAnywayAnnotation,
-  hostMemoryAnnotation,
+  BOOT_ANYWAY_ANNOTATION,
+  HOST_MEMORY_ANNOTATION,
   readBootAnywayAfter,
   readDriveMemory,
   readHostMemory,
   rebootRequests,
 } from './memory.ts';
 
-export const hostFinalizer = 'baremetalhost.metal3.io';
-export const pausedAnnotation = 'baremetalhost.metal3.io/paused';
-const detachedAnnotation = 'baremetalhost.metal3.io/detached';
-const LONGEST_VALUE = 1024;
+export const HOST_FINALIZER = 'baremetalhost.metal3.io';
+export const PAUSED_ANNOTATION = 'baremetalhost.metal3.io/paused';
+const DETACHED_ANNOTATION = 'baremetalhost.metal3.io/detached';
+const MAX_VALUE_LENGTH = 1024;
 
-export function hostSeen(host: Stored<BareMetalHost>, node: KnownNode | null, bmc: BmcReading, now: number): HostSeen {
+export function hostSeen(
+  host: Stored<BareMetalHost>,
+  node: KnownNode | null,
+  bmc: BmcReading,
+  now: number,
+): ObservedHost {
   const { metadata, spec, status } = host;
   const { annotations = {}, deletionTimestamp } = metadata;
   return {
@@ -40,31 +45,31 @@ export function hostSeen(host: Stored<BareMetalHost>, node: KnownNode | null, bm
     externallyProvisioned: spec?.externallyProvisioned === true,
     state: status?.provisioning.state ?? '',
     poweredOn: status?.poweredOn === true,
-    isPaused: pausedAnnotation in annotations,
-    isDetached: detachedAnnotation in annotations,
-    isDeletionDelayed: delaysDeletion(annotations[detachedAnnotation]),
+    isPaused: PAUSED_ANNOTATION in annotations,
+    isDetached: DETACHED_ANNOTATION in annotations,
+    isDeletionDelayed: delaysDeletion(annotations[DETACHED_ANNOTATION]),
     reboots: rebootRequests(annotations),
     bmc,
     isForeign: isForeign(host, node),
-    memory: readHostMemory(annotations[hostMemoryAnnotation], now),
+    memory: readHostMemory(annotations[HOST_MEMORY_ANNOTATION], now),
   };
 }
 
 /** Its value is {"deleteAction":"delay"}; anything else delays nothing. */
 const delaysDeletion = (value = ''): boolean =>
-  decode(object({ deleteAction: literal('delay') }), value, { maxChars: LONGEST_VALUE }).ok;
+  decode(object({ deleteAction: literal('delay') }), value, { maxChars: MAX_VALUE_LENGTH }).ok;
 
 /**
  * The finalizer alone does not tell whose a host is: the operator that people use today puts on the same one, so that either
  * can take over. Ours comes with a memory; where that is lost, the node in Ironic has our mark.
  */
 function isForeign(host: Stored<BareMetalHost>, node: KnownNode | null): boolean {
-  const isOurs = hostMemoryAnnotation in (host.metadata.annotations ?? {}) || node?.hostUid === host.metadata.uid;
+  const isOurs = HOST_MEMORY_ANNOTATION in (host.metadata.annotations ?? {}) || node?.hostUid === host.metadata.uid;
   return hasHostFinalizer(host) && !isOurs;
 }
 
 const hasHostFinalizer = ({ metadata }: Stored<BareMetalHost>): boolean =>
-  metadata.finalizers?.includes(hostFinalizer) === true;
+  metadata.finalizers?.includes(HOST_FINALIZER) === true;
 
 /** A node that was made for another host of this name has another host's digest: it is told anew whose it is. */
 export const nodeSeen = (node: KnownNode | null, { metadata }: Stored<BareMetalHost>): KnownNode | null =>
@@ -104,21 +109,21 @@ export const ownedBy = ({ metadata }: Stored<BareMetalHost>): OwnerReference => 
 
 // A DataImage of the API → what of it counts.
 
-export const imageFinalizer = 'dataimage.metal3.io';
+export const IMAGE_FINALIZER = 'dataimage.metal3.io';
 
 export function dataImageSeen(
   { metadata, spec, status }: Stored<DataImage>,
   host: Stored<BareMetalHost> | undefined,
   now: number,
-): DataImageSeen {
+): ObservedDataImage {
   const { annotations = {} } = metadata;
   return {
     url: spec?.url ?? '',
     immediate: spec?.immediate === true,
     ...ties(metadata, host?.metadata.uid),
     ...said(status),
-    memory: readDriveMemory(annotations[driveMemoryAnnotation], now),
-    bootAnywayAfter: readBootAnywayAfter(annotations[bootAnywayAnnotation]),
+    memory: readDriveMemory(annotations[DRIVE_MEMORY_ANNOTATION], now),
+    bootAnywayAfter: readBootAnywayAfter(annotations[BOOT_ANYWAY_ANNOTATION]),
   };
 }
 
@@ -127,7 +132,7 @@ const ties = (
   hostUid: string | undefined,
 ) => ({
   isDeleting: deletionTimestamp !== undefined,
-  hasFinalizer: finalizers.includes(imageFinalizer),
+  hasFinalizer: finalizers.includes(IMAGE_FINALIZER),
   hasOwner: ownerReferences.some(({ uid }) => uid === hostUid),
 });
 

@@ -1,37 +1,37 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type HostStep, usualOptions } from './host-step.ts';
+import { type HostStep, DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { attachBegins, delay, detachBegins } from './memory.ts';
 import { afterCall, type CallOutcome } from './outcome.ts';
-import { aNode, asked, attachedA, drive, isoA, now } from './testing/facts.ts';
+import { aNode, asked, attachedA, drive, ISO_A, NOW } from './testing/facts.ts';
 
-const attach: HostStep = { type: 'attach', url: isoA, remember: attachBegins(drive(), aNode(), now - 1000) };
-const detach: HostStep = { type: 'detach', remember: detachBegins(attachedA, now - 1000) };
+const attach: HostStep = { type: 'attach', url: ISO_A, remember: attachBegins(drive(), aNode(), NOW - 1000) };
+const detach: HostStep = { type: 'detach', remember: detachBegins(attachedA, NOW - 1000) };
 const power: HostStep = {
   type: 'power',
   target: 'power on',
-  remember: asked({ doing: 'power on', since: now - 1000 }),
+  remember: asked({ doing: 'power on', since: NOW - 1000 }),
 };
 const after = (step: HostStep, outcome: CallOutcome, failures = 0) =>
-  afterCall(step, outcome, { now, options: usualOptions, hostMemory: asked({ failures }) });
+  afterCall(step, outcome, { now: NOW, options: DEFAULT_STEP_OPTIONS, hostMemory: asked({ failures }) });
 const accepted = { type: 'accepted' } as const;
 const refused = { type: 'refused', message: 'no' } as const;
 
 describe('after a call', () => {
   it('that Ironic accepted, it is remembered from when', () => {
     expect(after(attach, accepted)).toMatchObject({
-      drive: { doing: 'attach', isSent: true, since: now, isAttached: false },
+      drive: { doing: 'attach', isSent: true, since: NOW, isAttached: false },
     });
-    expect(after(detach, accepted)).toMatchObject({ drive: { doing: 'detach', isSent: true, since: now } });
-    expect(after(power, accepted)).toMatchObject({ host: { doing: 'power on', isSent: true, since: now } });
+    expect(after(detach, accepted)).toMatchObject({ drive: { doing: 'detach', isSent: true, since: NOW } });
+    expect(after(power, accepted)).toMatchObject({ host: { doing: 'power on', isSent: true, since: NOW } });
     expect(after({ type: 'register' }, accepted)).toBeNull();
   });
 
   it('that Ironic refused, it is a failure, counted and tried again later', () => {
     expect(after(attach, refused)).toMatchObject({ drive: { doing: 'detach', failures: 1, isAttached: false } });
-    expect(after(detach, refused)).toMatchObject({ drive: { doing: 'detach', failures: 1, notBefore: now + 90_000 } });
+    expect(after(detach, refused)).toMatchObject({ drive: { doing: 'detach', failures: 1, notBefore: NOW + 90_000 } });
     expect(after(power, refused, 1)).toMatchObject({ host: { doing: 'none', failures: 2, message: 'no' } });
-    expect(after({ type: 'register' }, refused)).toMatchObject({ host: { failures: 1, notBefore: now + 90_000 } });
+    expect(after({ type: 'register' }, refused)).toMatchObject({ host: { failures: 1, notBefore: NOW + 90_000 } });
     expect(after({ type: 'update node', remember: asked({}) }, refused, 1)).toMatchObject({
       host: { doing: 'update', failures: 2 },
     });
@@ -51,7 +51,7 @@ describe('after a call', () => {
 });
 
 const minutes = (failures: number, chance: number) =>
-  delay(failures, { ...usualOptions, chance, minuteMs: 60_000 }) / 60_000;
+  delay(failures, { ...DEFAULT_STEP_OPTIONS, chance, minuteMs: 60_000 }) / 60_000;
 
 describe('the delay after failures in a row', () => {
   it.each([
@@ -77,6 +77,6 @@ describe('the delay after failures in a row', () => {
   });
 
   it('stops growing sooner where somebody stands before the machine and waits', () => {
-    expect(delay(9, { ...usualOptions, chance: 0, minuteMs: 60_000 }, 4)).toBe(16 * 60_000);
+    expect(delay(9, { ...DEFAULT_STEP_OPTIONS, chance: 0, minuteMs: 60_000 }, 4)).toBe(16 * 60_000);
   });
 });

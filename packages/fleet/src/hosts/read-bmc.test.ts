@@ -3,13 +3,13 @@ import { readBmc } from './bmc.ts';
 
 const credentials = { username: 'admin', password: 'correct horse', version: 'uid/1' };
 const input = (address: string) => ({ address, credentialsName: 'bmc', disableCertificateVerification: false });
-const system = '/redfish/v1/Systems/1';
+const SYSTEM = '/redfish/v1/Systems/1';
 
 describe('a BMC and its Secret', () => {
   it('become what Ironic needs to know', () => {
-    expect(readBmc(input(`redfish+http://bmc.example:8000${system}`), credentials).driverInfo).toEqual({
+    expect(readBmc(input(`redfish+http://bmc.example:8000${SYSTEM}`), credentials).driverInfo).toEqual({
       redfish_address: 'http://bmc.example:8000',
-      redfish_system_id: system,
+      redfish_system_id: SYSTEM,
       redfish_username: 'admin',
       redfish_password: 'correct horse',
     });
@@ -60,7 +60,7 @@ describe('the digest of what was sent', () => {
 
   it.each([
     ['the address', digest('redfish://other.example')],
-    ['the system', digest(`redfish://bmc.example${system}`)],
+    ['the system', digest(`redfish://bmc.example${SYSTEM}`)],
     ['the driver', digest('idrac-redfish://bmc.example')],
     ['the user name', digest('redfish://bmc.example', { username: 'root' })],
     ['the Secret', digest('redfish://bmc.example', { version: 'uid/2' })],

@@ -64,11 +64,11 @@ export type PoolStream =
 // The streams that there are, by name.
 
 /** As Kubernetes names objects, which is what the API takes for a stream. */
-const namePattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const NAME_PATTERN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const MAX_NAME = 253;
 const MAX_NAMES = 10;
 
-export const isStreamName = (text: string): boolean => text.length <= MAX_NAME && namePattern.test(text);
+export const isStreamName = (text: string): boolean => text.length <= MAX_NAME && NAME_PATTERN.test(text);
 
 /** By its own name, else by one that means the same. */
 export const findStream = (available: readonly Stream[], name: string): Stream | undefined =>

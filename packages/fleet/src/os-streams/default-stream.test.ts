@@ -1,4 +1,4 @@
-import { type MachineConfigPool, roleLabel } from '@slipway/api';
+import { type MachineConfigPool, ROLE_LABEL } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { defaultStreamOf, type Distribution, distributionOf, followsWorker } from './default-stream.ts';
 import { streamNamed } from './testing/sample.ts';
@@ -70,21 +70,21 @@ describe('the default stream', () => {
 
 type Selector = MachineConfigPool['spec']['machineConfigSelector'];
 const roles = (operator: string, ...values: string[]): Selector => ({
-  matchExpressions: [{ key: roleLabel, operator, values }],
+  matchExpressions: [{ key: ROLE_LABEL, operator, values }],
 });
 
 describe('a pool has the OS of worker', () => {
   it.each<[boolean, string, string, Selector]>([
     [true, 'infra', 'worker’s MachineConfigs and its own', roles('In', 'worker', 'infra')],
-    [true, 'infra', 'worker’s alone', { matchLabels: { [roleLabel]: 'worker' } }],
+    [true, 'infra', 'worker’s alone', { matchLabels: { [ROLE_LABEL]: 'worker' } }],
     [true, 'infra', 'those of every role', roles('Exists')],
     [true, 'infra', 'all', {}],
-    [false, 'infra', 'its own alone', { matchLabels: { [roleLabel]: 'infra' } }],
+    [false, 'infra', 'its own alone', { matchLabels: { [ROLE_LABEL]: 'infra' } }],
     [false, 'infra', 'all but worker’s', roles('NotIn', 'worker')],
-    [false, 'infra', 'some of worker’s, by another label', { matchLabels: { [roleLabel]: 'worker', team: 'a' } }],
+    [false, 'infra', 'some of worker’s, by another label', { matchLabels: { [ROLE_LABEL]: 'worker', team: 'a' } }],
     [false, 'infra', 'none, by a selector that cannot be used', roles('Like', 'worker')],
     [false, 'infra', 'none, without a selector', undefined],
-    [false, 'worker', 'worker’s', { matchLabels: { [roleLabel]: 'worker' } }],
+    [false, 'worker', 'worker’s', { matchLabels: { [ROLE_LABEL]: 'worker' } }],
     [false, 'master', 'worker’s too', roles('In', 'worker', 'master')],
     [false, 'arbiter', 'worker’s too', roles('In', 'worker', 'arbiter')],
   ])('%s: %s, which takes %s', (expected, name, _, machineConfigSelector) => {

@@ -1,5 +1,5 @@
 // The stream of a new pool that names none: by what is installed, never by what is newest.
-import { knownStream, type KnownStream, type MachineConfigPool, roleLabel } from '@slipway/api';
+import { knownStream, type KnownStream, type MachineConfigPool, ROLE_LABEL } from '@slipway/api';
 import type { CodedProblem } from '../problems.ts';
 import { matchesSelector } from '../render/select.ts';
 import { findStream, listStreams, type Stream } from './available.ts';
@@ -80,4 +80,4 @@ function missing(version: string | null, expected: string | null, available: rea
 const onTheirOwn = new Set(['worker', 'master', 'arbiter']);
 
 export const followsWorker = ({ metadata, spec }: Pick<MachineConfigPool, 'metadata' | 'spec'>): boolean =>
-  !onTheirOwn.has(metadata.name) && matchesSelector(spec.machineConfigSelector, { [roleLabel]: 'worker' });
+  !onTheirOwn.has(metadata.name) && matchesSelector(spec.machineConfigSelector, { [ROLE_LABEL]: 'worker' });

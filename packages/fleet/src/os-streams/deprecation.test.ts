@@ -148,23 +148,23 @@ describe('a pool that has nothing to end', () => {
   });
 });
 
-const state = 'io.openshift.os.stream-lifecycle';
-const successor = 'io.openshift.os.stream-successor';
-const message = 'io.openshift.os.stream-message';
+const STATE = 'io.openshift.os.stream-lifecycle';
+const SUCCESSOR = 'io.openshift.os.stream-successor';
+const MESSAGE = 'io.openshift.os.stream-message';
 const bare = { successor: null, message: null };
 
 describe('what a tag says of the life of its stream', () => {
   it.each<[Record<string, string>, StreamLifecycle | null]>([
     [{}, null],
-    [{ [state]: '' }, null],
-    [{ [state]: 'deprecated' }, { state: 'deprecated', ...bare }],
-    [{ [state]: 'blocked' }, { state: 'blocked', ...bare }],
+    [{ [STATE]: '' }, null],
+    [{ [STATE]: 'deprecated' }, { state: 'deprecated', ...bare }],
+    [{ [STATE]: 'blocked' }, { state: 'blocked', ...bare }],
     [
-      { [state]: 'blocked', [successor]: 'rhel-10', [message]: ' Ends in\n2027.\u0007 ' },
+      { [STATE]: 'blocked', [SUCCESSOR]: 'rhel-10', [MESSAGE]: ' Ends in\n2027.\u0007 ' },
       { state: 'blocked', successor: 'rhel-10', message: 'Ends in 2027.' },
     ],
     // A successor of a stream that lives is no end.
-    [{ [successor]: 'rhel-10', [message]: 'soon' }, null],
+    [{ [SUCCESSOR]: 'rhel-10', [MESSAGE]: 'soon' }, null],
   ])('%j is understood', (annotations, lifecycle) => {
     expect(lifecycleOfTag('rhel-coreos', annotations)).toEqual({ lifecycle, problems: [] });
   });
@@ -172,7 +172,7 @@ describe('what a tag says of the life of its stream', () => {
   it.each(['removed', 'Deprecated', 'deprecated ', 'x'.repeat(10_000)])(
     'a state that is not known is reported and not followed: %.20j',
     (said) => {
-      const { lifecycle, problems } = lifecycleOfTag('rhel-coreos', { [state]: said });
+      const { lifecycle, problems } = lifecycleOfTag('rhel-coreos', { [STATE]: said });
       expect(lifecycle).toBeNull();
       expect(problems).toMatchObject([{ code: 'SLW_STREAM_LIFECYCLE' }]);
       expect(problems[0]?.message).toMatch(
@@ -183,7 +183,7 @@ describe('what a tag says of the life of its stream', () => {
   );
 
   it('a successor that is no name is reported; the rest counts', () => {
-    const { lifecycle, problems } = lifecycleOfTag('rhel-coreos', { [state]: 'blocked', [successor]: 'RHEL 10' });
+    const { lifecycle, problems } = lifecycleOfTag('rhel-coreos', { [STATE]: 'blocked', [SUCCESSOR]: 'RHEL 10' });
     expect(lifecycle).toEqual({ state: 'blocked', ...bare });
     expect(problems).toMatchObject([
       { message: expect.stringContaining('expected the name of a stream, found "RHEL 10"') },
@@ -191,7 +191,7 @@ describe('what a tag says of the life of its stream', () => {
   });
 
   it('a message without end is cut', () => {
-    const { lifecycle } = lifecycleOfTag('rhel-coreos', { [state]: 'blocked', [message]: 'x'.repeat(10_000) });
+    const { lifecycle } = lifecycleOfTag('rhel-coreos', { [STATE]: 'blocked', [MESSAGE]: 'x'.repeat(10_000) });
     expect(lifecycle?.message).toHaveLength(300);
   });
 });

@@ -133,7 +133,7 @@ const problemOf = (code: keyof typeof streamErrors, message: string): CodedProbl
 type Annotations = Readonly<Record<string, string>>;
 
 /** In place of the name of a stream that nobody can tell. Without the annotation a pool is not tracked at all. */
-const unknownStream = '';
+const UNKNOWN_STREAM = '';
 /** As the API bounds an image. */
 const MAX_IMAGE = 447;
 const MAX_IMAGES = 4096;
@@ -141,9 +141,9 @@ const MAX_IMAGES = 4096;
 /** Null: not tracked, or damaged; what the machines run tells then. */
 export function trackedOf(annotations: Annotations | undefined): TrackedStream | null {
   const name = annotations?.[osStreamAnnotation];
-  if (name === undefined || (name !== unknownStream && !isStreamName(name))) return null;
+  if (name === undefined || (name !== UNKNOWN_STREAM && !isStreamName(name))) return null;
   return {
-    name: name === unknownStream ? null : name,
+    name: name === UNKNOWN_STREAM ? null : name,
     images: images.decode(annotations?.[osStreamImagesAnnotation]),
   };
 }
@@ -157,7 +157,7 @@ export function trackedAnnotations(decision: PoolStream): TrackedAnnotations {
   const tracked = trackedBy(decision);
   if (tracked === null) return {};
   return {
-    [osStreamAnnotation]: tracked.name ?? unknownStream,
+    [osStreamAnnotation]: tracked.name ?? UNKNOWN_STREAM,
     [osStreamImagesAnnotation]: tracked.images === null ? null : images.encode(tracked.images),
   };
 }

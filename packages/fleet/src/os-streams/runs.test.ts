@@ -14,8 +14,8 @@ const nothing: RunsEvidence = {
   streams: [streamNamed('rhel-9', 8), streamNamed('rhel-10', 8)],
   lastStreams: [],
 };
-const nine = 'Red Hat Enterprise Linux CoreOS 9.6.20260101-0';
-const ten = 'Red Hat Enterprise Linux CoreOS 10.1.20260101-0';
+const NINE = 'Red Hat Enterprise Linux CoreOS 9.6.20260101-0';
+const TEN = 'Red Hat Enterprise Linux CoreOS 10.1.20260101-0';
 
 describe('what a pool runs that is not tracked', () => {
   it('is nothing if it has neither a rendered config nor machines: it is new', () => {
@@ -27,16 +27,16 @@ describe('what a pool runs that is not tracked', () => {
   });
 
   it.each<[evidence: string, Partial<RunsEvidence>, stream: string | null]>([
-    ['its status', { statusStream: 'rhel-9', nodeOsImages: [ten] }, 'rhel-9'],
-    ['an image of a stream of today', { renderedImages: imagesOf('rhel-10', 8), nodeOsImages: [nine] }, 'rhel-10'],
+    ['its status', { statusStream: 'rhel-9', nodeOsImages: [TEN] }, 'rhel-9'],
+    ['an image of a stream of today', { renderedImages: imagesOf('rhel-10', 8), nodeOsImages: [NINE] }, 'rhel-10'],
     [
       'an image of the streams of yesterday',
-      { renderedImages: imagesOf('rhel-9', 6), lastStreams: [streamNamed('rhel-9', 6)], nodeOsImages: [ten] },
+      { renderedImages: imagesOf('rhel-9', 6), lastStreams: [streamNamed('rhel-9', 6)], nodeOsImages: [TEN] },
       'rhel-9',
     ],
     [
       'the stream label of its image',
-      { renderedImages: old, imageLabels: { 'io.openshift.os.streamclass': 'rhel-10' }, nodeOsImages: [nine] },
+      { renderedImages: old, imageLabels: { 'io.openshift.os.streamclass': 'rhel-10' }, nodeOsImages: [NINE] },
       'rhel-10',
     ],
     [
@@ -44,7 +44,7 @@ describe('what a pool runs that is not tracked', () => {
       {
         renderedImages: old,
         imageLabels: { 'org.opencontainers.image.version': '9.6.20251201-1' },
-        nodeOsImages: [ten],
+        nodeOsImages: [TEN],
       },
       'rhel-9',
     ],
@@ -60,11 +60,11 @@ describe('what a pool runs that is not tracked', () => {
     ],
     [
       'the OS of its machines where labels say nothing',
-      { renderedImages: old, imageLabels: {}, nodeOsImages: [nine] },
+      { renderedImages: old, imageLabels: {}, nodeOsImages: [NINE] },
       'rhel-9',
     ],
-    ['the OS of its machines where there is no image', { nodeOsImages: [nine, nine] }, 'rhel-9'],
-    ['the newest of its machines while they are on their way', { nodeOsImages: [nine, ten, nine] }, 'rhel-10'],
+    ['the OS of its machines where there is no image', { nodeOsImages: [NINE, NINE] }, 'rhel-9'],
+    ['the newest of its machines while they are on their way', { nodeOsImages: [NINE, TEN, NINE] }, 'rhel-10'],
     [
       'machines that say what they are, whatever the platform is called',
       { distribution: 'fcos', nodeOsImages: ['CentOS Stream CoreOS 10.0.20250101-0'] },
@@ -93,7 +93,7 @@ describe('what a pool runs that is not tracked', () => {
     ['an image that nobody knows', { renderedImages: old }],
     ['a version older than all streams', { nodeOsImages: ['Red Hat Enterprise Linux CoreOS 412.86.202301010000-0'] }],
     ['machines that say nothing', { nodeOsImages: ['', 'Flatcar'] }],
-    ['machines of two families', { nodeOsImages: [nine, 'Fedora CoreOS 41.20250101.3.0'] }],
+    ['machines of two families', { nodeOsImages: [NINE, 'Fedora CoreOS 41.20250101.3.0'] }],
     [
       'a version without a family',
       { distribution: null, streams: [streamNamed('vendor-1')], nodeOsImages: ['CoreOS 9.0.2'] },
@@ -108,14 +108,14 @@ describe('what a pool runs that is not tracked', () => {
       stream: 'rhel-9',
       images: old,
     });
-    expect(runsOf({ ...nothing, nodeOsImages: [nine] })).toEqual({ stream: 'rhel-9', images: null });
+    expect(runsOf({ ...nothing, nodeOsImages: [NINE] })).toEqual({ stream: 'rhel-9', images: null });
   });
 
   it.each<[boolean, string, Partial<RunsEvidence>]>([
-    [true, 'an image that nobody knows', { renderedImages: old, nodeOsImages: [nine] }],
+    [true, 'an image that nobody knows', { renderedImages: old, nodeOsImages: [NINE] }],
     [false, 'a status', { renderedImages: old, statusStream: 'rhel-9' }],
     [false, 'an image of a stream', { renderedImages: imagesOf('rhel-9', 8) }],
-    [false, 'no image', { nodeOsImages: [nine] }],
+    [false, 'no image', { nodeOsImages: [NINE] }],
   ])('needs the labels from a registry: %s, for %s', (needs, _, evidence) => {
     expect(needsImageLabels({ ...nothing, ...evidence })).toBe(needs);
   });

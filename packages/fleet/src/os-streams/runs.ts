@@ -49,14 +49,14 @@ function streamByLabels(evidence: RunsEvidence): string | null {
   return evidence.imageLabels === null ? null : streamOfLabels(evidence.imageLabels, familyIn(evidence));
 }
 
-export const streamClassLabel = 'io.openshift.os.streamclass';
+export const STREAM_CLASS_LABEL = 'io.openshift.os.streamclass';
 
 /** The stream that an image says it is of, else the one that its version belongs to. Null: it says too little. */
 export function streamOfLabels(
   labels: Readonly<Record<string, string>>,
   family: KnownStream['family'] | null,
 ): string | null {
-  const stream = labels[streamClassLabel] ?? '';
+  const stream = labels[STREAM_CLASS_LABEL] ?? '';
   if (isStreamName(stream)) return stream;
   const version = labels['org.opencontainers.image.version'] ?? labels['version'] ?? '';
   return streamOfVersion(version, family);

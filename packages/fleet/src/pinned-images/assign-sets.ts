@@ -1,4 +1,4 @@
-import { type AssignedSet, MOST_SETS, type PinAssignment } from './assignment.ts';
+import { type AssignedSet, MAX_SETS, type PinAssignment } from './assignment.ts';
 import { holds, isToldOf, type PinNode, type PinPool } from './pin-facts.ts';
 import { chooseTurns } from './turns.ts';
 
@@ -47,7 +47,7 @@ export function setsOf(
 ): { readonly sets: readonly AssignedSet[]; readonly leftOut: number } {
   const byName = new Map(names.flatMap((name) => pools.get(name)?.sets ?? []).map((set) => [set.name, set]));
   const sets = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { sets: sets.slice(0, MOST_SETS), leftOut: Math.max(0, sets.length - MOST_SETS) };
+  return { sets: sets.slice(0, MAX_SETS), leftOut: Math.max(0, sets.length - MAX_SETS) };
 }
 
 /**

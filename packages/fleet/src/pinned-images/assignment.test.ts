@@ -9,7 +9,7 @@ import {
   decodeAssignment,
   encodeAddedSets,
   encodeAssignment,
-  MOST_SETS,
+  MAX_SETS,
   nextPoolSets,
   type PinAssignment,
   takesSet,
@@ -137,7 +137,7 @@ const assignment: fc.Arbitrary<PinAssignment> = fc.record({
         uid: fc.uuid(),
         generation: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
       }),
-      { selector: ({ name }) => name, maxLength: MOST_SETS },
+      { selector: ({ name }) => name, maxLength: MAX_SETS },
     )
     .map((sets) => sets.toSorted((a, b) => (a.name < b.name ? -1 : 1))),
   mayPull: fc.boolean(),
@@ -166,14 +166,14 @@ describe('what a node is to hold', () => {
   });
 
   it('fits into an annotation with the most sets of the longest names', () => {
-    const sets = Array.from({ length: MOST_SETS }, (_, index) => ({
+    const sets = Array.from({ length: MAX_SETS }, (_, index) => ({
       name: `${'n'.repeat(250)}${String(index).padStart(3, '0')}`,
       uid: crypto.randomUUID(),
       generation: 2 ** 31 - 1,
     }));
     const text = encodeAssignment({ sets, mayPull: false, parallel: 32 });
     expect(text.length).toBeLessThan(40_000);
-    expect(decodeAssignment(text)?.sets).toHaveLength(MOST_SETS);
+    expect(decodeAssignment(text)?.sets).toHaveLength(MAX_SETS);
   });
 
   it.each([
@@ -207,34 +207,34 @@ describe('what a node is to hold', () => {
   });
 });
 
-const role = 'machineconfiguration.openshift.io/role';
+const ROLE = 'machineconfiguration.openshift.io/role';
 const set = (name: string, ...roles: string[]) => ({
-  metadata: { name, labels: Object.fromEntries(roles.map((each) => [role, each])) },
+  metadata: { name, labels: Object.fromEntries(roles.map((each) => [ROLE, each])) },
 });
 
-interface Given {
+interface PoolInput {
   readonly names?: readonly string[];
   readonly added?: readonly string[];
   readonly selector?: MachineConfigPool['spec']['machineConfigSelector'];
 }
 
-const worker = ({ names = [], added = [], selector = { matchLabels: { [role]: 'worker' } } }: Given = {}) => ({
+const worker = ({ names = [], added = [], selector = { matchLabels: { [ROLE]: 'worker' } } }: PoolInput = {}) => ({
   metadata: { name: 'worker', annotations: { [addedImageSetsAnnotation]: encodeAddedSets(added) } },
   spec: { machineConfigSelector: selector, pinnedImageSets: names.map((name) => ({ name })) },
 });
 
 describe('the sets that a pool takes', () => {
-  it.each<[string, Given['selector'], string, boolean]>([
-    ['of its role', { matchLabels: { [role]: 'worker' } }, 'worker', true],
-    ['not of another role', { matchLabels: { [role]: 'worker' } }, 'master', false],
+  it.each<[string, PoolInput['selector'], string, boolean]>([
+    ['of its role', { matchLabels: { [ROLE]: 'worker' } }, 'worker', true],
+    ['not of another role', { matchLabels: { [ROLE]: 'worker' } }, 'master', false],
     [
       'of one of its roles',
-      { matchExpressions: [{ key: role, operator: 'In', values: ['worker', 'infra'] }] },
+      { matchExpressions: [{ key: ROLE, operator: 'In', values: ['worker', 'infra'] }] },
       'infra',
       true,
     ],
     ['none where its selector is empty', {}, 'worker', false],
-    ['none where a selector is refused', { matchExpressions: [{ key: role, operator: 'Is' }] }, 'worker', false],
+    ['none where a selector is refused', { matchExpressions: [{ key: ROLE, operator: 'Is' }] }, 'worker', false],
   ])('%s', (_, selector, of, takes) => {
     expect(takesSet(worker({ selector }), set('a', of))).toBe(takes);
   });

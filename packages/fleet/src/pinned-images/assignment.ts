@@ -35,16 +35,16 @@ export interface PinAssignment {
 }
 
 /** Those of one set of the status of a MachineConfigNode: at most this many are kept by the API. */
-export const MOST_SETS = 100;
+export const MAX_SETS = 100;
 
 const MAX_TEXT = 64 * 1024;
 const MAX_UID = 128;
 const MAX_GENERATION = 2 ** 31 - 1;
 const MAX_PARALLEL = 32;
-const setName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+const SET_NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 const set: Decoder<AssignedSet> = object({
-  name: string({ pattern: setName }),
+  name: string({ pattern: SET_NAME }),
   uid: string({ max: MAX_UID }),
   generation: integer({ min: 1, max: MAX_GENERATION }),
 });
@@ -55,7 +55,7 @@ const inOrder = (sets: readonly AssignedSet[]): boolean =>
 /** The same assignment is always the same text. Null: not what a controller wrote, and nothing to go by. */
 export const { encode: encodeAssignment, decode: decodeAssignment } = annotationCodec<PinAssignment, null, null>({
   decoder: object({
-    sets: refine(array(set, { max: MOST_SETS }), inOrder, 'sets by name'),
+    sets: refine(array(set, { max: MAX_SETS }), inOrder, 'sets by name'),
     mayPull: boolean,
     parallel: integer({ min: 1, max: MAX_PARALLEL }),
   }),
@@ -101,7 +101,7 @@ export function nextPoolSets(pool: Pool, sets: Iterable<Labelled>): PoolSets {
     .map(({ metadata }) => metadata.name)
     .filter((name) => !own.includes(name))
     .sort();
-  const added = matching.slice(0, Math.max(0, MOST_SETS - own.length));
+  const added = matching.slice(0, Math.max(0, MAX_SETS - own.length));
   const stay = before.filter((name) => own.includes(name) || added.includes(name));
   return {
     names: [...stay, ...added.filter((name) => !stay.includes(name))],
@@ -115,7 +115,7 @@ export const setNamesOf = ({ spec: { pinnedImageSets = [] } }: Pool): string[] =
 
 /** What cannot be read counts as nothing: then all of spec.pinnedImageSets is somebody's own, and stays. */
 const addedSets = annotationCodec<readonly string[], readonly string[], readonly string[]>({
-  decoder: map(readableItems(string()), (names) => names.slice(0, MOST_SETS)),
+  decoder: map(readableItems(string()), (names) => names.slice(0, MAX_SETS)),
   maxChars: MAX_TEXT,
   missing: [],
   unreadable: [],
@@ -130,6 +130,6 @@ export function tooManySets(pool: string, { leftOut, names }: PoolSets): PinProb
   const shown = leftOut.slice(0, 3).join(', ') + (leftOut.length > 3 ? ` and ${leftOut.length - 3} more` : '');
   return {
     code: 'SLW_PIN_TOO_MANY_SETS',
-    message: `MachineConfigPool ${pool}: spec.pinnedImageSets: expected at most ${MOST_SETS} sets, found ${names.length + leftOut.length} that match or are named: ${shown} are left out. Put the images into fewer sets, a set holds 500`,
+    message: `MachineConfigPool ${pool}: spec.pinnedImageSets: expected at most ${MAX_SETS} sets, found ${names.length + leftOut.length} that match or are named: ${shown} are left out. Put the images into fewer sets, a set holds 500`,
   };
 }

@@ -37,7 +37,7 @@ export interface NodeSetPins {
 }
 
 /** What a pool is to hold: its sets, and how many images each has. */
-export interface WantedSets {
+export interface DesiredSets {
   readonly pool: PinPool;
   readonly images: ReadonlyMap<string, number>;
 }
@@ -56,7 +56,7 @@ const nothingSaid: PinProgress = {
 export const progressOf = (record: MachineConfigNode | undefined): PinProgress =>
   parsePinProgress(conditionOf(record, pinConditions.progressing).message) ?? nothingSaid;
 
-export function nodePins(name: string, wanted: WantedSets, record: MachineConfigNode | undefined): NodePins {
+export function nodePins(name: string, wanted: DesiredSets, record: MachineConfigNode | undefined): NodePins {
   const { pool, images } = wanted;
   const progress = progressOf(record);
   const node = pinNodeOf(name, record);

@@ -3,7 +3,7 @@ import { array, boolean, decode, type Decoder, integer, object, oneOf, refine, s
 import { pinErrors } from '../errors.ts';
 import { formatProblem } from '../problems.ts';
 import { setsOf } from './assign-sets.ts';
-import { MOST_SETS } from './assignment.ts';
+import { MAX_SETS } from './assignment.ts';
 import { holds, type PinNode, type PinPool } from './pin-facts.ts';
 import { maxPullingProblem } from './turns.ts';
 
@@ -37,9 +37,9 @@ export interface DegradedNode {
 
 const codes = Object.keys(pinErrors) as (keyof typeof pinErrors)[];
 
-const MOST_NODES = 10;
-const MOST_PROBLEMS = 5;
-const MOST_LETTERS = 300;
+const MAX_NODES = 10;
+const MAX_PROBLEMS = 5;
+const MAX_MESSAGE_LENGTH = 300;
 const MAX_BYTES = 8000;
 
 /** Null: the pool has no sets, and there is nothing to say. */
@@ -58,13 +58,13 @@ export function summaryOf(
     updated: members.filter((node) => !fails(node, pool) && pool.sets.every((set) => holds(node, set))).length,
     degraded: degraded.length,
     fullDisks: degraded.filter(({ isDiskFull }) => isDiskFull).length,
-    nodes: degraded.sort(fullFirst).slice(0, MOST_NODES),
+    nodes: degraded.sort(fullFirst).slice(0, MAX_NODES),
     problems: [
       ...found,
       ...[missingProblem(pool), maxPullingProblem(pool), crowdedProblem(members, pools)].filter(
         (each) => each !== null,
       ),
-    ].slice(0, MOST_PROBLEMS),
+    ].slice(0, MAX_PROBLEMS),
   };
 }
 
@@ -78,13 +78,13 @@ export function fails({ failure, reported }: PinNode, { sets }: PinPool): boolea
 const degradedOf = ({ name, failure }: PinNode): DegradedNode => ({
   name,
   message: oneLine(failure ?? '')
-    .slice(0, MOST_LETTERS)
+    .slice(0, MAX_MESSAGE_LENGTH)
     .toWellFormed(),
-  isDiskFull: failure !== null && diskFull.test(failure),
+  isDiskFull: failure !== null && DISK_FULL.test(failure),
 });
 
 /** The code by which a daemon says so. */
-const diskFull = /\bSLW_PINNING_NO_SPACE\b/;
+const DISK_FULL = /\bSLW_PINNING_NO_SPACE\b/;
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 const fullFirst = (a: DegradedNode, b: DegradedNode): number =>
   Number(b.isDiskFull) - Number(a.isDiskFull) || (a.name < b.name ? -1 : 1);
@@ -107,7 +107,7 @@ function crowdedProblem(members: readonly PinNode[], pools: ReadonlyMap<string, 
   const others = crowded.length > 1 ? ` (and ${crowded.length - 1} more nodes)` : '';
   return {
     code: 'SLW_PIN_TOO_MANY_SETS',
-    message: `Node ${first.node.name}${others}: expected at most ${MOST_SETS} PinnedImageSets of the pools ${first.node.pools.join(' and ')} together, found ${MOST_SETS + first.leftOut}: the last ${first.leftOut} by name are left out. Put the images into fewer sets, a set holds 500`,
+    message: `Node ${first.node.name}${others}: expected at most ${MAX_SETS} PinnedImageSets of the pools ${first.node.pools.join(' and ')} together, found ${MAX_SETS + first.leftOut}: the last ${first.leftOut} by name are left out. Put the images into fewer sets, a set holds 500`,
   };
 }
 
@@ -121,7 +121,7 @@ export function encodeSummary(summary: PinSummary): string {
 
 const shortened = ({ code, message }: PinProblem): PinProblem => ({
   code,
-  message: message.slice(0, 2 * MOST_LETTERS).toWellFormed(),
+  message: message.slice(0, 2 * MAX_MESSAGE_LENGTH).toWellFormed(),
 });
 
 const count = integer({ min: 0 });

@@ -43,12 +43,12 @@ export function replaceManifests(before: FleetState, given: AppliedManifests): A
   return { state: { ...state, ...kept }, objects: [...objects, ...removed] };
 }
 
-function keepNamed<T extends Named>(all: readonly T[], given: readonly Named[]): T[] {
+function keepNamed<T extends NamedObject>(all: readonly T[], given: readonly NamedObject[]): T[] {
   const names = new Set(given.map(({ metadata }) => metadata.name));
   return all.filter(({ metadata }) => names.has(metadata.name));
 }
 
-function removedFrom(kind: string, before: readonly Named[], after: readonly Named[]): PlannedObject[] {
+function removedFrom(kind: string, before: readonly NamedObject[], after: readonly NamedObject[]): PlannedObject[] {
   const names = new Set(after.map(({ metadata }) => metadata.name));
   return before
     .filter(({ metadata }) => !names.has(metadata.name))
@@ -57,11 +57,11 @@ function removedFrom(kind: string, before: readonly Named[], after: readonly Nam
 
 const listOf = <T>(value: T | undefined): T[] => (value === undefined ? [] : [value]);
 
-interface Named {
+interface NamedObject {
   metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> };
 }
 
-function applyAll<T extends Named>(
+function applyAll<T extends NamedObject>(
   kind: string,
   live: readonly T[],
   given: readonly T[],
@@ -83,7 +83,7 @@ function applyAll<T extends Named>(
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** All of an object that has a meaning: no status, no version, and not what kubectl keeps for itself. */
-function meaningOf(object: Named): object {
+function meaningOf(object: NamedObject): object {
   const { labels = {}, annotations = {} } = object.metadata;
   const { [LAST_APPLIED]: _kubectls, ...others } = annotations;
   return { labels, annotations: others, spec: 'spec' in object ? object.spec : undefined };
@@ -100,7 +100,7 @@ function applyMachineConfig(live: MachineConfig, given: MachineConfig): MachineC
 }
 
 /** Others write these objects too (render, `slipway pause`): what the manifest does not say stays, unless it said it when it was last applied. */
-function applyThreeWay<T extends Named>(live: T, given: T): T {
+function applyThreeWay<T extends NamedObject>(live: T, given: T): T {
   const last = lastApplied(live);
   const metadata = {
     ...live.metadata,
@@ -130,7 +130,7 @@ function merge(last: unknown, given: unknown, live: unknown): unknown {
   return merged;
 }
 
-function lastApplied({ metadata }: Named): Record<string, unknown> {
+function lastApplied({ metadata }: NamedObject): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(metadata.annotations?.[LAST_APPLIED] ?? '{}');
     return isRecord(value) ? value : {};

@@ -8,7 +8,7 @@ import type { PlannedConfig } from '../update/plan-update.ts';
 import type { Cause, Irreconcilable, NodeAction, UpdatePlan } from '../update/update-plan.ts';
 
 export interface FleetPlan {
-  readonly outcome: Outcome;
+  readonly outcome: PlanOutcome;
   /** What was given, and whether it differs from what is there. */
   readonly objects: readonly PlannedObject[];
   /** By name. Those that nothing happens to are here too. */
@@ -20,7 +20,7 @@ export interface FleetPlan {
 }
 
 /** `refused`: something cannot be rendered, or a machine cannot become it. */
-export type Outcome = 'no change' | 'no disruption' | 'disruption' | 'refused';
+export type PlanOutcome = 'no change' | 'no disruption' | 'disruption' | 'refused';
 
 export interface PlannedObject {
   readonly kind: string;
@@ -126,7 +126,7 @@ export interface BlockingBudget {
   readonly pods: readonly string[];
 }
 
-const exitCodes: Readonly<Record<Outcome, number>> = {
+const exitCodes: Readonly<Record<PlanOutcome, number>> = {
   'no change': 0,
   refused: 1,
   'no disruption': 2,

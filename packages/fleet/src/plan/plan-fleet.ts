@@ -3,7 +3,15 @@ import type { CodedProblem } from '../problems.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import { stoppedBy } from '../rollout/decide-fleet.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
-import type { FleetPlan, FleetState, Machines, Outcome, PlannedObject, PoolPlan, ReadConfigs } from './fleet-plan.ts';
+import type {
+  FleetPlan,
+  FleetState,
+  Machines,
+  PlanOutcome,
+  PlannedObject,
+  PoolPlan,
+  ReadConfigs,
+} from './fleet-plan.ts';
 import { planPool } from './plan-pool.ts';
 import { createUpdates } from './planned-rollout.ts';
 import { placeNodes, poolSides } from './pool-config.ts';
@@ -66,7 +74,7 @@ function outcomeOf(
   objects: readonly PlannedObject[],
   pools: readonly PoolPlan[],
   problems: readonly CodedProblem[],
-): Outcome {
+): PlanOutcome {
   if (problems.length > 0) return 'refused';
   if (pools.some(isDisrupted)) return 'disruption';
   return objects.some(({ change }) => change !== 'same') || pools.some((pool) => pool.isAffected)

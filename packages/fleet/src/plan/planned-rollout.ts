@@ -11,13 +11,13 @@ import { type PlannedConfig, planUpdate } from '../update/plan-update.ts';
 import type { UpdatePlan } from '../update/update-plan.ts';
 import type { PlannedWave, RolloutPlan } from './fleet-plan.ts';
 
-export interface ForeseenRollout {
+export interface RolloutForecast {
   /** The first decision, as the controller would make it. */
   readonly decision: RolloutDecision;
   readonly plan: RolloutPlan;
 }
 
-export function foresee(request: RolloutRequest, history: readonly RolloutRecord[]): ForeseenRollout {
+export function foresee(request: RolloutRequest, history: readonly RolloutRecord[]): RolloutForecast {
   const decision = chooseNodes(request);
   const later = onceOthersAreBack(request, decision);
   const takenBy = placesTaken(later, decision);

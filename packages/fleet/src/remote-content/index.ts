@@ -8,7 +8,7 @@ export {
   type IndexOutcome,
   loadSnapshot,
   remembered,
-  remoteContentLabel,
+  REMOTE_CONTENT_LABEL,
   requestOf,
   shortDigest,
   type Snapshot,

@@ -2,7 +2,7 @@ import { refreshAnnotation, remoteContentAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { nextStep, retryDelayMs } from './next-step.ts';
 import { type IndexOutcome, rememberedValue, requestOf } from './snapshot.ts';
-import { type Given, indexOf, machineConfigWith } from './testing/objects.ts';
+import { type MachineConfigInput, indexOf, machineConfigWith } from './testing/objects.ts';
 
 const digest = 'd'.repeat(64);
 const now = new Date('2026-01-01T12:00:00.000Z');
@@ -19,7 +19,7 @@ const failed = (seconds: number): IndexOutcome => ({
 const before = machineConfigWith();
 const value = rememberedValue(requestOf(before), digest);
 /** One that remembers the snapshot it had at first. */
-const remembering = (given: Given = {}) =>
+const remembering = (given: MachineConfigInput = {}) =>
   machineConfigWith({ ...given, annotations: { [remoteContentAnnotation]: value, ...given.annotations } });
 const refreshed = { annotations: { [refreshAnnotation]: 'monday' } };
 

@@ -17,7 +17,7 @@ import { readMachineConfig } from '../render/input.ts';
 import { type PackedSnapshot, packSnapshot, snapshotDigest } from '../render/pack-snapshot.ts';
 import type { SnapshotProblem } from './snapshot.ts';
 
-const mebibyte = 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
 
 /**
  * Lower than the library's own: several MachineConfigs are fetched at the same time, and what a machine gets in the end,
@@ -25,8 +25,8 @@ const mebibyte = 1024 * 1024;
  */
 export const contentLimits: ResolveLimits = {
   ...DEFAULT_LIMITS,
-  singleBytes: 8 * mebibyte,
-  totalBytes: 16 * mebibyte,
+  singleBytes: 8 * MEBIBYTE,
+  totalBytes: 16 * MEBIBYTE,
   timeMs: 2 * 60_000,
   parallel: 4,
 };
@@ -40,9 +40,9 @@ export interface ContentSource {
 export type ResolvedContent = { ok: true; config: AnyConfig } | { ok: false; problems: SnapshotProblem[] };
 
 /** An annotation is no place for a novel; the first problems are enough to begin with. */
-const maxProblems = 20;
-const maxMessage = 2000;
-const wayOut = 'It is tried again by itself later, and at once when the MachineConfig is changed.';
+const MAX_PROBLEMS = 20;
+const MAX_MESSAGE = 2000;
+const REMEDIATION = 'It is tried again by itself later, and at once when the MachineConfig is changed.';
 
 export async function resolveContent(
   machineConfig: MachineConfig,
@@ -60,15 +60,15 @@ export async function resolveContent(
     ...(signal === undefined ? {} : { signal }),
   });
   if (config !== null) return { ok: true, config };
-  const problems = report.map(({ code, path, message }) => problemOf(code, path, `${message}. ${wayOut}`));
-  return { ok: false, problems: problems.slice(0, maxProblems) };
+  const problems = report.map(({ code, path, message }) => problemOf(code, path, `${message}. ${REMEDIATION}`));
+  return { ok: false, problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
 /** A render would find the same: it is said in its words. */
 function problemsOf(machineConfig: MachineConfig): SnapshotProblem[] {
   const read = readMachineConfig(machineConfig);
   const problems = read.ok ? [] : read.problems;
-  return problems.slice(0, maxProblems).map(({ code, field, message }) => ({ code, field, message: cut(message) }));
+  return problems.slice(0, MAX_PROBLEMS).map(({ code, field, message }) => ({ code, field, message: cut(message) }));
 }
 
 const fieldOf = (path: string): string => (path === '' ? 'spec.config' : `spec.config.${path}`);
@@ -77,7 +77,7 @@ function problemOf(code: string, path: string, message: string): SnapshotProblem
   return { code, field: fieldOf(path), message: cut(message) };
 }
 
-const cut = (message: string): string => truncate(message, maxMessage);
+const cut = (message: string): string => truncate(message, MAX_MESSAGE);
 
 // A lost snapshot, found again in what was rendered from it.
 

@@ -10,10 +10,10 @@ import {
 import { sha256 } from '@slipway/base/hash';
 import { decode, type Decoder, object, readableItems, string } from '@slipway/base/codec';
 import { MAX_ANNOTATION } from '../problems.ts';
-import { maxChunks, unpackSnapshot } from '../render/pack-snapshot.ts';
+import { MAX_CHUNKS, unpackSnapshot } from '../render/pack-snapshot.ts';
 
 /** On the Secrets; its value is `index` or `chunk`. */
-export const remoteContentLabel = 'slipway.dev/remote-content';
+export const REMOTE_CONTENT_LABEL = 'slipway.dev/remote-content';
 
 export const indexAnnotations = {
   machineConfig: 'slipway.dev/machine-config',
@@ -44,12 +44,12 @@ export interface SnapshotProblem {
   message: string;
 }
 
-type Outcome =
+type IndexOutcome =
   | { state: 'ready'; digest: string; chunks: number; fetchedAt: string }
   | { state: 'ready'; digest: string; chunks: number; recoveredAt: string }
   | { state: 'lost'; digest: string; message: string }
   | { state: 'failed'; problems: readonly SnapshotProblem[]; attempts: number; retryAt: string };
-export type { Outcome as IndexOutcome };
+export type { IndexOutcome as IndexOutcome };
 
 export function requestOf({ metadata }: MachineConfig): SnapshotRequest {
   const refresh = metadata.annotations?.[refreshAnnotation];
@@ -75,12 +75,12 @@ export const shortDigest = (digest: string): string => digest.slice(0, 32);
 
 export function indexMetadata(
   machineConfig: MachineConfig,
-  outcome: Outcome,
+  outcome: IndexOutcome,
 ): Required<Pick<ObjectMeta, 'name' | 'labels' | 'annotations'>> {
   const { uid, generation, refresh } = requestOf(machineConfig);
   return {
     name: indexName(uid),
-    labels: { [remoteContentLabel]: 'index' },
+    labels: { [REMOTE_CONTENT_LABEL]: 'index' },
     annotations: {
       [indexAnnotations.machineConfig]: machineConfig.metadata.name,
       [indexAnnotations.uid]: uid,
@@ -91,7 +91,7 @@ export function indexMetadata(
   };
 }
 
-function outcomeAnnotations(outcome: Outcome): Record<string, string> {
+function outcomeAnnotations(outcome: IndexOutcome): Record<string, string> {
   if (outcome.state === 'failed') {
     return {
       [indexAnnotations.problems]: JSON.stringify(outcome.problems),
@@ -119,7 +119,7 @@ export function digestOf({ metadata }: Secret): string | undefined {
 export function chunksOf({ metadata }: Secret): number | undefined {
   const text = metadata.annotations?.[indexAnnotations.chunks] ?? '';
   const chunks = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0;
-  return chunks >= 1 && chunks <= maxChunks ? chunks : undefined;
+  return chunks >= 1 && chunks <= MAX_CHUNKS ? chunks : undefined;
 }
 
 /**
@@ -195,7 +195,7 @@ export async function loadSnapshot(
   { digest, chunks }: Snapshot,
   signal?: AbortSignal,
 ): Promise<Loaded> {
-  if (chunks > maxChunks) return lost(`it says to have ${chunks} chunks, and at most ${maxChunks} are written`);
+  if (chunks > MAX_CHUNKS) return lost(`it says to have ${chunks} chunks, and at most ${MAX_CHUNKS} are written`);
   const parts: Uint8Array[] = [];
   for (let number = 0; number < chunks; number += 1) {
     const name = chunkName(digest, number);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzip } from '@slipway/ignition';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chunkBytes, packSnapshot, snapshotDigest, unpackSnapshot } from './pack-snapshot.ts';
+import { CHUNK_BYTES, packSnapshot, snapshotDigest, unpackSnapshot } from './pack-snapshot.ts';
 
 describe('a packed snapshot', () => {
   it('unpacks to the same config, whatever is in it', async () => {
@@ -28,7 +28,7 @@ describe('a packed snapshot', () => {
     const config = { blob: randomBytes(1_500_000).toString('base64') };
     const { digest, chunks } = await packSnapshot(config);
     expect(chunks.length).toBeGreaterThan(2);
-    expect(Math.max(...chunks.map((chunk) => chunk.byteLength))).toBe(chunkBytes);
+    expect(Math.max(...chunks.map((chunk) => chunk.byteLength))).toBe(CHUNK_BYTES);
     expect(await unpackSnapshot(digest, chunks)).toEqual({ ok: true, config });
     expect(await unpackSnapshot(digest, chunks.slice(0, -1))).toMatchObject({ ok: false });
     expect(await unpackSnapshot(digest, chunks.toReversed())).toMatchObject({ ok: false });

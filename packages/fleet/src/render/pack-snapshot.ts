@@ -3,13 +3,13 @@ import { gunzip, gzip } from '@slipway/ignition';
 import { canonicalJson } from './rendered-name.ts';
 
 /** Base64 makes 933 kB of it, which one object of the API may have; etcd takes 1.5 MiB in a request. */
-export const chunkBytes = 700_000;
+export const CHUNK_BYTES = 700_000;
 
 /** Far above what a fetch may bring; what says to be more was not written by us. */
-export const maxChunks = 200;
-const maxUnpackedBytes = 256 * 1024 * 1024;
+export const MAX_CHUNKS = 200;
+const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 /** Above gzip's own bound: the digest says whether it is ours, and 10 MB of zeros are a fine file. */
-const anyRatio = 2000;
+const ANY_RATIO = 2000;
 
 export interface PackedSnapshot {
   /** SHA-256 of the canonical JSON, in hex. Not of the gzip bytes: those are the engine's own. */
@@ -21,7 +21,7 @@ export async function packSnapshot(config: unknown): Promise<PackedSnapshot> {
   const text = textOf(config);
   const packed = await gzip(text);
   const chunks: Uint8Array[] = [];
-  for (let at = 0; at < packed.byteLength; at += chunkBytes) chunks.push(packed.subarray(at, at + chunkBytes));
+  for (let at = 0; at < packed.byteLength; at += CHUNK_BYTES) chunks.push(packed.subarray(at, at + CHUNK_BYTES));
   return { digest: await digestOf(text), chunks };
 }
 
@@ -31,7 +31,7 @@ export type Unpacked = { ok: true; config: unknown } | { ok: false; problem: str
 
 /** The config that was packed under this digest; anything else is refused. */
 export async function unpackSnapshot(digest: string, chunks: readonly Uint8Array[]): Promise<Unpacked> {
-  const text = await gunzip(Buffer.concat(chunks), { maxBytes: maxUnpackedBytes, maxRatio: anyRatio });
+  const text = await gunzip(Buffer.concat(chunks), { maxBytes: MAX_UNPACKED_BYTES, maxRatio: ANY_RATIO });
   if (!text.ok) return { ok: false, problem: text.problem };
   const found = await digestOf(text.bytes);
   if (found !== digest) return { ok: false, problem: `its contents have the digest ${found}, expected ${digest}` };

@@ -1,4 +1,4 @@
-import { builtInLabel, generatedByAnnotation, machineConfigKind, roleLabel, validate } from '@slipway/api';
+import { builtInLabel, generatedByAnnotation, machineConfigKind, ROLE_LABEL, validate } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { renderPool } from './render-pool.ts';
 import { dataUrl, file, ignition, inputOf, machineConfig, render, renderOk, withFiles } from './testing/sample.ts';
@@ -198,7 +198,7 @@ describe('a render is refused', () => {
   });
 
   it('with what another version of the controller made', async () => {
-    const labels = { [roleLabel]: 'worker', [builtInLabel]: '' };
+    const labels = { [ROLE_LABEL]: 'worker', [builtInLabel]: '' };
     const old = { metadata: { name: '00-worker', labels, annotations: { [generatedByAnnotation]: '0.9.0' } } };
     const [problem] = await problemsOf([old]);
     expect(problem).toMatchObject({ code: 'SLW_RENDER_VERSION', object: 'MachineConfig 00-worker' });

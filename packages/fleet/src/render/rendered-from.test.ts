@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRenderedFrom, type RenderedConfigFacts, retain, sourceChanges, youthMs } from './rendered-from.ts';
+import { readRenderedFrom, type RenderedConfigFacts, retain, sourceChanges, YOUTH_MS } from './rendered-from.ts';
 
 const from = (name: string, digest: string) => ({ name, generation: 1, digest });
 
@@ -28,10 +28,10 @@ describe('the MachineConfigs of a rendered config', () => {
   });
 });
 
-const now = 10_000_000;
+const NOW = 10_000_000;
 const config = (name: string, ageMinutes: number, more: Partial<RenderedConfigFacts> = {}): RenderedConfigFacts => ({
   name,
-  createdAt: now - ageMinutes * 60_000,
+  createdAt: NOW - ageMinutes * 60_000,
   isMarked: false,
   isReferenced: false,
   ...more,
@@ -40,39 +40,39 @@ const config = (name: string, ageMinutes: number, more: Partial<RenderedConfigFa
 describe('rendered configs', () => {
   it('that nothing refers to go, but for the newest', () => {
     const configs = [config('a', 40), config('b', 30), config('c', 20), config('d', 10)];
-    expect(retain(configs, 2, now)).toEqual({ mark: [], unmark: [], remove: ['b', 'a'], lookAgainAt: undefined });
+    expect(retain(configs, 2, NOW)).toEqual({ mark: [], unmark: [], remove: ['b', 'a'], lookAgainAt: undefined });
   });
 
   it('that something refers to stay, however old, and are marked', () => {
     const configs = [config('a', 40, { isReferenced: true }), config('b', 30), config('c', 20)];
-    expect(retain(configs, 1, now)).toMatchObject({ mark: ['a'], remove: ['b'] });
+    expect(retain(configs, 1, NOW)).toMatchObject({ mark: ['a'], remove: ['b'] });
   });
 
   it('that nothing refers to any more lose their mark', () => {
     const configs = [config('a', 40, { isMarked: true }), config('b', 30, { isMarked: true, isReferenced: true })];
-    expect(retain(configs, 5, now)).toMatchObject({ mark: [], unmark: ['a'], remove: [] });
+    expect(retain(configs, 5, NOW)).toMatchObject({ mark: [], unmark: ['a'], remove: [] });
   });
 
   it('made a moment ago stay until something had the time to point at them', () => {
     const configs = [config('a', 0.5, { isMarked: true }), config('b', 0), config('c', 2)];
-    expect(retain(configs, 0, now)).toEqual({
+    expect(retain(configs, 0, NOW)).toEqual({
       mark: [],
       unmark: [],
       remove: ['c'],
-      lookAgainAt: now - 30_000 + youthMs,
+      lookAgainAt: NOW - 30_000 + YOUTH_MS,
     });
   });
 
   it('are never removed when referred to, and at least the newest are kept', () => {
     const facts = fc.record({
-      createdAt: fc.integer({ min: 0, max: now }),
+      createdAt: fc.integer({ min: 0, max: NOW }),
       isMarked: fc.boolean(),
       isReferenced: fc.boolean(),
     });
     fc.assert(
       fc.property(fc.array(facts, { maxLength: 30 }), fc.integer({ min: 0, max: 10 }), (list, keep) => {
         const configs = list.map((each, index) => ({ ...each, name: `rendered-${index}` }));
-        const { remove, mark, unmark } = retain(configs, keep, now);
+        const { remove, mark, unmark } = retain(configs, keep, NOW);
         const byName = new Map(configs.map((each) => [each.name, each]));
         expect(remove.filter((name) => byName.get(name)?.isReferenced)).toEqual([]);
         expect(configs.length - remove.length).toBeGreaterThanOrEqual(Math.min(keep, configs.length));

@@ -52,20 +52,20 @@ export interface Retention {
 }
 
 /** A config is made before anything points at it. */
-export const youthMs = 60_000;
+export const YOUTH_MS = 60_000;
 
 /** Keeps the newest `keep` of a pool, every one that something refers to, and those made a moment ago. */
 export function retain(configs: readonly RenderedConfigFacts[], keep: number, now: number): Retention {
   const newestFirst = [...configs].sort((a, b) => b.createdAt - a.createdAt || (a.name < b.name ? -1 : 1));
   const spare = newestFirst.slice(keep).filter(({ isReferenced }) => !isReferenced);
-  const remove = new Set(spare.filter(({ createdAt }) => createdAt + youthMs <= now).map(({ name }) => name));
+  const remove = new Set(spare.filter(({ createdAt }) => createdAt + YOUTH_MS <= now).map(({ name }) => name));
   const names = (isWanted: (config: RenderedConfigFacts) => boolean) =>
     newestFirst.filter(isWanted).map(({ name }) => name);
   return {
     mark: names(({ isReferenced, isMarked }) => isReferenced && !isMarked),
     unmark: names(
       ({ name, createdAt, isReferenced, isMarked }) =>
-        !isReferenced && isMarked && !remove.has(name) && createdAt + youthMs <= now,
+        !isReferenced && isMarked && !remove.has(name) && createdAt + YOUTH_MS <= now,
     ),
     remove: [...remove],
     lookAgainAt: nextEndOfYouth(configs, now),
@@ -74,7 +74,7 @@ export function retain(configs: readonly RenderedConfigFacts[], keep: number, no
 
 function nextEndOfYouth(configs: readonly RenderedConfigFacts[], now: number): number | undefined {
   const ends = configs
-    .filter(({ isReferenced, createdAt }) => !isReferenced && createdAt + youthMs > now)
-    .map(({ createdAt }) => createdAt + youthMs);
+    .filter(({ isReferenced, createdAt }) => !isReferenced && createdAt + YOUTH_MS > now)
+    .map(({ createdAt }) => createdAt + YOUTH_MS);
   return ends.length === 0 ? undefined : Math.min(...ends);
 }

@@ -1,6 +1,6 @@
 // JSON in the one form of RFC 8785, so that equal data has equal bytes and so an equal hash. JavaScript's own way to write
 // strings and numbers is the one the RFC prescribes; what is left is the order of the keys.
-import { type MachineConfig, renderedPrefix } from '@slipway/api';
+import { type MachineConfig, RENDERED_PREFIX } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { isRecord, type JsonRecord } from '@slipway/base/json';
 
@@ -38,7 +38,7 @@ const NAME_DIGITS = 32;
 
 /** `rendered-<pool>-<32 hex digits>`, of the spec before anything in it is packed: how gzip packs depends on the engine. */
 export function renderedName(pool: string, canonicalSpec: string | Uint8Array): string {
-  return `${renderedPrefix}${pool}-${sha256(canonicalSpec).slice(0, NAME_DIGITS)}`;
+  return `${RENDERED_PREFIX}${pool}-${sha256(canonicalSpec).slice(0, NAME_DIGITS)}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { builtInLabel, type MachineConfig, type MachineConfigPool, roleLabel } from '@slipway/api';
+import { builtInLabel, type MachineConfig, type MachineConfigPool, ROLE_LABEL } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type LabelSelector, matchesSelector, selectMachineConfigs, selectorProblems } from './select.ts';
@@ -7,12 +7,12 @@ import { machineConfig, workerPool } from './testing/sample.ts';
 const infra: MachineConfigPool = {
   metadata: { name: 'infra' },
   spec: {
-    machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', 'infra'] }] },
+    machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', 'infra'] }] },
   },
 };
 
 const builtIn = (name: string, role: string): MachineConfig => ({
-  metadata: { name, labels: { [roleLabel]: role, [builtInLabel]: '' } },
+  metadata: { name, labels: { [ROLE_LABEL]: role, [builtInLabel]: '' } },
 });
 
 const fleet = [
@@ -66,7 +66,7 @@ describe('a pool whose selector cannot be used', () => {
   it('says which field, and selects nothing', () => {
     const pool: MachineConfigPool = {
       metadata: { name: 'odd' },
-      spec: { machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'Is', values: ['worker'] }] } },
+      spec: { machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'Is', values: ['worker'] }] } },
     };
     expect(namesFor(pool, fleet)).toEqual([]);
     expect(selectorProblems(pool)).toMatchObject([

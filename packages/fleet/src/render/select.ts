@@ -1,5 +1,5 @@
 // Label selectors, as Kubernetes reads them.
-import { builtInLabel, type MachineConfig, type MachineConfigPool, renderedPrefix, roleLabel } from '@slipway/api';
+import { builtInLabel, type MachineConfig, type MachineConfigPool, RENDERED_PREFIX, ROLE_LABEL } from '@slipway/api';
 import { problemAt, type RenderProblem } from './problem.ts';
 
 export type LabelSelector = NonNullable<MachineConfigPool['spec']['machineConfigSelector']>;
@@ -78,7 +78,7 @@ export function selectMachineConfigs<T extends MachineConfig>(pool: MachineConfi
   const selected: T[] = [];
   for (const machineConfig of all) {
     const { name, labels } = machineConfig.metadata;
-    if (!name.startsWith(renderedPrefix) && matchesSelector(selector, labels)) selected.push(machineConfig);
+    if (!name.startsWith(RENDERED_PREFIX) && matchesSelector(selector, labels)) selected.push(machineConfig);
   }
   return selected.sort(inMergeOrder);
 }
@@ -89,7 +89,7 @@ export function selectorProblems(pool: MachineConfigPool): RenderProblem[] {
   const field = 'spec.machineConfigSelector';
   const selector = pool.spec.machineConfigSelector;
   if (selector === undefined) {
-    const wayOut = `set matchLabels with ${roleLabel} and the role of the pool`;
+    const wayOut = `set matchLabels with ${ROLE_LABEL} and the role of the pool`;
     return [
       problemAt('SLW_RENDER_SELECTOR', object, field, `there is none, so no MachineConfig is selected; ${wayOut}`),
     ];
@@ -114,7 +114,7 @@ function isBuiltIn({ metadata }: MachineConfig): boolean {
 }
 
 function isWorkers({ metadata }: MachineConfig): boolean {
-  return metadata.labels?.[roleLabel] === 'worker';
+  return metadata.labels?.[ROLE_LABEL] === 'worker';
 }
 
 function byName(a: MachineConfig, b: MachineConfig): number {

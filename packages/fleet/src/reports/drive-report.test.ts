@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type ImageSample, sampleHost, sampleImage, url } from '../testing/sample-drive.ts';
+import { type ImageSample, sampleHost, sampleImage, URL } from '../testing/sample-drive.ts';
 import { driveEntry, driveReport, isInDrive } from './drive-report.ts';
 
 describe('the state of a DataImage', () => {
   it.each([
-    ['what the controller has verified', { reason: 'Attached', attached: url }, 'attached'],
+    ['what the controller has verified', { reason: 'Attached', attached: URL }, 'attached'],
     ['one that waits for a reboot', { reason: 'WaitsForReboot' }, 'waits for a reboot'],
     [
       'another ISO that waits for a reboot',
@@ -14,11 +14,11 @@ describe('the state of a DataImage', () => {
     ['a failure', { reason: 'AttachFailed' }, 'failed'],
     ['a reason of a later controller', { reason: 'SomethingNew' }, 'not known'],
     ['nothing yet', {}, 'not looked at'],
-    ['what an operator without conditions has attached', { attached: url }, 'attached'],
+    ['what an operator without conditions has attached', { attached: URL }, 'attached'],
     ['what such an operator has attached before the URL changed', { attached: 'http://a/b' }, 'not looked at'],
     [
       'one that somebody has begun to delete',
-      { reason: 'Attached', attached: url, metadata: { generation: 2 } },
+      { reason: 'Attached', attached: URL, metadata: { generation: 2 } },
       'not looked at',
     ],
     [
@@ -32,10 +32,10 @@ describe('the state of a DataImage', () => {
 });
 
 it('an ISO is in the drive when the controller has verified it, and nobody doubts it', () => {
-  const isIn = (sample: ImageSample): boolean => isInDrive(driveEntry(sampleImage(sample), sampleHost()), url);
-  expect(isIn({ reason: 'Attached', attached: url })).toBe(true);
-  expect(isIn({ reason: 'Attached', attached: url, metadata: { generation: 2 } })).toBe(true);
-  expect(isIn({ reason: 'NotVerified', attached: url })).toBe(false);
+  const isIn = (sample: ImageSample): boolean => isInDrive(driveEntry(sampleImage(sample), sampleHost()), URL);
+  expect(isIn({ reason: 'Attached', attached: URL })).toBe(true);
+  expect(isIn({ reason: 'Attached', attached: URL, metadata: { generation: 2 } })).toBe(true);
+  expect(isIn({ reason: 'NotVerified', attached: URL })).toBe(false);
   expect(isIn({ reason: 'Attached', attached: 'http://a/b' })).toBe(false);
   expect(isIn({ reason: 'WaitsForReboot' })).toBe(false);
 });

@@ -2,7 +2,7 @@
 import type { MachineConfigNode, MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
 import type { Stored } from '../kube-object.ts';
 
-export interface FleetNow {
+export interface FleetSnapshot {
   /** By name. */
   readonly pools: readonly Stored<MachineConfigPool>[];
   /** By name; only what is looked at of them. */

@@ -1,5 +1,5 @@
 export { type BootImageEntry, bootImagesReport, type BootImagesReport, entryOf } from './bootimages-report.ts';
-export { byName, type FleetNow, slimNode } from './fleet-now.ts';
+export { byName, type FleetSnapshot, slimNode } from './fleet-now.ts';
 export {
   driveEntry,
   type DriveEntry,
@@ -21,7 +21,7 @@ export {
   recordedConfigOf,
   type RolloutEntry,
 } from './history-report.ts';
-export { type PinReport, pinReport, type PinsNow, type PoolPins, type SetPins } from './pin-report.ts';
+export { type PinReport, pinReport, type PinSnapshot, type PoolPins, type SetPins } from './pin-report.ts';
 export {
   type NodeReport,
   nodeStepOf,

@@ -9,11 +9,11 @@ import type { Amount } from '../pinned-images/pin-progress.ts';
 import { decodeSummary } from '../pinned-images/pool-summary.ts';
 import { isMember } from '../pool-of.ts';
 import { formatProblem } from '../problems.ts';
-import type { FleetNow } from './fleet-now.ts';
+import type { FleetSnapshot } from './fleet-now.ts';
 
 /** A fleet and the sets of images that its pools pin, at one moment. */
-export interface PinsNow {
-  readonly fleet: FleetNow;
+export interface PinSnapshot {
+  readonly fleet: FleetSnapshot;
   /** By name. */
   readonly sets: ReadonlyMap<string, Stored<PinnedImageSet>>;
 }
@@ -56,12 +56,12 @@ export interface SetPins {
 }
 
 /** Of these pools, or of all. */
-export function pinReport(now: PinsNow, gate: GateFinding | null, only: ReadonlySet<string> | null): PinReport {
+export function pinReport(now: PinSnapshot, gate: GateFinding | null, only: ReadonlySet<string> | null): PinReport {
   const pools = now.fleet.pools.filter(({ metadata }) => only === null || only.has(metadata.name));
   return { gate, pools: pools.map((pool) => poolPins(pool, now)) };
 }
 
-function poolPins(object: MachineConfigPool, now: PinsNow): PoolPins {
+function poolPins(object: MachineConfigPool, now: PinSnapshot): PoolPins {
   const { fleet, sets } = now;
   const pool = pinPoolOf(object, (name) => sets.get(name));
   const images = new Map(pool.sets.map(({ name }) => [name, sets.get(name)?.spec.pinnedImages.length ?? 0]));
@@ -126,7 +126,7 @@ function setPins(
 }
 
 /** Beside those, what the controller found and left on the pool for its status. */
-function problemsOf(object: MachineConfigPool, { sets, missing }: PinPool, now: PinsNow): string[] {
+function problemsOf(object: MachineConfigPool, { sets, missing }: PinPool, now: PinSnapshot): string[] {
   const named = new Set([...sets.map(({ name }) => name), ...missing]);
   const unseen = [...now.sets.values()].filter((set) => !named.has(set.metadata.name) && takesSet(object, set));
   const found = decodeSummary(object.metadata.annotations?.[pinSummaryAnnotation] ?? '')?.problems ?? [];

@@ -103,7 +103,7 @@ describe('the state of a fleet', () => {
   });
 });
 
-const since = '2026-01-02T03:04:05Z';
+const SINCE = '2026-01-02T03:04:05Z';
 
 const withConditions = (...conditions: [type: string, status: 'True' | 'False' | 'Unknown', reason?: string][]) =>
   ({
@@ -115,7 +115,7 @@ const withConditions = (...conditions: [type: string, status: 'True' | 'False' |
         status,
         reason,
         message: '',
-        lastTransitionTime: since,
+        lastTransitionTime: SINCE,
       })),
     },
   }) satisfies MachineConfigNode;
@@ -133,7 +133,7 @@ describe('what a node does now', () => {
     ['uncordoning', withConditions(['UpdateComplete', 'Unknown'], ['Uncordoned', 'Unknown'])],
     ['going back', withConditions(['UpdatePrepared', 'Unknown', 'RollingBack'], ['Drained', 'Unknown', 'RollingBack'])],
   ])('%s', (words, record) => {
-    expect(nodeStepOf(record)).toEqual({ words, since });
+    expect(nodeStepOf(record)).toEqual({ words, since: SINCE });
   });
 
   it('is nothing where no step is under way, or the daemon has said nothing', () => {

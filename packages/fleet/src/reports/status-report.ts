@@ -5,7 +5,7 @@ import type { DecidedFleet, DecidedPool, NodeOutside } from '../rollout/decide-f
 import type { NodeFacts } from '../rollout/facts.ts';
 import { waveSizes } from '../rollout/policy.ts';
 import { estimateSeconds } from '../rollout/waves.ts';
-import type { FleetNow } from './fleet-now.ts';
+import type { FleetSnapshot } from './fleet-now.ts';
 
 /** The last one under way tells it best: parents come before their parts, early steps before late ones. */
 const steps: readonly (readonly [type: string, words: string])[] = [
@@ -104,7 +104,7 @@ export interface NodeReport {
 
 /** Of these pools, or of all. */
 export function statusReport(
-  fleet: FleetNow,
+  fleet: FleetSnapshot,
   decided: DecidedFleet,
   only: ReadonlySet<string> | null = null,
 ): StatusReport {
@@ -117,7 +117,7 @@ export function statusReport(
   };
 }
 
-function poolReport(pool: DecidedPool, records: FleetNow['machineConfigNodes']): PoolReport {
+function poolReport(pool: DecidedPool, records: FleetSnapshot['machineConfigNodes']): PoolReport {
   const { facts, decision } = pool;
   const nodes = pool.nodes.flatMap((node): NodeReport[] => {
     const verdict = decision.nodes.get(node.name);
@@ -156,7 +156,7 @@ function holdOf({ decision: { held, state } }: DecidedPool): PoolReport['hold'] 
   return { kind, why };
 }
 
-function nodeReport(node: NodeFacts, verdict: NodeVerdict, records: FleetNow['machineConfigNodes']): NodeReport {
+function nodeReport(node: NodeFacts, verdict: NodeVerdict, records: FleetSnapshot['machineConfigNodes']): NodeReport {
   const { name, current, desired, state, isReady, isCordoned } = node;
   const step = verdict.phase === 'updating' || verdict.phase === 'failed' ? nodeStepOf(records.get(name)) : noStep;
   return {

@@ -9,7 +9,7 @@ export interface Situation {
   readonly poolPhase: RolloutDecision['phase'];
 }
 
-interface Way {
+interface Remediation {
   readonly when: (situation: Situation) => boolean;
   readonly say: (situation: Situation) => string;
 }
@@ -19,7 +19,7 @@ const isFailing = ({ node }: Situation): boolean => node.state === 'Degraded' ||
 const isWell = ({ phase }: Situation): boolean => phase === 'updated';
 
 /** In the order in which things are in the way; several may be. */
-const ways: readonly Way[] = [
+const ways: readonly Remediation[] = [
   {
     when: ({ node }) => node.isBeingDeleted,
     say: ({ node }) => `Node ${node.name} is being deleted: nothing is to be done.`,

@@ -3,7 +3,7 @@ import { targetReasonAnnotation } from '@slipway/api';
 import type { DecidedFleet, DecidedPool } from '../rollout/decide-fleet.ts';
 import type { NodeFacts, NodePhase, RolloutDecision } from '../rollout/facts.ts';
 import { parseTargetReason } from '../rollout/read-facts.ts';
-import type { FleetNow } from './fleet-now.ts';
+import type { FleetSnapshot } from './fleet-now.ts';
 import { nodeStepOf, noStep } from './status-report.ts';
 import { wayOut } from './way-out.ts';
 
@@ -46,7 +46,7 @@ export interface WhyInPool {
 }
 
 /** Null: there is no such node. */
-export function whyReport(name: string, fleet: FleetNow, decided: DecidedFleet): WhyReport | null {
+export function whyReport(name: string, fleet: FleetSnapshot, decided: DecidedFleet): WhyReport | null {
   const outside = decided.outside.find((node) => node.name === name);
   if (outside !== undefined) return { node: name, pool: null, code: outside.code, why: outside.message };
   for (const pool of decided.pools) {
@@ -56,7 +56,7 @@ export function whyReport(name: string, fleet: FleetNow, decided: DecidedFleet):
   return null;
 }
 
-function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: FleetNow): WhyInPool {
+function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: FleetSnapshot): WhyInPool {
   const { name, current, desired, state, isReady, notReady, isCordoned, isCordonedByUs, drainBlocked, reason } = facts;
   const { phase, why } = decision.nodes.get(name) ?? { phase: 'skipped', why: 'nothing was decided about it' };
   const step = phase === 'updating' || phase === 'failed' ? nodeStepOf(fleet.machineConfigNodes.get(name)) : noStep;
@@ -84,7 +84,7 @@ function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: 
   };
 }
 
-function givenOf(name: string, { nodes }: FleetNow): WhyInPool['given'] {
+function givenOf(name: string, { nodes }: FleetSnapshot): WhyInPool['given'] {
   const annotations = nodes.find(({ metadata }) => metadata.name === name)?.metadata.annotations;
   const { givenAt, why } = parseTargetReason(annotations?.[targetReasonAnnotation]);
   return givenAt === null ? null : { at: new Date(givenAt).toISOString(), why };

@@ -1,8 +1,8 @@
 // What becomes of a person's request about a rollout.
-import { renderedPrefix } from '@slipway/api/names';
+import { RENDERED_PREFIX } from '@slipway/api/names';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { isWayBack } from './node-state.ts';
-import { type Aim, aimOf, begin, courseTo, downgrade, holdFor, lastGood } from './lifecycle.ts';
+import { type RolloutTarget, aimOf, begin, courseTo, downgrade, holdFor, lastGood } from './lifecycle.ts';
 import { standOf } from './node-state.ts';
 import { namesOf } from './node-state.ts';
 
@@ -26,7 +26,7 @@ export interface RequestAnswer {
   readonly ended: RolloutRecord | null;
 }
 
-type Outcome =
+type RequestOutcome =
   | { readonly ok: false; readonly text: string }
   | {
       readonly ok: true;
@@ -52,7 +52,7 @@ export function answerRequest(request: string, input: RequestInput): RequestAnsw
   return { state: pool.state === null ? null : { ...pool.state, answer }, held: pool.held, answer, ended: null };
 }
 
-function outcomeOf(request: string, input: RequestInput): Outcome {
+function outcomeOf(request: string, input: RequestInput): RequestOutcome {
   const aim = aimOf(input.pool, input.now);
   if (aim.target === null) return refused(`nothing has been rendered for pool ${input.pool.name} yet`);
   const aimed = { ...aim, target: aim.target };
@@ -64,11 +64,11 @@ function outcomeOf(request: string, input: RequestInput): Outcome {
   return refused(`expected ${expected}, found "${request.slice(0, MAX_REQUEST)}"`);
 }
 
-const refused = (text: string): Outcome => ({ ok: false, text: `${text} (SLW_ROLLOUT_REQUEST)` });
+const refused = (text: string): RequestOutcome => ({ ok: false, text: `${text} (SLW_ROLLOUT_REQUEST)` });
 
-type Aimed = Aim & { readonly target: string };
+type ActiveTarget = RolloutTarget & { readonly target: string };
 
-function cancel(aim: Aimed, input: RequestInput): Outcome {
+function cancel(aim: ActiveTarget, input: RequestInput): RequestOutcome {
   const { pool, now } = input;
   if (isWayBack(aim.hold)) return refused(`pool ${pool.name} is going back to ${aim.target} already`);
   const isBegun = pool.state?.target === aim.target;
@@ -86,7 +86,7 @@ function cancel(aim: Aimed, input: RequestInput): Outcome {
   return goTo(to, { kind: 'cancel', now, why: `somebody cancelled the rollout of ${aim.target}` }, input);
 }
 
-function rollback(to: string | null, aim: Aimed, input: RequestInput): Outcome {
+function rollback(to: string | null, aim: ActiveTarget, input: RequestInput): RequestOutcome {
   const { pool, now } = input;
   if (to === null) {
     return refused(
@@ -104,7 +104,7 @@ function rollback(to: string | null, aim: Aimed, input: RequestInput): Outcome {
 
 /** A pool worker must not be given what was rendered for worker-gpu. */
 const isOf = (pool: string, config: string): boolean => {
-  const prefix = `${renderedPrefix}${pool}-`;
+  const prefix = `${RENDERED_PREFIX}${pool}-`;
   return config.startsWith(prefix) && /^[^-/\s]+$/.test(config.slice(prefix.length));
 };
 
@@ -114,7 +114,7 @@ function before(target: string, { pool, history }: RequestInput): string | null 
   return record?.config ?? lastGood(pool, target) ?? pool.state?.from ?? null;
 }
 
-function goTo(to: string, why: Parameters<typeof holdFor>[2], input: RequestInput): Outcome {
+function goTo(to: string, why: Parameters<typeof holdFor>[2], input: RequestInput): RequestOutcome {
   const { pool, nodes, knownConfigs } = input;
   if (!knownConfigs.has(to)) {
     return refused(`MachineConfig ${to} does not exist any more, so that the machines cannot go back to it`);
@@ -135,7 +135,7 @@ function rememberedMajor(config: string, { pool: { state }, history }: RequestIn
   return history.find((record) => record.config === config && record.osMajor !== undefined)?.osMajor ?? null;
 }
 
-function resume(aim: Aimed, input: RequestInput): Outcome {
+function resume(aim: ActiveTarget, input: RequestInput): RequestOutcome {
   const { pool, now } = input;
   const course = courseTo(aim, input);
   const awaited = notWell(aim.target, input);
@@ -150,7 +150,7 @@ function resume(aim: Aimed, input: RequestInput): Outcome {
   return letGo(aim.hold, input);
 }
 
-function letGo(hold: Hold, input: RequestInput): Outcome {
+function letGo(hold: Hold, input: RequestInput): RequestOutcome {
   const { pool } = input;
   if (pool.newest === null) return refused(`nothing has been rendered for pool ${pool.name} that it could go to`);
   const free = { target: pool.newest, held: null, hold: null };

@@ -1,7 +1,7 @@
 // Which machines are given the target now, and in which order.
-import type { Given, NodeFacts, RolloutDecision, RolloutRecord, RolloutRequest, RolloutState } from './facts.ts';
-import { type Aim, aimOf, begin, courseTo, downgrade, end, haltedState, holdFor } from './lifecycle.ts';
-import { isFailing, isUnavailable, type Stand, standOf } from './node-state.ts';
+import type { Assignment, NodeFacts, RolloutDecision, RolloutRecord, RolloutRequest, RolloutState } from './facts.ts';
+import { type RolloutTarget, aimOf, begin, courseTo, downgrade, end, haltedState, holdFor } from './lifecycle.ts';
+import { isFailing, isUnavailable, type NodeState, standOf } from './node-state.ts';
 import { maxUnavailableOf } from './policy.ts';
 import { AFTER_FAILURE } from './read-facts.ts';
 import { machines, phaseOf, type Situation, summaryOf } from './summary.ts';
@@ -18,7 +18,7 @@ export interface Limits {
   readonly ownNode: string | null;
 }
 
-export function chosen(stands: readonly Stand[], limits: Limits): Given[] {
+export function chosen(stands: readonly NodeState[], limits: Limits): Assignment[] {
   const { target, wave } = limits;
   const same = stands.filter(({ standing }) => standing === 'same').sort(byTurn);
   const give = same.map((stand) => ({ node: stand.node.name, config: target, why: whyTold(stand, target) }));
@@ -43,7 +43,7 @@ interface Slots {
   away: number;
 }
 
-function slotsOf(stands: readonly Stand[], { outElsewhere }: Limits): Slots {
+function slotsOf(stands: readonly NodeState[], { outElsewhere }: Limits): Slots {
   const slots = { unavailable: outElsewhere, away: outElsewhere };
   for (const stand of stands) {
     if (!stand.isUnavailable) continue;
@@ -57,7 +57,7 @@ function slotsOf(stands: readonly Stand[], { outElsewhere }: Limits): Slots {
  * What is out of service already goes first, since it costs nothing, and of that what has failed. But one that is not ready is the
  * worst of canaries. The machine that the controller runs on goes after the other ones, so that the controller moves once.
  */
-function tierOf({ node, standing }: Stand, ownNode: string | null): number | null {
+function tierOf({ node, standing }: NodeState, ownNode: string | null): number | null {
   switch (standing) {
     case 'resting':
       return 0;
@@ -73,9 +73,9 @@ function tierOf({ node, standing }: Stand, ownNode: string | null): number | nul
 }
 const LAST_TIER = 5;
 
-function inOrder(stands: readonly Stand[], slots: Slots, { maxUnavailable, ownNode }: Limits): Stand[] {
+function inOrder(stands: readonly NodeState[], slots: Slots, { maxUnavailable, ownNode }: Limits): NodeState[] {
   const isFull = slots.unavailable >= maxUnavailable;
-  const tiers: Stand[][] = Array.from({ length: LAST_TIER + 1 }, () => []);
+  const tiers: NodeState[][] = Array.from({ length: LAST_TIER + 1 }, () => []);
   for (const stand of stands) {
     if (isFull && stand.standing === 'available') continue;
     const tier = tierOf(stand, ownNode);
@@ -85,13 +85,13 @@ function inOrder(stands: readonly Stand[], slots: Slots, { maxUnavailable, ownNo
 }
 
 /** Zone by zone, the oldest first. */
-const byTurn = ({ node: a }: Stand, { node: b }: Stand): number =>
+const byTurn = ({ node: a }: NodeState, { node: b }: NodeState): number =>
   compare(a.zone, b.zone) || a.createdAt - b.createdAt || compare(a.name, b.name);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** Null: not now. */
-function take(stand: Stand, slots: Slots, limits: Limits): string | null {
+function take(stand: NodeState, slots: Slots, limits: Limits): string | null {
   switch (stand.standing) {
     case 'available':
       if (slots.unavailable >= limits.maxUnavailable) return null;
@@ -113,7 +113,7 @@ function whyTaken({ zone }: NodeFacts, { unavailable }: Slots, { wave, maxUnavai
   return `it is ${place} that is left in wave ${wave.number} of ${wave.of}${canary}; number ${unavailable} of at most ${machines(maxUnavailable)} out of service`;
 }
 
-function whyTold({ node, standing }: Stand, target: string): string {
+function whyTold({ node, standing }: NodeState, target: string): string {
   if (standing === 'same') return `${isFailing(node) ? AFTER_FAILURE : ''}it runs ${target} already`;
   if (isFailing(node)) return `${AFTER_FAILURE}${failedHow(node)}, and has its turn first`;
   if (standing === 'broken') return `it is not ready at ${node.current}, which may be the reason`;
@@ -134,24 +134,28 @@ export function chooseNodes(request: RolloutRequest): RolloutDecision {
   return back === null ? decided(request, aim, stands, course) : goBack(request, back);
 }
 
-const isAimed = (aim: Aim): aim is Aim & { target: string } => aim.target !== null;
+const isAimed = (aim: RolloutTarget): aim is RolloutTarget & { target: string } => aim.target !== null;
 
 function standsOf(
   { pool, now }: RolloutRequest,
-  { target, hold }: Aim & { target: string },
+  { target, hold }: RolloutTarget & { target: string },
   nodes: readonly NodeFacts[],
-): Stand[] {
+): NodeState[] {
   const measure = { target, now, proven: pool.proven, hold };
   return nodes.map((node) => standOf(node, measure));
 }
 
-interface Course {
+interface DecidedProgress {
   /** Null: it has not begun. */
   readonly state: RolloutState | null;
   readonly ended: RolloutRecord | null;
 }
 
-function courseOf(request: RolloutRequest, aim: Aim & { target: string }, stands: readonly Stand[]): Course {
+function courseOf(
+  request: RolloutRequest,
+  aim: RolloutTarget & { target: string },
+  stands: readonly NodeState[],
+): DecidedProgress {
   const { pool, nodes, now } = request;
   const isDone = stands.every(({ standing }) => standing === 'well');
   const isShut = pool.isPaused || request.stopped !== null;
@@ -164,21 +168,21 @@ function courseOf(request: RolloutRequest, aim: Aim & { target: string }, stands
   return { state: haltedState(state, pool, [...stands, ...standsOf(request, aim, movedAway)], now), ended };
 }
 
-interface WayBack {
+interface Reversal {
   readonly to: string;
   readonly state: RolloutState;
   readonly why: string;
 }
 
 /** Where a halted rollout goes back to by itself; null: it stays halted. */
-function wayBack(state: RolloutState, { pool, nodes }: RolloutRequest): WayBack | null {
+function wayBack(state: RolloutState, { pool, nodes }: RolloutRequest): Reversal | null {
   const { halted, from, fromOsMajor } = state;
   if (halted === null || from === null || pool.policy.onFailure !== 'return') return null;
   if (downgrade({ config: from, osMajor: fromOsMajor }, nodes) !== null) return null;
   return { to: from, state, why: `node ${halted.node} failed: ${halted.reason}` };
 }
 
-function goBack(request: RolloutRequest, { to, state, why }: WayBack): RolloutDecision {
+function goBack(request: RolloutRequest, { to, state, why }: Reversal): RolloutDecision {
   const { nodes, now } = request;
   const pool = { ...request.pool, state };
   const hold = holdFor(pool, to, { kind: 'return', now, why });
@@ -189,9 +193,9 @@ function goBack(request: RolloutRequest, { to, state, why }: WayBack): RolloutDe
 
 function decided(
   request: RolloutRequest,
-  aim: Aim & { target: string },
-  stands: readonly Stand[],
-  course: Course,
+  aim: RolloutTarget & { target: string },
+  stands: readonly NodeState[],
+  course: DecidedProgress,
 ): RolloutDecision {
   const { pool } = request;
   const wave = course.state === null ? null : waveOf(course.state, pool, stands, request.now);
@@ -220,7 +224,7 @@ function decided(
   };
 }
 
-function given({ request, target, stands, wave, maxUnavailable }: Situation): Given[] {
+function given({ request, target, stands, wave, maxUnavailable }: Situation): Assignment[] {
   if (wave === null) return [];
   const outElsewhere = request.pool.isControlPlane ? request.otherControlPlaneOut.length : 0;
   return chosen(stands, { target, maxUnavailable, outElsewhere, wave, ownNode: request.ownNode });

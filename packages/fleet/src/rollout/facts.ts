@@ -3,7 +3,7 @@ import type { rolloutErrors } from '../errors.ts';
 import type { RolloutPolicy } from './policy.ts';
 
 /** What a node's daemon says of it; null: it has said nothing yet. */
-export type NodeState = 'Working' | 'Done' | 'Degraded' | 'Rebooting' | 'Unreconcilable' | null;
+export type DaemonState = 'Working' | 'Done' | 'Degraded' | 'Rebooting' | 'Unreconcilable' | null;
 
 export interface NodeFacts {
   readonly name: string;
@@ -14,7 +14,7 @@ export interface NodeFacts {
   /** The rendered configs that the Node names; null: none yet. */
   readonly current: string | null;
   readonly desired: string | null;
-  readonly state: NodeState;
+  readonly state: DaemonState;
   /** The daemon's words; ''. */
   readonly reason: string;
   /** The kubelet reports, and has no trouble with its network or disk. */
@@ -130,7 +130,7 @@ export interface RolloutProblem {
   readonly message: string;
 }
 
-export interface Given {
+export interface Assignment {
   readonly node: string;
   readonly config: string;
   readonly why: string;

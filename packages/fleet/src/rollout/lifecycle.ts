@@ -1,12 +1,12 @@
 // Which config the machines of a pool are to have: the newest, or one that they are held at.
 import { osMajorOf } from '../os-streams/os-major.ts';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
-import { isFailing, isWayBack, type Stand } from './node-state.ts';
+import { isFailing, isWayBack, type NodeState } from './node-state.ts';
 import { maxUnavailableOf } from './policy.ts';
 import { highestMajor } from './read-facts.ts';
 import { namesOf } from './node-state.ts';
 
-export interface Aim {
+export interface RolloutTarget {
   /** Null: nothing was rendered yet. */
   readonly target: string | null;
   /** The annotation as it must be. */
@@ -14,7 +14,7 @@ export interface Aim {
   readonly hold: Hold | null;
 }
 
-export function aimOf(pool: PoolFacts, now: number): Aim {
+export function aimOf(pool: PoolFacts, now: number): RolloutTarget {
   const { held, newest } = pool;
   const hold = held === null ? null : holdOf(pool, held, now);
   if (held === null || hold === null || endsByRender(pool, hold)) return { target: newest, held: null, hold: null };
@@ -42,7 +42,7 @@ export function holdFor(
 
 // What is remembered of a rollout: how it begins, and how it ends.
 
-export interface Course {
+export interface RolloutProgress {
   readonly state: RolloutState;
   /** The one before, that did not come to its end. */
   readonly ended: RolloutRecord | null;
@@ -58,7 +58,7 @@ const isoOf = (time: number): string => new Date(time).toISOString();
 const MAX_WHY = 500;
 
 /** The state as it must be for this aim: the stored one, or that of a rollout that begins. */
-export function courseTo({ target, hold }: Aim & { target: string }, setting: Setting): Course {
+export function courseTo({ target, hold }: RolloutTarget & { target: string }, setting: Setting): RolloutProgress {
   const { state } = setting.pool;
   if (state === null || state.target !== target) return begin(target, hold, setting);
   // The same target, now held or no longer held: the machines are as far as they were.
@@ -66,7 +66,7 @@ export function courseTo({ target, hold }: Aim & { target: string }, setting: Se
   return { state: isSame ? state : { ...state, hold }, ended: null };
 }
 
-export function begin(target: string, hold: Hold | null, { pool, nodes, now }: Setting): Course {
+export function begin(target: string, hold: Hold | null, { pool, nodes, now }: Setting): RolloutProgress {
   const before = pool.state;
   const from = lastGood(pool, target);
   const state: RolloutState = {
@@ -100,7 +100,7 @@ function supersededBy(before: RolloutState, next: RolloutState, setting: Setting
 }
 
 /** Every machine has the target. */
-export function end(state: RolloutState, setting: Setting): Course {
+export function end(state: RolloutState, setting: Setting): RolloutProgress {
   const ended = { ...state, endedAt: isoOf(setting.now), halted: null, healthySince: null };
   const outcome = state.hold === null ? 'completed' : outcomes[state.hold.kind];
   const why = state.hold?.why ?? 'it is what was rendered last';
@@ -138,7 +138,12 @@ export const isKnownGood = (state: RolloutState, { proven }: PoolFacts): boolean
 const MAX_REASON = 500;
 
 /** The state with its halt as it must be; the same object where nothing changes. */
-export function haltedState(state: RolloutState, pool: PoolFacts, stands: readonly Stand[], now: number): RolloutState {
+export function haltedState(
+  state: RolloutState,
+  pool: PoolFacts,
+  stands: readonly NodeState[],
+  now: number,
+): RolloutState {
   if (isKnownGood(state, pool)) return state.halted === null ? state : { ...state, halted: null };
   if (state.halted !== null && !isMended(state.halted.node, stands)) return state;
   const failed = firstFailed(state, stands);
@@ -148,10 +153,10 @@ export function haltedState(state: RolloutState, pool: PoolFacts, stands: readon
 }
 
 /** A machine that is gone mends nothing: somebody must look. */
-const isMended = (name: string, stands: readonly Stand[]): boolean =>
+const isMended = (name: string, stands: readonly NodeState[]): boolean =>
   stands.some(({ node, standing }) => node.name === name && standing === 'well');
 
-function firstFailed(state: RolloutState, stands: readonly Stand[]): NodeFacts | null {
+function firstFailed(state: RolloutState, stands: readonly NodeState[]): NodeFacts | null {
   let first: NodeFacts | null = null;
   for (const { node, standing } of stands) {
     if (standing !== 'failed' || isTolerated(node, state)) continue;

@@ -1,7 +1,7 @@
 // How one machine stands to the target of its pool.
 import type { Hold, NodeFacts } from './facts.ts';
 
-export type Standing =
+export type NodeStateKind =
   /** Has it, and works. */
   | 'well'
   /** Was given it and is on its way, or has it and does not work yet. */
@@ -23,15 +23,15 @@ export type Standing =
   /** Cannot have a turn as it is. */
   | 'skipped';
 
-export interface Stand {
+export interface NodeState {
   readonly node: NodeFacts;
-  readonly standing: Standing;
+  readonly standing: NodeStateKind;
   readonly isUnavailable: boolean;
   /** When time alone changes it; null: never. */
   readonly changesAt: number | null;
 }
 
-export interface Measure {
+export interface StateContext {
   readonly target: string;
   readonly now: number;
   /** The config that every machine of the pool last had. */
@@ -59,18 +59,18 @@ export const isCordonedByPerson = ({ isCordoned, isCordonedByUs }: NodeFacts): b
 export const isStuck = (node: NodeFacts): boolean =>
   isCordonedByPerson(node) || (node.current === node.desired && (!node.isReady || isFailing(node)));
 
-export function standOf(node: NodeFacts, measure: Measure): Stand {
+export function standOf(node: NodeFacts, measure: StateContext): NodeState {
   const { standing, changesAt = null } =
     node.desired === measure.target ? givenStanding(node, measure) : { standing: otherStanding(node, measure) };
   return { node, standing, isUnavailable: isUnavailable(node), changesAt };
 }
 
-interface GivenStanding {
+interface AssignedState {
   readonly standing: 'well' | 'moving' | 'failed';
   readonly changesAt?: number | null;
 }
 
-function givenStanding(node: NodeFacts, { target, now }: Measure): GivenStanding {
+function givenStanding(node: NodeFacts, { target, now }: StateContext): AssignedState {
   if (isFailing(node)) return failingStanding(node, now);
   const isThere = node.current === target && node.state === 'Done';
   if (isThere && node.isReady && !node.isCordonedByUs) return { standing: 'well' };
@@ -78,19 +78,19 @@ function givenStanding(node: NodeFacts, { target, now }: Measure): GivenStanding
   return awayStanding(node, now);
 }
 
-function failingStanding({ wasFailing, givenAt }: NodeFacts, now: number): GivenStanding {
+function failingStanding({ wasFailing, givenAt }: NodeFacts, now: number): AssignedState {
   const believedFrom = wasFailing && givenAt !== null ? givenAt + STALE_MS : now;
   return now < believedFrom ? { standing: 'moving', changesAt: believedFrom } : { standing: 'failed' };
 }
 
 /** A machine that was away before it was given the target is away for another reason. */
-function awayStanding({ readyChangedAt, givenAt }: NodeFacts, now: number): GivenStanding {
+function awayStanding({ readyChangedAt, givenAt }: NodeFacts, now: number): AssignedState {
   if (givenAt !== null && readyChangedAt < givenAt) return { standing: 'moving' };
   const failsAt = readyChangedAt + AWAY_MS;
   return now < failsAt ? { standing: 'moving', changesAt: failsAt } : { standing: 'failed' };
 }
 
-function otherStanding(node: NodeFacts, measure: Measure): Standing {
+function otherStanding(node: NodeFacts, measure: StateContext): NodeStateKind {
   const { current, desired } = node;
   if (node.isBeingDeleted) return 'skipped';
   if (current === measure.target) return 'same';
@@ -102,7 +102,7 @@ function otherStanding(node: NodeFacts, measure: Measure): Standing {
 const isResting = (node: NodeFacts): boolean => isFailing(node) && node.isReady && !node.isCordoned;
 
 /** Of a machine that is at the config it was told to have. */
-function restStanding(node: NodeFacts, current: string, measure: Measure): Standing {
+function restStanding(node: NodeFacts, current: string, measure: StateContext): NodeStateKind {
   // One that is degraded where it is would only fail again; but those that go back leave nobody behind.
   if (isFailing(node) && !isWayBack(measure.hold)) return 'skipped';
   if (!node.isReady) return mayMend(current, measure) ? 'broken' : 'skipped';
@@ -111,7 +111,7 @@ function restStanding(node: NodeFacts, current: string, measure: Measure): Stand
 }
 
 /** Who goes back wants the machines mended that another config broke; and so does who corrects one that few machines have. */
-const mayMend = (config: string, { hold, proven }: Measure): boolean =>
+const mayMend = (config: string, { hold, proven }: StateContext): boolean =>
   hold !== null || (proven !== null && config !== proven);
 
 /** The way back to what the machines had: at once, and no machine that fails can make it worse. */

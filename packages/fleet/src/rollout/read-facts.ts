@@ -5,13 +5,13 @@ import {
   cordonedAnnotation,
   drainBlockedAnnotation,
   nodeAnnotations,
-  notYetSet,
+  NOT_YET_SET,
   rolloutHistoryAnnotation,
   rolloutStateAnnotation,
   targetConfigAnnotation,
   targetReasonAnnotation,
 } from '@slipway/api/names';
-import type { NodeFacts, NodeState, PoolFacts, RolloutProblem, RolloutRecord } from './facts.ts';
+import type { NodeFacts, DaemonState, PoolFacts, RolloutProblem, RolloutRecord } from './facts.ts';
 import { decodeHistory, decodeState } from './memory.ts';
 import { maxUnavailableProblem, parseRolloutPolicy } from './policy.ts';
 
@@ -42,7 +42,7 @@ export function parseTargetReason(annotation: string | undefined): TargetReason 
 
 // A Node, as a rollout sees it.
 
-const zoneLabel = 'topology.kubernetes.io/zone';
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const states = ['Working', 'Done', 'Degraded', 'Rebooting', 'Unreconcilable'] as const;
 const MAX_TEXT = 2000;
 
@@ -54,7 +54,7 @@ export function nodeFactsOf({ metadata, spec, status }: Node): NodeFacts {
   return {
     name: metadata.name,
     createdAt,
-    zone: textIn(labels[zoneLabel]),
+    zone: textIn(labels[ZONE_LABEL]),
     current: configIn(annotations[nodeAnnotations.currentConfig]),
     desired: configIn(annotations[nodeAnnotations.desiredConfig]),
     state: stateIn(annotations[nodeAnnotations.state]),
@@ -73,9 +73,9 @@ export function nodeFactsOf({ metadata, spec, status }: Node): NodeFacts {
 const textIn = (text: string | undefined): string => (text === undefined ? '' : text.slice(0, MAX_TEXT));
 
 const configIn = (text: string | undefined): string | null =>
-  text === undefined || text === '' || text === notYetSet ? null : text;
+  text === undefined || text === '' || text === NOT_YET_SET ? null : text;
 
-const stateIn = (text: string | undefined): NodeState => states.find((state) => state === text) ?? null;
+const stateIn = (text: string | undefined): DaemonState => states.find((state) => state === text) ?? null;
 
 function timeOf(text: string | undefined): number {
   const time = Date.parse(text ?? '');

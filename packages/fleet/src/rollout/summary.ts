@@ -1,7 +1,7 @@
-import type { Given, RolloutDecision } from './facts.ts';
+import type { Assignment, RolloutDecision } from './facts.ts';
 import type { NodeFacts, RolloutRequest, RolloutState } from './facts.ts';
 import { downgrade } from './lifecycle.ts';
-import { namesOf, type Stand } from './node-state.ts';
+import { namesOf, type NodeState } from './node-state.ts';
 import type { WaveView } from './waves.ts';
 
 export const machines = (count: number): string => (count === 1 ? '1 machine' : `${count} machines`);
@@ -12,7 +12,7 @@ export const machines = (count: number): string => (count === 1 ? '1 machine' : 
 export interface Situation {
   readonly request: RolloutRequest;
   readonly target: string;
-  readonly stands: readonly Stand[];
+  readonly stands: readonly NodeState[];
   readonly maxUnavailable: number;
   /** Null: the rollout has not begun. */
   readonly state: RolloutState | null;
@@ -28,7 +28,7 @@ export function phaseOf({ request: { pool, stopped }, stands, state }: Situation
   return state === null || state.halted === null ? 'updating' : 'halted';
 }
 
-export function summaryOf(situation: Situation, phase: Phase, give: readonly Given[]): string {
+export function summaryOf(situation: Situation, phase: Phase, give: readonly Assignment[]): string {
   const { target, stands, state } = situation;
   const progress = progressOf(situation);
   switch (phase) {
@@ -62,7 +62,7 @@ function progressOf({ request: { pool }, stands, target }: Situation): string {
   return `${well} of ${machines(stands.length)} of pool ${pool.name} have ${target}`;
 }
 
-function steps(situation: Situation, give: readonly Given[]): string {
+function steps(situation: Situation, give: readonly Assignment[]): string {
   const { stands, wave } = situation;
   // Those that are given it now are under way as soon as this can be read.
   const moving = [...nodesOf(stands, 'moving'), ...give.map(({ node }) => ({ name: node }))];
@@ -80,7 +80,7 @@ function steps(situation: Situation, give: readonly Given[]): string {
     .join('; ');
 }
 
-const nodesOf = (stands: readonly Stand[], standing: Stand['standing']) =>
+const nodesOf = (stands: readonly NodeState[], standing: NodeState['standing']) =>
   stands.filter((stand) => stand.standing === standing).map(({ node }) => node);
 
 /** What drains wait for; ''. */
@@ -92,13 +92,13 @@ export function blockedDrains(nodes: readonly NodeFacts[]): string {
   return `the drain of ${first.name} waits: ${first.drainBlocked}${more}`;
 }
 
-function skippedOnes(stands: readonly Stand[]): string {
+function skippedOnes(stands: readonly NodeState[]): string {
   const skipped = nodesOf(stands, 'skipped');
   return skipped.length === 0 ? '' : `cannot have a turn as they are: ${namesOf(skipped)}`;
 }
 
 /** Why a machine that could be given the target is not. */
-export function waitReason(situation: Situation, phase: Phase, give: readonly Given[]): string {
+export function waitReason(situation: Situation, phase: Phase, give: readonly Assignment[]): string {
   const { request, state, wave } = situation;
   const { pool, stopped } = request;
   if (phase === 'stopped') return `rollouts of all pools are stopped: ${stopped === '' ? 'no reason given' : stopped}`;
@@ -109,7 +109,7 @@ export function waitReason(situation: Situation, phase: Phase, give: readonly Gi
   return fullReason(situation, give);
 }
 
-function waveReason({ request }: Situation, wave: WaveView, give: readonly Given[]): string {
+function waveReason({ request }: Situation, wave: WaveView, give: readonly Assignment[]): string {
   const which = `wave ${wave.number} of ${wave.of} is for ${machines(wave.size)}`;
   if (wave.soaksUntil !== null) {
     return `${which}, and must stay well until ${new Date(wave.soaksUntil).toISOString()}`;
@@ -118,7 +118,7 @@ function waveReason({ request }: Situation, wave: WaveView, give: readonly Given
   return `${which}, and the next begins when ${namesOf(awaited)} ${awaited.length === 1 ? 'is' : 'are'} well${request.pool.policy.soakMs > 0 ? ' and stay so' : ''}`;
 }
 
-function fullReason({ request, stands, maxUnavailable }: Situation, give: readonly Given[]): string {
+function fullReason({ request, stands, maxUnavailable }: Situation, give: readonly Assignment[]): string {
   const { pool, otherControlPlaneOut } = request;
   const out = stands.filter(({ isUnavailable }) => isUnavailable).map(({ node }) => ({ name: node.name }));
   const elsewhere = pool.isControlPlane ? otherControlPlaneOut.map((name) => ({ name })) : [];

@@ -1,7 +1,7 @@
-import type { Given, NodeVerdict, RolloutDecision } from './facts.ts';
+import type { Assignment, NodeVerdict, RolloutDecision } from './facts.ts';
 import type { NodeFacts } from './facts.ts';
 import { failureOf } from './lifecycle.ts';
-import { isCordonedByPerson, isFailing, type Stand } from './node-state.ts';
+import { isCordonedByPerson, isFailing, type NodeState } from './node-state.ts';
 import { type Situation, waitReason } from './summary.ts';
 
 // For every machine of a pool: why it now, or why not.
@@ -9,7 +9,7 @@ import { type Situation, waitReason } from './summary.ts';
 export function verdictsOf(
   situation: Situation,
   phase: RolloutDecision['phase'],
-  give: readonly Given[],
+  give: readonly Assignment[],
 ): ReadonlyMap<string, NodeVerdict> {
   const verdicts = new Map<string, NodeVerdict>();
   // The same for all that wait: 5,000 machines share one sentence.
@@ -21,7 +21,7 @@ export function verdictsOf(
   return verdicts;
 }
 
-function verdictOf({ node, standing, isUnavailable }: Stand, target: string, wait: string): NodeVerdict {
+function verdictOf({ node, standing, isUnavailable }: NodeState, target: string, wait: string): NodeVerdict {
   switch (standing) {
     case 'well':
       return { phase: 'updated', why: hasIt(node, target), isUnavailable };

@@ -1,7 +1,7 @@
 // Which wave of a rollout is under way, and whether the next one may begin.
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { isKnownGood, isTolerated } from './lifecycle.ts';
-import type { Stand } from './node-state.ts';
+import type { NodeState } from './node-state.ts';
 import { waveSizes } from './policy.ts';
 
 export interface WaveView {
@@ -18,7 +18,7 @@ export interface WaveView {
   readonly soaksUntil: number | null;
 }
 
-export function waveOf(before: RolloutState, pool: PoolFacts, stands: readonly Stand[], now: number): WaveView {
+export function waveOf(before: RolloutState, pool: PoolFacts, stands: readonly NodeState[], now: number): WaveView {
   const isPlain = isKnownGood(before, pool);
   const sizes = isPlain ? [stands.length] : waveSizes(pool.policy, stands.length);
   const given = stands.filter(({ standing }) => standing === 'well' || standing === 'moving' || standing === 'failed');
@@ -61,7 +61,7 @@ function advance(from: Position, { sizes, full, soakMs, now }: Gate): Position &
 }
 
 /** A machine that failed, or that was away already, is not waited for once somebody has said to go on without it. */
-function isWaitedFor({ node, standing }: Stand, state: RolloutState): boolean {
+function isWaitedFor({ node, standing }: NodeState, state: RolloutState): boolean {
   if (standing === 'well') return false;
   return !((standing === 'failed' || !node.isReady) && isTolerated(node, state));
 }

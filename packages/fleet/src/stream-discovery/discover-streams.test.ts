@@ -12,7 +12,7 @@ const notesOf = (...readings: SourceReading[]): string[] =>
   discoverStreams(readings).notes.map(({ code, message }) => `${code} ${message}`);
 
 const labelled = (stream: string) => ({ 'io.openshift.os.streamclass': stream });
-const byConfigMap = 'ConfigMap machine-config-osimageurl';
+const BY_CONFIG_MAP = 'ConfigMap machine-config-osimageurl';
 
 describe('the streams of a release', () => {
   it('are its OS and extensions images in pairs, by the label io.openshift.os.streamclass', () => {
@@ -77,7 +77,7 @@ describe('the streams of a release', () => {
 
   it('without labels are left out, and the pair of the ConfigMap counts', () => {
     const readings = [release([...pair('rhel-coreos', null)]), configMap('cm', labelled('rhel-9'))];
-    expect(namesOf(...readings)).toEqual([`rhel-9 by ${byConfigMap}`]);
+    expect(namesOf(...readings)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
     expect(notesOf(...readings)).toEqual([
       expect.stringMatching(/^SLW_STREAM_UNLABELLED release image: rhel-coreos, rhel-coreos-extensions have no label/),
     ]);
@@ -135,8 +135,8 @@ describe('of several sources', () => {
     expect(namesOf(...readings.toReversed())).toEqual(['rhel-9 by release image']);
     expect(notesOf(...readings)).toEqual(
       [
-        ['cm', byConfigMap, 'cli', 'command line', 'rhel9-coreos'],
-        ['rhel9-coreos', 'release image', 'cm', byConfigMap, 'rhel-9'],
+        ['cm', BY_CONFIG_MAP, 'cli', 'command line', 'rhel9-coreos'],
+        ['rhel9-coreos', 'release image', 'cm', BY_CONFIG_MAP, 'rhel-9'],
       ].flatMap(([winner = '', by, loser = '', other, name]) =>
         [
           ['osImage', ''],
@@ -155,18 +155,18 @@ describe('of several sources', () => {
 
   it('each adds the streams that the others have not', () => {
     expect(namesOf(configMap('cm', labelled('rhel-10')), release(rhel9))).toEqual([
-      `rhel-10 by ${byConfigMap}`,
+      `rhel-10 by ${BY_CONFIG_MAP}`,
       'rhel-9 by release image',
     ]);
   });
 
   it('a whole pair of a lower one goes before half a pair of a higher one', () => {
     const half = release(rhel9.slice(0, 1));
-    expect(namesOf(configMap('cm', labelled('rhel-9')), half)).toEqual([`rhel-9 by ${byConfigMap}`]);
+    expect(namesOf(configMap('cm', labelled('rhel-9')), half)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
   });
 
   it('one that fails is skipped and told of', () => {
-    expect(namesOf(configMap('cm', labelled('rhel-9')), failing)).toEqual([`rhel-9 by ${byConfigMap}`]);
+    expect(namesOf(configMap('cm', labelled('rhel-9')), failing)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
     expect(notesOf(failing)).toEqual(['SLW_STREAM_SOURCE_FAILED release image: the registry does not answer']);
   });
 
@@ -196,12 +196,12 @@ describe('the pair of the ConfigMap without labels', () => {
     ['the default of a newer platform', {}, '5.0.0', 'rhel-10'],
     ['Fedora on older OKD', {}, '4.12.0-0.okd-2023-02-18', 'fedora-coreos'],
   ])('is %s', (_, labels, platform, stream) => {
-    expect(namesOf(configMap('cm', labels, platform))).toEqual([`${stream} by ${byConfigMap}`]);
+    expect(namesOf(configMap('cm', labels, platform))).toEqual([`${stream} by ${BY_CONFIG_MAP}`]);
   });
 
   it('has the family of the streams beside it, where no version of the platform is known', () => {
     const readings = [configMap('cm', version('9.6.1-0'), null), release(rhel10, null)];
-    expect(namesOf(...readings)).toEqual(['rhel-10 by release image', `rhel-9 by ${byConfigMap}`]);
+    expect(namesOf(...readings)).toEqual(['rhel-10 by release image', `rhel-9 by ${BY_CONFIG_MAP}`]);
   });
 
   it('is left out where nothing tells', () => {

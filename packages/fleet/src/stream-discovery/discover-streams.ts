@@ -4,7 +4,7 @@ import { isSameStream } from '@slipway/api';
 import { isStreamName, type Stream, type StreamLifecycle } from '../os-streams/available.ts';
 import { distributionOf, expectedDefault, familyOf } from '../os-streams/default-stream.ts';
 import { lifecycleOfTag } from '../os-streams/lifecycle.ts';
-import { streamClassLabel, streamOfLabels } from '../os-streams/runs.ts';
+import { STREAM_CLASS_LABEL, streamOfLabels } from '../os-streams/runs.ts';
 import { roleOf, streamOfImage } from './image-references.ts';
 
 export type SourceName = 'command line' | 'ConfigMap machine-config-osimageurl' | 'release image';
@@ -33,7 +33,7 @@ export type SourceReading =
     }
   | { readonly name: SourceName; readonly ok: false; readonly problem: string };
 
-export interface Found {
+export interface DiscoveredStream {
   readonly stream: Stream;
   readonly from: SourceName;
   readonly lifecycle: StreamLifecycle | null;
@@ -53,7 +53,7 @@ export interface StreamNote {
 
 export interface Discovery {
   /** By name, each with both images. */
-  readonly found: readonly Found[];
+  readonly found: readonly DiscoveredStream[];
   readonly notes: readonly StreamNote[];
   /** The version of the platform, by the source with the highest precedence that says it. */
   readonly version: string | null;
@@ -64,9 +64,9 @@ export interface Discovery {
 /** Each one before it gives way to the next. */
 const precedence: readonly SourceName[] = ['command line', 'ConfigMap machine-config-osimageurl', 'release image'];
 /** What an OSImageStream can hold. */
-const MOST_STREAMS = 100;
-const LONGEST_REFERENCE = 447;
-const byDigest =
+const MAX_STREAMS = 100;
+const MAX_REFERENCE_LENGTH = 447;
+const BY_DIGEST =
   /^([a-zA-Z0-9-]+\.)+[a-zA-Z0-9-]+(:[0-9]{2,5})?\/([a-zA-Z0-9-_]{0,61}\/)?[a-zA-Z0-9-_.]*@sha256:[a-f0-9]{64}$/;
 
 type Readable = Extract<SourceReading, { ok: true }>;
@@ -78,7 +78,7 @@ interface Pair {
   readonly extensions: SourceImage | null;
 }
 
-interface Part {
+interface PairingResult {
   readonly pairs: readonly Pair[];
   readonly notes: readonly StreamNote[];
 }
@@ -88,7 +88,7 @@ export function discoverStreams(readings: readonly SourceReading[]): Discovery {
   const readable = ordered.filter((reading): reading is Readable => reading.ok);
   const version = readable.findLast((reading) => reading.version !== null)?.version ?? null;
   const notes: StreamNote[] = ordered.flatMap((reading) => (reading.ok ? [] : [failed(reading)]));
-  let found: readonly Found[] = [];
+  let found: readonly DiscoveredStream[] = [];
   for (const reading of readable) {
     const part = pairsOf(reading, readable);
     notes.push(...part.notes);
@@ -101,14 +101,14 @@ export function discoverStreams(readings: readonly SourceReading[]): Discovery {
     }
   }
   const sorted = found.toSorted((a, b) => (a.stream.name < b.stream.name ? -1 : 1));
-  return { found: sorted.slice(0, MOST_STREAMS), notes: [...notes, ...tooMany(sorted)], version };
+  return { found: sorted.slice(0, MAX_STREAMS), notes: [...notes, ...tooMany(sorted)], version };
 }
 
-const pairsOf = (reading: Readable, all: readonly Readable[]): Part =>
+const pairsOf = (reading: Readable, all: readonly Readable[]): PairingResult =>
   reading.name === 'release image' ? taggedPairs(reading) : namedPair(reading, all);
 
 /** Of a payload: every image says by label which stream it is of. */
-function taggedPairs({ name: source, images }: Readable): Part {
+function taggedPairs({ name: source, images }: Readable): PairingResult {
   const notes: StreamNote[] = [];
   const unlabelled: string[] = [];
   let pairs: readonly Pair[] = [];
@@ -132,7 +132,7 @@ function taggedPairs({ name: source, images }: Readable): Part {
 }
 
 /** Of a source that names one pair: its images belong together, whatever they say. */
-function namedPair(reading: Readable, all: readonly Readable[]): Part {
+function namedPair(reading: Readable, all: readonly Readable[]): PairingResult {
   const { name: source, images } = reading;
   const wrong = images.filter((image) => roleOf(image) === 'contradiction');
   if (wrong.length > 0) return { pairs: [], notes: wrong.map((image) => contradiction(source, image)) };
@@ -158,7 +158,10 @@ function unlabelledStream(os: SourceImage | null, reading: Readable, all: readon
   return streamOfLabels(os?.labels ?? {}, family) ?? expectedDefault(distribution, version);
 }
 
-function wholeOf({ name, os, extensions }: Pair, from: SourceName): { found: Found | null; notes: StreamNote[] } {
+function wholeOf(
+  { name, os, extensions }: Pair,
+  from: SourceName,
+): { found: DiscoveredStream | null; notes: StreamNote[] } {
   if (os === null || extensions === null) return { found: null, notes: [partial(name, from, os, extensions)] };
   const problem = unusable(name, os, extensions);
   if (problem !== null) return { found: null, notes: [note('SLW_STREAM_UNUSABLE', `${from}: ${problem}`)] };
@@ -174,7 +177,7 @@ function unusable(name: string, os: SourceImage, extensions: SourceImage): strin
     return `${os.reference} says that its stream is ${shown(name)}, expected lower case letters, digits, '-' and '.'. The stream is left out`;
   }
   const bad = [os, extensions].find(
-    ({ reference }) => reference.length > LONGEST_REFERENCE || !byDigest.test(reference),
+    ({ reference }) => reference.length > MAX_REFERENCE_LENGTH || !BY_DIGEST.test(reference),
   );
   if (bad === undefined) return null;
   return `stream ${name} has the image ${shown(bad.reference)}, expected host[:port]/[namespace/]name@sha256:digest with a full domain name. The stream is left out`;
@@ -186,7 +189,7 @@ const shown = (text: string): string => quote(text, 120);
 const failed = ({ name, problem }: Extract<SourceReading, { ok: false }>): StreamNote =>
   note('SLW_STREAM_SOURCE_FAILED', `${name}: ${problem}`);
 
-function conflicts(found: readonly Found[], next: Found): StreamNote[] {
+function conflicts(found: readonly DiscoveredStream[], next: DiscoveredStream): StreamNote[] {
   const before = found.find(({ stream }) => isSameStream(stream.name, next.stream.name));
   if (before === undefined) return [];
   const fields = (['osImage', 'osExtensionsImage'] as const).filter(
@@ -221,7 +224,7 @@ const mixed = (
 const nameless = (source: SourceName, os: SourceImage | null, extensions: SourceImage | null): StreamNote =>
   note(
     'SLW_STREAM_UNLABELLED',
-    `${source}: ${(os ?? extensions)?.reference} has no label ${streamClassLabel}, and neither a version of its own nor one of the platform tells its stream. Its pair is left out`,
+    `${source}: ${(os ?? extensions)?.reference} has no label ${STREAM_CLASS_LABEL}, and neither a version of its own nor one of the platform tells its stream. Its pair is left out`,
   );
 
 const contradiction = (source: SourceName, image: SourceImage): StreamNote =>
@@ -233,7 +236,7 @@ const contradiction = (source: SourceName, image: SourceImage): StreamNote =>
 const withoutLabel = (source: SourceName, tags: readonly string[]): StreamNote =>
   note(
     'SLW_STREAM_UNLABELLED',
-    `${source}: ${tags.join(', ')} ${tags.length === 1 ? 'has' : 'have'} no label ${streamClassLabel}, which says the stream, and ${tags.length === 1 ? 'is' : 'are'} left out; the images of ConfigMap machine-config-osimageurl count instead`,
+    `${source}: ${tags.join(', ')} ${tags.length === 1 ? 'has' : 'have'} no label ${STREAM_CLASS_LABEL}, which says the stream, and ${tags.length === 1 ? 'is' : 'are'} left out; the images of ConfigMap machine-config-osimageurl count instead`,
   );
 
 const partial = (
@@ -250,14 +253,14 @@ const partial = (
   );
 };
 
-const tooMany = (found: readonly Found[]): StreamNote[] =>
-  found.length <= MOST_STREAMS
+const tooMany = (found: readonly DiscoveredStream[]): StreamNote[] =>
+  found.length <= MAX_STREAMS
     ? []
     : [
         note(
           'SLW_STREAM_UNUSABLE',
-          `expected at most ${MOST_STREAMS} streams, found ${found.length}; left out: ${found
-            .slice(MOST_STREAMS)
+          `expected at most ${MAX_STREAMS} streams, found ${found.length}; left out: ${found
+            .slice(MAX_STREAMS)
             .map(({ stream }) => stream.name)
             .join(', ')}`,
         ),

@@ -1,17 +1,17 @@
 // The list of images of a release payload: an ImageStream, in a file of the release image.
 import { isRecord } from '@slipway/base/json';
-import { streamClassLabel } from '../os-streams/runs.ts';
+import { STREAM_CLASS_LABEL } from '../os-streams/runs.ts';
 import type { SourceImage } from './discover-streams.ts';
 
 /** Where a release image has it. */
-export const imageReferencesPath = 'release-manifests/image-references';
+export const IMAGE_REFERENCES_PATH = 'release-manifests/image-references';
 /** A payload of today has 200 tags in 200 kB. */
 export const MAX_REFERENCES_BYTES = 4 * 1024 * 1024;
-const MOST_TAGS = 2000;
+const MAX_TAGS = 2000;
 /** The longest name of an image that an OSImageStream can hold. */
-const LONGEST_REFERENCE = 447;
-const LONGEST_TAG = 253;
-const LONGEST_SHOWN = 80;
+const MAX_REFERENCE_LENGTH = 447;
+const MAX_TAG_LENGTH = 253;
+const MAX_SHOWN_LENGTH = 80;
 
 export interface ImageTag {
   readonly name: string;
@@ -65,11 +65,11 @@ function parse(content: Uint8Array | string): unknown {
 /** Other sorts of tags name no image that could be pulled. */
 function tagAt(value: unknown, path: string): ImageTag[] {
   const tag = recordAt(value, path);
-  const name = textAt(tag['name'], `${path}.name`, LONGEST_TAG);
+  const name = textAt(tag['name'], `${path}.name`, MAX_TAG_LENGTH);
   if (tag['from'] === undefined || tag['from'] === null) return [];
   const from = recordAt(tag['from'], `${path}.from`);
   if (from['kind'] !== 'DockerImage') return [];
-  const reference = textAt(from['name'], `${path}.from.name`, LONGEST_REFERENCE);
+  const reference = textAt(from['name'], `${path}.from.name`, MAX_REFERENCE_LENGTH);
   const annotations = annotationsAt(tag['annotations'], `${path}.annotations`);
   return [{ name, reference, annotations }];
 }
@@ -87,13 +87,13 @@ function annotationsAt(value: unknown, path: string): Record<string, string> {
 function versionOf(stream: Record<string, unknown>): string | null {
   if (stream['metadata'] === undefined || stream['metadata'] === null) return null;
   const { name } = recordAt(stream['metadata'], 'metadata');
-  return typeof name === 'string' && /^\d+\.\d+/.test(name) ? name.slice(0, LONGEST_TAG) : null;
+  return typeof name === 'string' && /^\d+\.\d+/.test(name) ? name.slice(0, MAX_TAG_LENGTH) : null;
 }
 
 const refused = (path: string, expected: string, found: unknown): Refused =>
   new Refused(`${path === '' ? 'the file' : path}: expected ${expected}, found ${shown(found)}`);
 
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, LONGEST_SHOWN);
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, MAX_SHOWN_LENGTH);
 
 function recordAt(value: unknown, path: string): Record<string, unknown> {
   if (!isRecord(value)) throw refused(path, 'an object', value);
@@ -102,7 +102,7 @@ function recordAt(value: unknown, path: string): Record<string, unknown> {
 
 function listAt(value: unknown, path: string): readonly unknown[] {
   if (!Array.isArray(value)) throw refused(path, 'a list', value);
-  if (value.length > MOST_TAGS) throw new Refused(`${path}: expected at most ${MOST_TAGS} tags, found ${value.length}`);
+  if (value.length > MAX_TAGS) throw new Refused(`${path}: expected at most ${MAX_TAGS} tags, found ${value.length}`);
   return value;
 }
 
@@ -116,11 +116,11 @@ function textAt(value: unknown, path: string, longest: number): string {
 // Which tags of a payload may be OS images: only these are looked at in their registry, out of two hundred.
 
 /** No more than these are asked about: a hundred streams have two images each. */
-export const MOST_CANDIDATES = 200;
+export const MAX_CANDIDATES = 200;
 
-const sourceAnnotation = 'io.openshift.build.source-location';
+const SOURCE_ANNOTATION = 'io.openshift.build.source-location';
 /** Not openshift/osin and the like. */
-const osSources = /github\.com[/:]openshift\/os(?![\w-])/;
+const OS_SOURCES = /github\.com[/:]openshift\/os(?![\w-])/;
 const namePatterns = [
   // As streams were designed: rhel9-coreos, rhel10-coreos-extensions, stream-coreos.
   /^(rhel[\w.+-]*|stream)-coreos[\w.+-]*(-extensions[\w.+-]*)?$/,
@@ -130,14 +130,14 @@ const namePatterns = [
 
 /** Payloads without annotations exist, so either is enough. */
 export const isCandidate = ({ name, annotations }: Pick<ImageTag, 'name' | 'annotations'>): boolean =>
-  osSources.test(annotations[sourceAnnotation] ?? '') || hasNameOfOs(name);
+  OS_SOURCES.test(annotations[SOURCE_ANNOTATION] ?? '') || hasNameOfOs(name);
 
 const hasNameOfOs = (tag: string): boolean => namePatterns.some((pattern) => pattern.test(tag));
 
 // What an image of a payload is, by its labels.
 
-const osLabel = 'containers.bootc';
-const extensionsLabel = 'io.openshift.os.extensions';
+const OS_LABEL = 'containers.bootc';
+const EXTENSIONS_LABEL = 'io.openshift.os.extensions';
 
 export type Role = 'os' | 'extensions';
 
@@ -156,8 +156,8 @@ export function roleOf({
 }
 
 function roleOfLabels(labels: SourceImage['labels']): Role | null {
-  if (isSet(labels[osLabel])) return 'os';
-  return isSet(labels[extensionsLabel]) ? 'extensions' : null;
+  if (isSet(labels[OS_LABEL])) return 'os';
+  return isSet(labels[EXTENSIONS_LABEL]) ? 'extensions' : null;
 }
 
 const isSet = (value: string | undefined): boolean => value === '1' || value?.toLowerCase() === 'true';
@@ -169,6 +169,6 @@ function roleOfTag(tag: string): Role | null {
 
 /** Null: it has no label. */
 export function streamOfImage(labels: SourceImage['labels']): string | null {
-  const name = labels[streamClassLabel]?.trim() ?? '';
+  const name = labels[STREAM_CLASS_LABEL]?.trim() ?? '';
   return name === '' ? null : name;
 }

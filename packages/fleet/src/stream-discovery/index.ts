@@ -13,14 +13,14 @@ export {
   joinUpgradeable,
   type NextStreamObject,
   nextStreamObject,
-  type WantedStreamObject,
+  type DesiredStreamObject,
 } from './next-stream-object.ts';
 export {
-  imageReferencesPath,
+  IMAGE_REFERENCES_PATH,
   isCandidate,
   MAX_REFERENCES_BYTES,
-  MOST_CANDIDATES,
+  MAX_CANDIDATES,
   readImageReferences,
 } from './image-references.ts';
 export { readSources } from './read-sources.ts';
-export { osImagesConfigMap } from '@slipway/api/names';
+export { OS_IMAGES_CONFIG_MAP } from '@slipway/api/names';

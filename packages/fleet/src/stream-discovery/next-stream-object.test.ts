@@ -14,8 +14,8 @@ const rhel9 = pair('rhel9-coreos', 'rhel-9');
 const rhel10 = pair('rhel10-coreos', 'rhel-10');
 const both = [...rhel9, ...rhel10];
 const failing: SourceReading = { name: 'release image', ok: false, problem: 'the registry does not answer' };
-const own = 'slipway.dev/default-stream';
-const sources = 'slipway.dev/stream-sources';
+const OWN = 'slipway.dev/default-stream';
+const SOURCES = 'slipway.dev/stream-sources';
 
 function next(current: StreamObjectInput['current'], readings: readonly SourceReading[] | null) {
   const discovery = readings === null ? null : discoverStreams(readings);
@@ -48,8 +48,8 @@ describe('the OSImageStream', () => {
         spec: { defaultStream: 'rhel-9' },
         status: { defaultStream: 'rhel-9', availableStreams: [{ name: 'rhel-10' }, { name: 'rhel-9' }] },
         annotations: {
-          [own]: 'rhel-9',
-          [sources]: 'digest',
+          [OWN]: 'rhel-9',
+          [SOURCES]: 'digest',
           'slipway.dev/stream-lifecycle': '{"rhel-9":{"state":"deprecated","successor":null,"message":null}}',
           'machineconfiguration.openshift.io/release-payload-image': 'quay.io/release@sha256:1',
         },
@@ -62,7 +62,7 @@ describe('the OSImageStream', () => {
     expect(wantedOf(next(before, [release(both, '5.0.0')]))).toMatchObject({
       spec: { defaultStream: 'rhel-10' },
       status: { defaultStream: 'rhel-10' },
-      annotations: { [own]: 'rhel-10' },
+      annotations: { [OWN]: 'rhel-10' },
     });
   });
 
@@ -71,7 +71,7 @@ describe('the OSImageStream', () => {
     expect(wantedOf(next(before, [release(both, '4.23.0')]))).toMatchObject({
       spec: { defaultStream: 'rhel-10' },
       status: { defaultStream: 'rhel-10' },
-      annotations: { [own]: 'rhel-9' },
+      annotations: { [OWN]: 'rhel-9' },
     });
     const gone = next(before, [release(rhel9, '4.23.0')]);
     expect(wantedOf(gone)).toMatchObject({ spec: { defaultStream: 'rhel-10' }, status: { defaultStream: 'rhel-9' } });
@@ -122,14 +122,14 @@ describe('a source that fails', () => {
     const result = next(undefined, [configMap('cm', { 'io.openshift.os.streamclass': 'rhel-9' }), failing]);
     expect(wantedOf(result)).toMatchObject({
       status: { availableStreams: [{ name: 'rhel-9' }] },
-      annotations: { [sources]: null },
+      annotations: { [SOURCES]: null },
     });
     expect(codesOf(result)).toEqual(['SLW_STREAM_SOURCE_FAILED']);
     const made = objectAfter([configMap('cm', { 'io.openshift.os.streamclass': 'rhel-9' }), failing]);
     expect(isMadeFrom(made, 'digest')).toBe(false);
     expect(wantedOf(next(made, [release(both)]))).toMatchObject({
       status: { availableStreams: [{ name: 'rhel-10' }, { name: 'rhel-9' }] },
-      annotations: { [sources]: 'digest' },
+      annotations: { [SOURCES]: 'digest' },
     });
   });
 

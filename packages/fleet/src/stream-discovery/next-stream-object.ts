@@ -27,7 +27,7 @@ export interface StreamObjectInput {
   readonly releaseImage: string | null;
 }
 
-export interface WantedStreamObject {
+export interface DesiredStreamObject {
   readonly spec: { readonly defaultStream: string };
   readonly status: Status;
   /** Null: to be deleted. */
@@ -36,7 +36,7 @@ export interface WantedStreamObject {
 
 export type NextStreamObject =
   /** Carried out by writing what differs; without a difference nothing is written. */
-  | { readonly type: 'write'; readonly wanted: WantedStreamObject; readonly problems: readonly CodedProblem[] }
+  | { readonly type: 'write'; readonly wanted: DesiredStreamObject; readonly problems: readonly CodedProblem[] }
   /** The last good one stays, or there is none yet. */
   | { readonly type: 'leave'; readonly problems: readonly CodedProblem[] };
 
@@ -122,8 +122,8 @@ export const isMadeFrom = (current: StreamObjectInput['current'], sourcesDigest:
 
 const SKEW = 'BootImageSkew';
 const reasonsOfOurs: ReadonlySet<string> = new Set(['DeprecatedOSStreamInUse', SKEW]);
-const between = '::';
-const LONGEST = 4000;
+const BETWEEN = '::';
+const MAX_MESSAGE_LENGTH = 4000;
 
 /** `skew`: why boot images are too old for an upgrade, in words; null where they are not. */
 export function joinUpgradeable(streams: StreamCondition, skew: string | null): StreamCondition {
@@ -131,14 +131,14 @@ export function joinUpgradeable(streams: StreamCondition, skew: string | null): 
   if (streams.status === 'True') return { status: 'False', reason: SKEW, message: cut(skew) };
   return {
     status: 'False',
-    reason: `${streams.reason}${between}${SKEW}`,
+    reason: `${streams.reason}${BETWEEN}${SKEW}`,
     // Each gets its half: one that is very long must not hide the other.
-    message: `${cut(streams.message, LONGEST / 2)}\n${cut(skew, LONGEST / 2 - 1)}`,
+    message: `${cut(streams.message, MAX_MESSAGE_LENGTH / 2)}\n${cut(skew, MAX_MESSAGE_LENGTH / 2 - 1)}`,
   };
 }
 
 /** Whether an upgrade was held by something that we have found. */
 export const isSaidByUs = (reason: string | undefined): boolean =>
-  reason?.split(between).some((each) => reasonsOfOurs.has(each)) === true;
+  reason?.split(BETWEEN).some((each) => reasonsOfOurs.has(each)) === true;
 
-const cut = (text: string, limit = LONGEST): string => truncate(text, limit);
+const cut = (text: string, limit = MAX_MESSAGE_LENGTH): string => truncate(text, limit);

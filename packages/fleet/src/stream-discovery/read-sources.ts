@@ -2,10 +2,10 @@
 import { type CodedProblem, formatProblem } from '../problems.ts';
 import { type SourceImage, type SourceName, type SourceReading } from './discover-streams.ts';
 import {
-  imageReferencesPath,
+  IMAGE_REFERENCES_PATH,
   isCandidate,
   MAX_REFERENCES_BYTES,
-  MOST_CANDIDATES,
+  MAX_CANDIDATES,
   readImageReferences,
 } from './image-references.ts';
 import { type ImagePair, type StreamSources } from './stream-sources.ts';
@@ -84,13 +84,13 @@ async function readRelease(release: Release, options: ReadOptions): Promise<Sour
   const name = 'release image';
   const content = 'imageReferences' in release ? release.imageReferences : await extract(release.image, options);
   const failed = (problem: string): SourceReading => ({ name, ok: false, problem: `${which(release)}: ${problem}` });
-  if (content === null) return failed(`expected /${imageReferencesPath} in it, found none: it is no release image`);
+  if (content === null) return failed(`expected /${IMAGE_REFERENCES_PATH} in it, found none: it is no release image`);
   const read = readImageReferences(content);
   if (!read.ok) return failed(read.problem);
   const { tags, version } = read.imageReferences;
   const candidates = tags.filter(isCandidate);
-  if (candidates.length > MOST_CANDIDATES) {
-    return failed(`expected at most ${MOST_CANDIDATES} tags of OS images, found ${candidates.length}`);
+  if (candidates.length > MAX_CANDIDATES) {
+    return failed(`expected at most ${MAX_CANDIDATES} tags of OS images, found ${candidates.length}`);
   }
   const named = candidates.map(({ reference, annotations, name: tag }) => ({
     reference,
@@ -102,7 +102,7 @@ async function readRelease(release: Release, options: ReadOptions): Promise<Sour
 }
 
 const extract = (image: string, { registry, signal }: ReadOptions): Promise<Uint8Array | null> =>
-  registry.readFile(image, imageReferencesPath, { maxBytes: MAX_REFERENCES_BYTES, signal });
+  registry.readFile(image, IMAGE_REFERENCES_PATH, { maxBytes: MAX_REFERENCES_BYTES, signal });
 
 const which = (release: Release): string =>
   'image' in release ? release.image : 'the image references of the release';

@@ -1,7 +1,7 @@
 // Hosts and DataImages for tests.
 import type { BareMetalHost, DataImage } from '@slipway/api';
 
-export const url = 'http://10.0.0.5/site-config.iso';
+export const URL = 'http://10.0.0.5/site-config.iso';
 
 export interface HostSample {
   readonly annotations?: Record<string, string>;
@@ -51,7 +51,7 @@ export function sampleImage(sample: ImageSample = {}): DataImage {
   };
   return {
     metadata: { namespace: 'metal', name: 'host-0', generation: 1, ...sample.metadata },
-    spec: { url },
+    spec: { url: URL },
     status: {
       ...(attached === undefined ? {} : { attachedImage: { url: attached } }),
       conditions: reason === undefined ? [] : [condition],

@@ -9,7 +9,7 @@ import {
   stopRolloutsAnnotation,
 } from '@slipway/api';
 import type { Stored } from '../kube-object.ts';
-import type { FleetNow } from '../reports/fleet-now.ts';
+import type { FleetSnapshot } from '../reports/fleet-now.ts';
 
 const identity = { uid: 'u', resourceVersion: '1' };
 
@@ -74,7 +74,12 @@ export interface SampleFleet {
   readonly stopped?: string;
 }
 
-export function sampleFleet({ pools = [samplePoolOf('worker')], nodes, records = [], stopped }: SampleFleet): FleetNow {
+export function sampleFleet({
+  pools = [samplePoolOf('worker')],
+  nodes,
+  records = [],
+  stopped,
+}: SampleFleet): FleetSnapshot {
   const machineConfiguration: MachineConfiguration | undefined =
     stopped === undefined
       ? undefined

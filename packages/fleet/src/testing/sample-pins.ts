@@ -6,16 +6,16 @@ import {
   maxPullingAnnotation,
   pinAssignmentAnnotation,
   type PinnedImageSet,
-  roleLabel,
+  ROLE_LABEL,
 } from '@slipway/api';
 import type { Stored } from '../kube-object.ts';
 import { type AssignedSet, encodeAssignment } from '../pinned-images/assignment.ts';
 import { formatPinProgress, type PinProgress } from '../pinned-images/pin-progress.ts';
-import type { PinsNow } from '../reports/pin-report.ts';
+import type { PinSnapshot } from '../reports/pin-report.ts';
 import { sampleFleet, sampleNode, samplePoolOf } from './sample-fleet.ts';
 
 export const sampleSet = (name: string, images = 2, generation = 1): Stored<PinnedImageSet> => ({
-  metadata: { name, uid: `uid-${name}`, resourceVersion: '1', generation, labels: { [roleLabel]: 'worker' } },
+  metadata: { name, uid: `uid-${name}`, resourceVersion: '1', generation, labels: { [ROLE_LABEL]: 'worker' } },
   spec: {
     pinnedImages: Array.from({ length: images }, (_, index) => ({
       name: `registry.example.com/shop/${name}@sha256:${String(index).padStart(64, '0')}`,
@@ -107,7 +107,7 @@ export function samplePins({
   nodes,
   maxPulling,
   named = sets.map(({ metadata }) => metadata.name),
-}: SamplePins): PinsNow {
+}: SamplePins): PinSnapshot {
   const pool = samplePoolOf('worker', {
     annotations: {
       [addedImageSetsAnnotation]: JSON.stringify(named),
@@ -116,7 +116,7 @@ export function samplePins({
   });
   const spec: MachineConfigPool['spec'] = {
     ...pool.spec,
-    machineConfigSelector: { matchLabels: { [roleLabel]: 'worker' } },
+    machineConfigSelector: { matchLabels: { [ROLE_LABEL]: 'worker' } },
     pinnedImageSets: named.map((name) => ({ name })),
   };
   return {

@@ -5,7 +5,7 @@ import {
   type MachineConfiguration,
   type Node,
   nodeAnnotations,
-  roleLabel,
+  ROLE_LABEL,
 } from '@slipway/api';
 import { builtInMachineConfigs } from '../first-boot/built-in.ts';
 import type { Streams } from '../os-streams/available.ts';
@@ -28,14 +28,14 @@ export const withFile = (path: string, text: string, more: object = {}): NonNull
 });
 
 export const machineConfig = (name: string, role: string, spec: NonNullable<MachineConfig['spec']>): MachineConfig => ({
-  metadata: { name, labels: { [roleLabel]: role } },
+  metadata: { name, labels: { [ROLE_LABEL]: role } },
   spec,
 });
 
 export const customPool = (name: string, more: object = {}): MachineConfigPool => ({
   metadata: { name },
   spec: {
-    machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', name] }] },
+    machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', name] }] },
     nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } },
     ...more,
   },

@@ -1,5 +1,5 @@
 // OS image streams for tests.
-import { type MachineConfigPool, osStreamAnnotation, osStreamImagesAnnotation, roleLabel } from '@slipway/api';
+import { type MachineConfigPool, osStreamAnnotation, osStreamImagesAnnotation, ROLE_LABEL } from '@slipway/api';
 import type { Stream, StreamLifecycle, Streams } from '../os-streams/available.ts';
 
 /** An image by a digest that is made of one digit. */
@@ -54,8 +54,8 @@ export function poolOnStream(name: string, more: SamplePoolOnStream = {}): Machi
     spec: {
       machineConfigSelector:
         name === 'worker' || name === 'master'
-          ? { matchLabels: { [roleLabel]: name } }
-          : { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', name] }] },
+          ? { matchLabels: { [ROLE_LABEL]: name } }
+          : { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', name] }] },
       nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } },
       ...(asked !== undefined && { osImageStream: { name: asked } }),
     },

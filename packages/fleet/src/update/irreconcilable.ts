@@ -158,9 +158,9 @@ function describe(state: PathState | null): string | null {
 /** `spec.irreconcilableValidationOverrides` of the MachineConfiguration. */
 export type ValidationOverrides = NonNullable<MachineConfiguration['spec']['irreconcilableValidationOverrides']>;
 
-type Part = NonNullable<ValidationOverrides['storage']>[number];
+type StorageSection = NonNullable<ValidationOverrides['storage']>[number];
 
-const TOLERABLE_SECTIONS: Readonly<Record<Part, string>> = {
+const TOLERABLE_SECTIONS: Readonly<Record<StorageSection, string>> = {
   Disks: 'spec.config.storage.disks',
   FileSystems: 'spec.config.storage.filesystems',
   Raid: 'spec.config.storage.raid',

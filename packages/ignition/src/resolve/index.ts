@@ -8,7 +8,7 @@ import type { HostPolicy } from './address.ts';
 import { type Fetcher, type FetchSettings, NO_SETTINGS } from './fetcher.ts';
 import { Budget, DEFAULT_LIMITS, type ResolveLimits } from './limits.ts';
 import { load, type LoadContext, type Loaded } from './load.ts';
-import { atField, type Place, type ResolveEntry, ResolveError } from './problem.ts';
+import { atField, type FieldLocation, type ResolveEntry, ResolveError } from './problem.ts';
 import { render, type Rendered } from './render.ts';
 import { type Slot, slotsOf } from './slots.ts';
 
@@ -35,7 +35,7 @@ export interface Resolved {
 
 export async function resolve(config: AnyConfig, options: ResolveOptions): Promise<Resolved> {
   const context = contextOf(options);
-  const place: Place = { input: options.name, path: '', inside: [] };
+  const place: FieldLocation = { input: options.name, path: '', inside: [] };
   try {
     const rendered = await render(context, { config, place }, NO_SETTINGS);
     const resolved = structuredClone(rendered.config);
@@ -86,7 +86,7 @@ async function fillSlot(
   context: LoadContext,
   settings: FetchSettings,
   slot: Slot,
-  { place, compress }: { place: Place; compress: boolean },
+  { place, compress }: { place: FieldLocation; compress: boolean },
 ): Promise<ResolveEntry | null> {
   try {
     const loaded = await load(context, settings, slot.reference, atField(place, 'source'));
@@ -114,20 +114,20 @@ async function inline(slot: Slot, loaded: Loaded, compress: boolean): Promise<vo
 }
 
 /** Finds the field that brought a slot into the result: that of the last config merged that has it. */
-function originsOf({ contributors }: Rendered): (slot: Slot) => Place {
-  const origins = new Map<string, Map<string, Place>>();
+function originsOf({ contributors }: Rendered): (slot: Slot) => FieldLocation {
+  const origins = new Map<string, Map<string, FieldLocation>>();
   for (const { config, place } of contributors) {
     for (const { key, path, reference } of slotsOf(config)) {
-      const bySource = origins.get(key) ?? new Map<string, Place>();
+      const bySource = origins.get(key) ?? new Map<string, FieldLocation>();
       origins.set(key, bySource.set(reference.source ?? '', atField(place, path)));
     }
   }
-  const start: Place = contributors[0]?.place ?? { input: '', path: '', inside: [] };
+  const start: FieldLocation = contributors[0]?.place ?? { input: '', path: '', inside: [] };
   return ({ key, path, reference }) => origins.get(key)?.get(reference.source ?? '') ?? atField(start, path);
 }
 
 /** Two valid configs can merge to an invalid one. */
-function invalid(config: AnyConfig, place: Place): ResolveEntry[] {
+function invalid(config: AnyConfig, place: FieldLocation): ResolveEntry[] {
   return validate(config)
     .filter((entry) => entry.kind === 'error')
     .map(({ path, message }) => {

@@ -7,7 +7,7 @@ import { type HostPolicy, whyHostRefused } from './address.ts';
 import type { Fetched, Fetcher, FetchRequest, FetchSettings } from './fetcher.ts';
 import { hashProblem } from './hash.ts';
 import type { Budget } from './limits.ts';
-import { type Place, ResolveError } from './problem.ts';
+import { type FieldLocation, ResolveError } from './problem.ts';
 import type { Reference } from './slots.ts';
 
 /** What every load of one resolve shares. */
@@ -41,7 +41,7 @@ export async function load(
   context: LoadContext,
   settings: FetchSettings,
   reference: Reference,
-  place: Place,
+  place: FieldLocation,
 ): Promise<Loaded> {
   const source = reference.source ?? '';
   // No source is an empty file, to the real client too.
@@ -59,13 +59,18 @@ export function schemeOf(source: string): string {
   return /^([a-z][a-z0-9+.-]*):/i.exec(source)?.[1]?.toLowerCase() ?? '';
 }
 
-function decode(source: string, place: Place): Uint8Array {
+function decode(source: string, place: FieldLocation): Uint8Array {
   const decoded = decodeDataUrl(source);
   if (decoded.ok) return decoded.bytes;
   throw new ResolveError('SLW_RESOLVE_DATA_URL', place, source, `the data URL cannot be read: ${decoded.problem}`);
 }
 
-async function unpack(context: LoadContext, ref: Reference, raw: Uint8Array, place: Place): Promise<Uint8Array> {
+async function unpack(
+  context: LoadContext,
+  ref: Reference,
+  raw: Uint8Array,
+  place: FieldLocation,
+): Promise<Uint8Array> {
   const compression = ref.compression ?? '';
   if (compression === '') return raw;
   const fail = (code: ResolveCode, problem: string) => new ResolveError(code, place, ref.source ?? '', problem);
@@ -81,7 +86,7 @@ async function unpack(context: LoadContext, ref: Reference, raw: Uint8Array, pla
   return unpacked.bytes;
 }
 
-async function fetchRemote(context: LoadContext, settings: FetchSettings, ref: Reference, place: Place) {
+async function fetchRemote(context: LoadContext, settings: FetchSettings, ref: Reference, place: FieldLocation) {
   const source = ref.source ?? '';
   const fail = (code: ResolveCode, problem: string) => new ResolveError(code, place, source, problem);
   const url = parseUrl(source, fail);

@@ -11,7 +11,7 @@ export interface ResolveEntry extends ReportEntry {
 }
 
 /** A field: in the input config, or in a config fetched from there. */
-export interface Place {
+export interface FieldLocation {
   input: string;
   /** The field of the input config. */
   path: string;
@@ -22,7 +22,7 @@ export interface Place {
 export class ResolveError extends Error {
   readonly entry: ResolveEntry;
 
-  constructor(code: ResolveCode, place: Place, source: string, problem: string) {
+  constructor(code: ResolveCode, place: FieldLocation, source: string, problem: string) {
     super(problem);
     this.name = 'ResolveError';
     const url = source === '' ? '' : maskUrl(source);
@@ -40,14 +40,14 @@ export class ResolveError extends Error {
 }
 
 /** The same place, one field deeper. */
-export function atField(place: Place, field: string): Place {
+export function atField(place: FieldLocation, field: string): FieldLocation {
   const last = place.inside.at(-1);
   if (last === undefined) return { ...place, path: joinPath(place.path, field) };
   return { ...place, inside: [...place.inside.slice(0, -1), { url: last.url, path: joinPath(last.path, field) }] };
 }
 
 /** Inside the config that was fetched from `source`. */
-export function insideOf(place: Place, source: string): Place {
+export function insideOf(place: FieldLocation, source: string): FieldLocation {
   return { ...place, inside: [...place.inside, { url: maskUrl(source), path: '' }] };
 }
 

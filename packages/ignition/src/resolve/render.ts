@@ -8,13 +8,13 @@ import { validate } from '../validate/index.ts';
 import { rankOf, type SpecVersion, type SpecVersion3 } from '../version.ts';
 import { type FetchSettings, settingsOf } from './fetcher.ts';
 import { load, type LoadContext, schemeOf } from './load.ts';
-import { atField, insideOf, type Place, ResolveError } from './problem.ts';
+import { atField, insideOf, type FieldLocation, ResolveError } from './problem.ts';
 import { authoritySlots, type ConfigReference, mergesOf, replaceOf, withoutConfigReferences } from './slots.ts';
 
 /** A config that is part of the result, and where it stands. */
 export interface Contributor {
   config: AnyConfig;
-  place: Place;
+  place: FieldLocation;
 }
 
 export interface Rendered {
@@ -81,7 +81,7 @@ async function follow(context: LoadContext, step: Step, { path, reference }: Con
   };
 }
 
-function checkChain(context: LoadContext, step: Step, place: Place, source: string): readonly string[] {
+function checkChain(context: LoadContext, step: Step, place: FieldLocation, source: string): readonly string[] {
   const { depth } = context.budget.limits;
   const tooDeep = step.depth >= depth ? `configs that name configs are nested deeper than the limit of ${depth}` : null;
   const problem = tooDeep ?? context.budget.takeConfig();

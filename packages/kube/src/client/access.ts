@@ -45,10 +45,10 @@ export async function findAccess(
 const missing = (why: string): KubeError =>
   new KubeError('SLW_KUBE_CONFIG_MISSING', `no cluster to talk to: ${why}. Give --kubeconfig FILE`);
 
-const mount = '/var/run/secrets/kubernetes.io/serviceaccount';
+const MOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** How a pod reaches its own cluster; undefined where this is no pod. The kubelet renews the token file. */
-export async function inCluster(env: NodeJS.ProcessEnv, directory = mount): Promise<ClusterAccess | undefined> {
+export async function inCluster(env: NodeJS.ProcessEnv, directory = MOUNT): Promise<ClusterAccess | undefined> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   const tokenPath = join(directory, 'token');
   if (host === undefined || port === undefined || !existsSync(tokenPath)) return undefined;

@@ -1,4 +1,4 @@
-import { type Answer, respondJson } from '@slipway/testing/fake-http-server';
+import { type RequestHandler, respondJson } from '@slipway/testing/fake-http-server';
 import { describe, expect, it } from 'vitest';
 import { startStandInServer, statusBody } from '../testing/stand-in-server.ts';
 import { createClient, type WriteAttempt } from './client.ts';
@@ -8,11 +8,11 @@ import { createTransport } from './transport.ts';
 
 const pods: Resource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 const name = { namespace: 'n', name: 'a' };
-const good: Answer = (_, response) =>
+const good: RequestHandler = (_, response) =>
   respondJson(response, 200, { metadata: { ...name, uid: 'u', resourceVersion: '1' } });
 
 async function withClient(
-  answer: Answer,
+  answer: RequestHandler,
   test: (client: ReturnType<typeof createClient>, seen: readonly { body: string; path: string }[]) => Promise<void>,
 ) {
   await using server = await startStandInServer(answer);

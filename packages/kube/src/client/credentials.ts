@@ -31,7 +31,7 @@ export interface FileOptions {
   lookEveryMs?: number | undefined;
 }
 
-const largestFile = 1024 * 1024;
+const MAX_FILE_BYTES = 1024 * 1024;
 
 /** A file that somebody else replaces (bound service-account tokens, the kubelet's certificate). */
 function watchedFile(path: string, { lookEveryMs = 10_000 }: FileOptions): { read(): Promise<string>; forget(): void } {
@@ -44,7 +44,7 @@ function watchedFile(path: string, { lookEveryMs = 10_000 }: FileOptions): { rea
       if (content !== undefined && now - lookedAt < lookEveryMs) return content;
       try {
         const { mtimeMs, size } = await stat(path);
-        if (size > largestFile) throw new RangeError(`it is ${size} bytes long, expected at most ${largestFile}`);
+        if (size > MAX_FILE_BYTES) throw new RangeError(`it is ${size} bytes long, expected at most ${MAX_FILE_BYTES}`);
         if (content === undefined || mtimeMs !== modified) content = await readFile(path, 'utf8');
         modified = mtimeMs;
         lookedAt = now;
@@ -156,9 +156,9 @@ export interface ExecOptions {
   timeLimitMs?: number | undefined;
 }
 
-const maximumOutput = 1024 * 1024;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** Renew this long before the plugin's own end, so that no request is sent with a token about to end. */
-const renewAheadMs = 30_000;
+const RENEW_AHEAD_MS = 30_000;
 
 /** Credentials from a client-go credential plugin (kubeconfig `user.exec`). */
 export function execCredentials(plugin: ExecPlugin, { timeLimitMs = 60_000 }: ExecOptions = {}): Credentials {
@@ -209,7 +209,7 @@ function outputOf(plugin: ExecPlugin, env: Record<string, string>, timeLimitMs: 
     const limit = setTimeout(() => giveUp(`did not answer within ${timeLimitMs / 1000} s`), timeLimitMs);
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       out += text;
-      if (out.length > maximumOutput) giveUp(`its answer is longer than ${maximumOutput} bytes`);
+      if (out.length > MAX_OUTPUT_BYTES) giveUp(`its answer is longer than ${MAX_OUTPUT_BYTES} bytes`);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaint = (complaint + text).slice(-2000);
@@ -246,7 +246,7 @@ export function parseExecCredential(output: string, plugin: ExecPlugin): { ident
   const end = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : Number.POSITIVE_INFINITY;
   return {
     identity: { token: hasToken ? token : undefined, certificate },
-    until: Number.isNaN(end) ? 0 : end - renewAheadMs,
+    until: Number.isNaN(end) ? 0 : end - RENEW_AHEAD_MS,
   };
 }
 

@@ -64,7 +64,7 @@ export interface Status {
   };
 }
 
-export interface FailedAnswer {
+export interface FailedResponse {
   status: number;
   /** The body, decoded where it was a Status; undefined where it was anything else. */
   body: Status | undefined;
@@ -76,7 +76,7 @@ export interface FailedAnswer {
 }
 
 /** Which of our errors an answer of the API server is. A decision only: nothing is sent or waited for. */
-export function errorOf(answer: FailedAnswer): KubeError {
+export function errorOf(answer: FailedResponse): KubeError {
   const code = codeOf(answer);
   const reason = answer.body?.reason;
   return new KubeError(code, `${answer.what}: ${explain(code, answer)}`, {
@@ -100,7 +100,7 @@ const byStatus: Readonly<Record<number, KubeErrorCode>> = {
   429: 'SLW_KUBE_THROTTLED',
 };
 
-function codeOf({ status, body = {}, write }: FailedAnswer): KubeErrorCode {
+function codeOf({ status, body = {}, write }: FailedResponse): KubeErrorCode {
   const special = closerLook[status]?.(body);
   if (special !== undefined) return special;
   const known = byStatus[status];
@@ -138,13 +138,13 @@ const wayOut: Partial<Record<KubeErrorCode, string>> = {
   SLW_KUBE_KIND_NOT_INSTALLED: 'the API server does not serve this kind. Install the CRDs first: slipway install',
 };
 
-function explain(code: KubeErrorCode, answer: FailedAnswer): string {
+function explain(code: KubeErrorCode, answer: FailedResponse): string {
   const said = answer.body?.message ?? `HTTP ${answer.status}`;
   const way = wayOut[code];
   return way === undefined ? said : `${way} (the server said: ${said})`;
 }
 
-function retryAfterMs({ retryAfter, body }: FailedAnswer): number | undefined {
+function retryAfterMs({ retryAfter, body }: FailedResponse): number | undefined {
   // The header may also be a date; the API server never sends that.
   const seconds = [retryAfter, body?.details?.retryAfterSeconds].map(Number).find((value) => value >= 0);
   return seconds === undefined ? undefined : Math.min(seconds, 300) * 1000;

@@ -13,14 +13,14 @@ const other = await makeSelfSigned('x');
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const caData = base64(pair.cert);
 
-interface Parts {
+interface KubeconfigParts {
   cluster?: object | null;
   user?: object | null;
   context?: object | null;
 }
 
 /** A whole kubeconfig, with the parts a test is about put into it. */
-function config({ cluster = {}, user = { token: 't' }, context = {} }: Parts = {}): object {
+function config({ cluster = {}, user = { token: 't' }, context = {} }: KubeconfigParts = {}): object {
   return {
     apiVersion: 'v1',
     kind: 'Config',

@@ -16,7 +16,7 @@ import {
 } from './credentials.ts';
 import { KubeError } from './errors.ts';
 
-const largestKubeconfig = 4 * 1024 * 1024;
+const MAX_KUBECONFIG_BYTES = 4 * 1024 * 1024;
 
 /** Several files are read as kubectl reads them: the first that names a cluster, user or context wins. */
 export async function loadKubeconfig(paths: readonly string[], context?: string): Promise<ClusterAccess> {
@@ -36,8 +36,8 @@ async function readKubeconfigFile(path: string): Promise<KubeconfigFile> {
   } catch (cause) {
     throw new KubeError('SLW_KUBE_CONFIG_MISSING', `kubeconfig ${path} cannot be read: ${String(cause)}`, { cause });
   }
-  if (text.length > largestKubeconfig) {
-    throw invalid(path, `is ${text.length} bytes long: expected at most ${largestKubeconfig}`);
+  if (text.length > MAX_KUBECONFIG_BYTES) {
+    throw invalid(path, `is ${text.length} bytes long: expected at most ${MAX_KUBECONFIG_BYTES}`);
   }
   try {
     // An empty file among several is one that says nothing.
@@ -186,17 +186,17 @@ function credentialsOf(user: Entry): Credentials {
   return token ?? certificate ?? fixedCredentials({}, `no credentials in ${user.file} (anonymous)`);
 }
 
-const goneWay = 'Kubernetes no longer knows this way to log in. Use a token, a client certificate or exec';
+const GONE_REMEDIATION = 'Kubernetes no longer knows this way to log in. Use a token, a client certificate or exec';
 /** To leave these out silently would be to act as somebody else than the user asked for. */
-const impersonation = 'acting as somebody else is not supported. Use a kubeconfig with that identity’s own credentials';
+const IMPERSONATION = 'acting as somebody else is not supported. Use a kubeconfig with that identity’s own credentials';
 const refusedFields: Readonly<Record<string, string>> = {
-  'auth-provider': goneWay,
-  username: goneWay,
-  password: goneWay,
-  as: impersonation,
-  'as-uid': impersonation,
-  'as-groups': impersonation,
-  'as-user-extra': impersonation,
+  'auth-provider': GONE_REMEDIATION,
+  username: GONE_REMEDIATION,
+  password: GONE_REMEDIATION,
+  as: IMPERSONATION,
+  'as-uid': IMPERSONATION,
+  'as-groups': IMPERSONATION,
+  'as-user-extra': IMPERSONATION,
 };
 
 function tokenOf(user: Entry): Credentials | undefined {

@@ -4,13 +4,13 @@ import { cut } from '../testing/chunks.ts';
 import { createListItemsReader, endOfObject, isInScope, type Scope } from './list.ts';
 import type { KubeObject } from './resource.ts';
 
-interface Read {
+interface ListResult {
   items: unknown[];
   resourceVersion: string;
   continueToken: string;
 }
 
-function read(chunks: readonly Buffer[], batch?: number): Read {
+function read(chunks: readonly Buffer[], batch?: number): ListResult {
   const reader = createListItemsReader('list things', batch);
   const items: unknown[] = chunks.flatMap((chunk) => reader.push(chunk));
   const end = reader.finish();

@@ -99,17 +99,17 @@ export async function* listBatches<T extends KubeObject>(
 }
 
 /** An object of 1.5 MiB (etcd's limit) with every byte escaped, and room to spare. */
-const longestItem = 16 * 1024 * 1024;
-const longestHead = 256 * 1024;
+const MAX_ITEM_BYTES = 16 * 1024 * 1024;
+const MAX_HEAD_BYTES = 256 * 1024;
 /** So many bytes are parsed at once: enough to be fast, too few to stop the process for a millisecond. */
-const usualBatch = 128 * 1024;
+const DEFAULT_BATCH_BYTES = 128 * 1024;
 
-const quote = 0x22;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const closeBracket = 0x5d;
-const comma = 0x2c;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 export interface ListItemsReader<T extends KubeObject> {
@@ -126,11 +126,11 @@ export function endOfObject(data: Buffer, start: number): number {
   for (let i = start; i < data.length; i += 1) {
     const byte = data[i];
     if (inString) {
-      if (byte === backslash) i += 1;
-      else if (byte === quote) inString = false;
-    } else if (byte === quote) inString = true;
-    else if (byte === openBrace) depth += 1;
-    else if (byte === closeBrace && --depth === 0) return i + 1;
+      if (byte === BACKSLASH) i += 1;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === OPEN_BRACE) depth += 1;
+    else if (byte === CLOSE_BRACE && --depth === 0) return i + 1;
   }
   return -1;
 }
@@ -143,7 +143,10 @@ export function endOfObject(data: Buffer, start: number): number {
  * inside an item, but then what is before them is no JSON: the parser says so, and the braces of that batch are
  * counted. Counting them always would take as long again as the parsing.
  */
-export function createListItemsReader<T extends KubeObject>(what: string, batch = usualBatch): ListItemsReader<T> {
+export function createListItemsReader<T extends KubeObject>(
+  what: string,
+  batch = DEFAULT_BATCH_BYTES,
+): ListItemsReader<T> {
   /** Everything before the first item; undefined until it is all there. */
   let head: string | undefined;
   let parts: Buffer[] = [];
@@ -159,15 +162,15 @@ export function createListItemsReader<T extends KubeObject>(what: string, batch 
     parts = [rest];
     size = rest.length;
     // What is left is (part of) an item longer than a batch: looking again at every chunk would copy it each time.
-    enough = Math.min(Math.max(batch, 2 * size), longestItem + 1);
+    enough = Math.min(Math.max(batch, 2 * size), MAX_ITEM_BYTES + 1);
   }
 
   /** Nothing before the items can hold the bytes looked for: it is kind, apiVersion and the list's metadata. */
   function readHead(data: Buffer): Buffer | undefined {
-    const text = data.toString('latin1', 0, longestHead);
+    const text = data.toString('latin1', 0, MAX_HEAD_BYTES);
     const start = /"items":\s*\[/.exec(text);
     if (start === null) {
-      if (data.length > longestHead) throw bad('the answer is not a list');
+      if (data.length > MAX_HEAD_BYTES) throw bad('the answer is not a list');
       return undefined;
     }
     head = text.slice(0, start.index + start[0].length);
@@ -184,7 +187,7 @@ export function createListItemsReader<T extends KubeObject>(what: string, batch 
   }
 
   /** All items up to the last gap; undefined where no gap is seen, or what looked like one is none. */
-  function itemsToLastGap(data: Buffer, start: number): Found<T> | undefined {
+  function itemsToLastGap(data: Buffer, start: number): ItemBatch<T> | undefined {
     const between = separatorIn(data, start);
     const gap = between === undefined ? -1 : data.lastIndexOf(between);
     if (gap <= start) return undefined;
@@ -192,10 +195,10 @@ export function createListItemsReader<T extends KubeObject>(what: string, batch 
     return items === undefined ? undefined : { items, end: gap + 1 };
   }
 
-  function itemsByBraces(data: Buffer, start: number): Found<T> {
+  function itemsByBraces(data: Buffer, start: number): ItemBatch<T> {
     const items: Stored<T>[] = [];
     let at = start;
-    while (data[at] === openBrace) {
+    while (data[at] === OPEN_BRACE) {
       const end = endOfObject(data, at);
       if (end === -1) break;
       const item = parse(data.toString('utf8', at, end)) as Stored<T> | undefined;
@@ -203,7 +206,7 @@ export function createListItemsReader<T extends KubeObject>(what: string, batch 
       items.push(item);
       at = skipGap(data, end);
     }
-    if (data.length - at > longestItem) throw bad(`an item is longer than ${longestItem} bytes`);
+    if (data.length - at > MAX_ITEM_BYTES) throw bad(`an item is longer than ${MAX_ITEM_BYTES} bytes`);
     return { items, end: at };
   }
 
@@ -211,8 +214,8 @@ export function createListItemsReader<T extends KubeObject>(what: string, batch 
     const start = skipGap(data, 0);
     const found = (last ? undefined : itemsToLastGap(data, start)) ?? itemsByBraces(data, start);
     const rest = data.subarray(skipGap(data, found.end));
-    done = rest[0] === closeBracket;
-    if (rest.length > 0 && !done && rest[0] !== openBrace) throw bad('an item is not an object');
+    done = rest[0] === CLOSE_BRACKET;
+    if (rest.length > 0 && !done && rest[0] !== OPEN_BRACE) throw bad('an item is not an object');
     keep(rest);
     return found.items;
   }
@@ -221,7 +224,7 @@ export function createListItemsReader<T extends KubeObject>(what: string, batch 
     const data = Buffer.concat(parts, size);
     const items = head === undefined ? readHead(data) : data;
     if (items !== undefined && !done) return readItems(items, last);
-    if (done && size > longestHead) throw bad('what follows the items is too long');
+    if (done && size > MAX_HEAD_BYTES) throw bad('what follows the items is too long');
     keep(data);
     return [];
   }
@@ -239,7 +242,7 @@ export function createListItemsReader<T extends KubeObject>(what: string, batch 
   };
 }
 
-interface Found<T extends KubeObject> {
+interface ItemBatch<T extends KubeObject> {
   items: Stored<T>[];
   /** Behind the last of them. */
   end: number;
@@ -247,7 +250,7 @@ interface Found<T extends KubeObject> {
 
 function skipGap(data: Buffer, start: number): number {
   let at = start;
-  while (data[at] === comma || isBlank(data[at])) at += 1;
+  while (data[at] === COMMA || isBlank(data[at])) at += 1;
   return at;
 }
 

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { makeAuthority } from '@slipway/testing/certificates';
-import { type Answer, respondJson, startFakeServer } from '@slipway/testing/fake-http-server';
+import { type RequestHandler, respondJson, startFakeServer } from '@slipway/testing/fake-http-server';
 import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -16,7 +16,7 @@ const ok = { metadata: {}, ok: true };
 afterEach(() => void vi.unstubAllEnvs());
 
 /** Answers in turn; the last one again and again. */
-const inTurn = (...answers: Answer[]): Answer => {
+const inTurn = (...answers: RequestHandler[]): RequestHandler => {
   let turn = 0;
   return (seen, response) => {
     const answer = answers[Math.min(turn, answers.length - 1)];
@@ -24,16 +24,21 @@ const inTurn = (...answers: Answer[]): Answer => {
     return answer?.(seen, response);
   };
 };
-const good: Answer = (_, response) => respondJson(response, 200, ok);
+const good: RequestHandler = (_, response) => respondJson(response, 200, ok);
 const failing =
-  (status: number, headers: object = {}): Answer =>
+  (status: number, headers: object = {}): RequestHandler =>
   (_, response) =>
     respondJson(response, status, statusBody(status, 'Reason'), headers);
-const reset: Answer = (_, response) => {
+const reset: RequestHandler = (_, response) => {
   response.socket?.resetAndDestroy();
 };
 
-async function trying(answer: Answer, request: Request, options: TransportOptions = {}, credentials?: Credentials) {
+async function trying(
+  answer: RequestHandler,
+  request: Request,
+  options: TransportOptions = {},
+  credentials?: Credentials,
+) {
   await using server = await startStandInServer(answer);
   const transport = createTransport(server.access(credentials), options);
   const outcome = await transport.json(request).then(
@@ -49,7 +54,7 @@ async function trying(answer: Answer, request: Request, options: TransportOption
 }
 
 describe('a write', () => {
-  it.each<[string, Answer]>([
+  it.each<[string, RequestHandler]>([
     ['the server resets the connection after reading it', reset],
     ['the server hangs up after reading it', (_, response) => void response.socket?.end()],
     [
@@ -77,7 +82,7 @@ describe('a write', () => {
   });
 
   it('is sent exactly once when the answer trickles in too slowly', async () => {
-    const trickle: Answer = (_, response) => {
+    const trickle: RequestHandler = (_, response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(timer));
@@ -87,7 +92,7 @@ describe('a write', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it.each<[string, Answer, number]>([
+  it.each<[string, RequestHandler, number]>([
     ['429', failing(429, { 'retry-after': '0' }), 0],
     ['503 with a Status', failing(503), 0],
     ['429 with a time to wait', failing(429, { 'retry-after': '1' }), 1000],
@@ -163,7 +168,7 @@ describe('a write', () => {
 });
 
 describe('a read', () => {
-  it.each<[string, Answer]>([
+  it.each<[string, RequestHandler]>([
     ['the connection broke', reset],
     ['the server answered 500', failing(500)],
     ['a proxy answered 502', failing(502)],
@@ -206,7 +211,7 @@ describe('a read', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it.each<[string, Answer, string]>([
+  it.each<[string, RequestHandler, string]>([
     ['no JSON', (_, response) => void response.end('<html>'), 'get Thing a: the answer is not JSON'],
     [
       'too long',
@@ -263,7 +268,7 @@ describe('credentials', () => {
     },
   });
   const accepting =
-    (token: string): Answer =>
+    (token: string): RequestHandler =>
     (seen, response) =>
       seen.headers.authorization === `Bearer ${token}` ? good(seen, response) : failing(401)(seen, response);
 
@@ -400,7 +405,7 @@ describe('a long answer', () => {
     await transport.close();
   });
 
-  it.each<[string, Answer, KubeErrorCode]>([
+  it.each<[string, RequestHandler, KubeErrorCode]>([
     [
       'breaks off',
       (_, response) => {

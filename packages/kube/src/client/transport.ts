@@ -61,15 +61,15 @@ export interface TransportOptions {
   onRetry?: ((why: KubeError) => void) | undefined;
 }
 
-const defaultLargestAnswer = 64 * 1024 * 1024;
-const attemptTimeoutMs = 30_000;
+const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+const ATTEMPT_TIMEOUT_MS = 30_000;
 const retries: Backoff = { firstMs: 100, maxMs: 5000, jitter: halfJitter };
 
 type Body = Dispatcher.ResponseData['body'];
 
 export function createTransport(access: ClusterAccess, options: TransportOptions = {}): Transport {
   const limiter = createLimiter(options.maximumInFlight);
-  const { retryForMs = 30_000, largestAnswer = defaultLargestAnswer } = options;
+  const { retryForMs = 30_000, largestAnswer = DEFAULT_MAX_RESPONSE_BYTES } = options;
   const base = new URL(access.server);
   const prefix = base.pathname === '/' ? '' : base.pathname.replace(/\/+$/, '');
   const dispatchers = new Set<Dispatcher>();
@@ -102,7 +102,7 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
         method: request.method,
         headers,
         body: request.body === undefined ? null : JSON.stringify(request.body),
-        headersTimeout: request.timeoutMs ?? attemptTimeoutMs,
+        headersTimeout: request.timeoutMs ?? ATTEMPT_TIMEOUT_MS,
         bodyTimeout,
         signal,
       });
@@ -136,7 +136,7 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
 
   async function attempt(request: Request): Promise<unknown> {
     const release = await limiter.acquire(request.signal);
-    const deadline = createDeadline(request.timeoutMs ?? attemptTimeoutMs, request.signal);
+    const deadline = createDeadline(request.timeoutMs ?? ATTEMPT_TIMEOUT_MS, request.signal);
     try {
       const { answer, identity } = await send(request, { bodyTimeout: 0, signal: deadline.signal });
       const text = await textOf(answer.body, request);

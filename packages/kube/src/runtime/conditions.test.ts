@@ -3,18 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { findCondition, removeCondition, setCondition } from './conditions.ts';
 import type { Condition, ConditionUpdate } from './conditions.ts';
 
-const before = '2026-01-01T00:00:00Z';
+const BEFORE = '2026-01-01T00:00:00Z';
 const now = new Date('2026-01-02T03:04:05.678Z');
-const stamped = '2026-01-02T03:04:05Z';
+const STAMPED = '2026-01-02T03:04:05Z';
 
 const updated: Condition = {
   type: 'Updated',
   status: 'True',
   reason: 'AllDone',
   message: '3 of 3',
-  lastTransitionTime: before,
+  lastTransitionTime: BEFORE,
 };
-const degraded: Condition = { type: 'Degraded', status: 'False', lastTransitionTime: before };
+const degraded: Condition = { type: 'Degraded', status: 'False', lastTransitionTime: BEFORE };
 
 describe('setCondition', () => {
   const cases: { promise: string; list: Condition[] | undefined; update: ConditionUpdate; expected: Condition[] }[] = [
@@ -22,20 +22,20 @@ describe('setCondition', () => {
       promise: 'a new condition goes to the end and carries the time',
       list: [updated],
       update: { type: 'Degraded', status: 'False' },
-      expected: [updated, { ...degraded, lastTransitionTime: stamped }],
+      expected: [updated, { ...degraded, lastTransitionTime: STAMPED }],
     },
     {
       promise: 'an absent list is an empty one',
       list: undefined,
       update: { type: 'Degraded', status: 'Unknown', reason: 'NotSeen' },
-      expected: [{ type: 'Degraded', status: 'Unknown', reason: 'NotSeen', lastTransitionTime: stamped }],
+      expected: [{ type: 'Degraded', status: 'Unknown', reason: 'NotSeen', lastTransitionTime: STAMPED }],
     },
     {
       promise: 'a changed status keeps its place and changes the transition time',
       list: [updated, degraded],
       update: { type: 'Updated', status: 'False', reason: 'Updating', message: '1 of 3' },
       expected: [
-        { type: 'Updated', status: 'False', reason: 'Updating', message: '1 of 3', lastTransitionTime: stamped },
+        { type: 'Updated', status: 'False', reason: 'Updating', message: '1 of 3', lastTransitionTime: STAMPED },
         degraded,
       ],
     },
@@ -61,7 +61,7 @@ describe('setCondition', () => {
       promise: 'a message longer than the API takes is shortened',
       list: [],
       update: { type: 'Degraded', status: 'True', message: 'x'.repeat(40_000) },
-      expected: [{ type: 'Degraded', status: 'True', message: `${'x'.repeat(32_767)}…`, lastTransitionTime: stamped }],
+      expected: [{ type: 'Degraded', status: 'True', message: `${'x'.repeat(32_767)}…`, lastTransitionTime: STAMPED }],
     },
   ];
   it.each(cases)('$promise', ({ list, update, expected }) => {
@@ -99,7 +99,7 @@ describe('laws', () => {
   );
   const list = fc
     .array(update, { maxLength: 6 })
-    .map((updates) => updates.reduce<readonly Condition[]>((all, one) => setCondition(all, one, new Date(before)), []));
+    .map((updates) => updates.reduce<readonly Condition[]>((all, one) => setCondition(all, one, new Date(BEFORE)), []));
 
   it('setting the same condition twice is setting it once, and the second time changes nothing', () => {
     fc.assert(
@@ -118,7 +118,7 @@ describe('laws', () => {
         expect(others(next)).toEqual(others(conditions));
         const old = findCondition(conditions, one.type);
         const set = findCondition(next, one.type);
-        expect(set?.lastTransitionTime).toBe(old?.status === one.status ? old.lastTransitionTime : stamped);
+        expect(set?.lastTransitionTime).toBe(old?.status === one.status ? old.lastTransitionTime : STAMPED);
       }),
     );
   });

@@ -13,8 +13,8 @@ export interface Condition {
 export type ConditionUpdate = Omit<Condition, 'lastTransitionTime'>;
 
 /** The limits of metav1.Condition: an API server refuses what is longer. */
-const maxMessage = 32_768;
-const maxReason = 1024;
+const MAX_MESSAGE = 32_768;
+const MAX_REASON = 1024;
 
 /** The form Kubernetes itself writes: whole seconds, UTC. */
 export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
@@ -58,8 +58,8 @@ function withinLimits(update: ConditionUpdate): ConditionUpdate {
   const { message, reason } = update;
   return {
     ...update,
-    ...(message === undefined ? {} : { message: truncate(message, maxMessage) }),
-    ...(reason === undefined ? {} : { reason: reason.slice(0, maxReason) }),
+    ...(message === undefined ? {} : { message: truncate(message, MAX_MESSAGE) }),
+    ...(reason === undefined ? {} : { reason: reason.slice(0, MAX_REASON) }),
   };
 }
 

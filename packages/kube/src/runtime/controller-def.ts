@@ -7,7 +7,7 @@ import type { Recorder } from './events.ts';
 import type { Log } from './log.ts';
 
 /** The store of a declared read; `which` tells two reads of one resource apart. */
-export type Read = <T extends KubeObject>(resource: Resource<T>, which?: Which) => Store<T>;
+export type StoreReader = <T extends KubeObject>(resource: Resource<T>, which?: Which) => Store<T>;
 
 export type Which = Pick<Source, 'namespace' | 'as'>;
 
@@ -24,7 +24,7 @@ export interface Source<T extends KubeObject = KubeObject> {
   project?(this: void, received: Stored<T>): Stored<T>;
   readonly indexes?: Readonly<Record<string, Index<T>>>;
   /** Which keys a change of this object concerns; its own by default, none for what is only read. */
-  keysOf?(this: void, object: Stored<T>, read: Read): readonly Key[];
+  keysOf?(this: void, object: Stored<T>, read: StoreReader): readonly Key[];
   /** Whether its changes come in bursts that `settleMs` waits for; true by default. */
   readonly settles?: boolean;
 }
@@ -42,7 +42,7 @@ export const done = (): Next => ({ type: 'done' });
 export const again = (afterMs: number): Next => ({ type: 'again', afterMs });
 
 export interface Context {
-  readonly read: Read;
+  readonly read: StoreReader;
   /** Refuses writes outside `owns`, and every write once `signal` is aborted. Its reads are live. */
   readonly client: Client;
   /** The same, with precondition and field manager. The next run of the key begins when the stores show what was written. */
@@ -72,7 +72,7 @@ export interface Gate {
 }
 
 /** The same for all keys, or to be asked for when a key is about to run. */
-export type Milliseconds = number | ((key: Key, read: Read) => number);
+export type Milliseconds = number | ((key: Key, read: StoreReader) => number);
 
 export interface ControllerDef {
   readonly name: string;

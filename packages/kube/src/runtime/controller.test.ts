@@ -63,7 +63,7 @@ const sentTo = (sent: string[], answer: (request: Request) => unknown = () => ({
   close: () => Promise.resolve(),
 });
 
-interface Surroundings {
+interface SetUpOptions {
   answer?: (request: Request) => unknown;
   gates?: Gates;
 }
@@ -71,7 +71,7 @@ interface Surroundings {
 function setUp(
   def: Partial<ControllerDef>,
   informers: { resource: Resource; informer: Informer<KubeObject> }[] = [],
-  { answer, gates }: Surroundings = {},
+  { answer, gates }: SetUpOptions = {},
 ) {
   const lines: string[] = [];
   const sent: string[] = [];
@@ -206,7 +206,7 @@ describe('which keys are reconciled', () => {
 function oneKey(
   reconcile: (context: Context, run: number) => Promise<Next>,
   def: Partial<ControllerDef> = {},
-  surroundings: Surroundings = {},
+  surroundings: SetUpOptions = {},
 ) {
   let runs = 0;
   const source = filledByHand(pools, object('a'));

@@ -5,12 +5,21 @@ import { createThrottle, createWriter } from '../client/writer.ts';
 import type { Informer } from '../watch/informer.ts';
 import type { Change, Store } from '../watch/store.ts';
 import { type Clock, systemClock } from '@slipway/base/clock';
-import type { Context, ControllerDef, Gates, Milliseconds, Next, Read, Source, Which } from './controller-def.ts';
+import type {
+  Context,
+  ControllerDef,
+  Gates,
+  Milliseconds,
+  Next,
+  StoreReader,
+  Source,
+  Which,
+} from './controller-def.ts';
 import type { Recorder } from './events.ts';
 import type { Log } from './log.ts';
 import type { Metrics, ReconcileResult } from './metrics.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
-import { createPace, createQueue, type Outcome } from './queue.ts';
+import { createPace, createQueue, type RunOutcome } from './queue.ts';
 
 export interface ControllerParts {
   client: Client;
@@ -39,11 +48,11 @@ export interface Controller {
   stuck(): Key[];
 }
 
-const defaultTimeLimitMs = 5 * 60_000;
+const DEFAULT_TIME_LIMIT_MS = 5 * 60_000;
 
 export function createController(def: ControllerDef, parts: ControllerParts): Controller {
   const { metrics, events, clock = systemClock, now = () => new Date() } = parts;
-  const { name: controller, timeLimitMs = defaultTimeLimitMs } = def;
+  const { name: controller, timeLimitMs = DEFAULT_TIME_LIMIT_MS } = def;
   const log = parts.log.child({ controller });
   const read = storesOf(def, parts.informerOf);
   const runs = new Map<Key, { abort: AbortController; since: number; timedOut: boolean }>();
@@ -60,7 +69,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
   const unsubscribe: (() => void)[] = [];
   const queue = createQueue({ workers: def.workers ?? 1, handle, clock, random: parts.random });
 
-  async function handle(key: Key, waitedMs: number): Promise<Outcome> {
+  async function handle(key: Key, waitedMs: number): Promise<RunOutcome> {
     const runLog = log.child({ key });
     try {
       const hold = holdOf(key);
@@ -88,7 +97,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     return settle(key, verdict, (clock.now() - run.since) / 1000, runLog);
   }
 
-  function holdOf(key: Key): Outcome | undefined {
+  function holdOf(key: Key): RunOutcome | undefined {
     if (ownWrites.isBehind(key)) {
       held.add(key);
       return { type: 'held' };
@@ -105,7 +114,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     }
   }
 
-  function settle(key: Key, verdict: Verdict, seconds: number, runLog: Log): Outcome {
+  function settle(key: Key, verdict: Verdict, seconds: number, runLog: Log): RunOutcome {
     if (verdict.unsure === true) unsure.add(key);
     else if (verdict.outcome.type !== 'retry') unsure.delete(key);
     metrics.reconcileSeconds.observe({ controller, result: verdict.result }, seconds);
@@ -197,7 +206,7 @@ interface Run {
   againMs: number;
 }
 
-const valueFor = (value: Milliseconds | undefined, key: Key, read: Read): number =>
+const valueFor = (value: Milliseconds | undefined, key: Key, read: StoreReader): number =>
   typeof value === 'function' ? value(key, read) : (value ?? 0);
 
 function ownWritesOf(def: ControllerDef, { informerOf, log, clock = systemClock }: ControllerParts): OwnWrites {
@@ -229,7 +238,7 @@ function onTurnedGate(
 /** What a run came to, and who has to hear of it. */
 export interface Verdict {
   result: ReconcileResult;
-  outcome: Outcome;
+  outcome: RunOutcome;
   level?: 'debug' | 'warn' | 'error';
   code?: string;
   error?: unknown;
@@ -279,7 +288,7 @@ function assertOwned(def: ControllerDef, { verb, resource, subresource, name }: 
   );
 }
 
-function storesOf(def: ControllerDef, informerOf: ControllerParts['informerOf']): Read {
+function storesOf(def: ControllerDef, informerOf: ControllerParts['informerOf']): StoreReader {
   return <T extends KubeObject>(resource: Resource<T>, which: Which = {}): Store<T> => {
     const found = def.reads.filter((source) => sameResource(source.resource, resource) && isThis(source, which));
     const [source] = found;

@@ -7,18 +7,18 @@ import {
   aggregate,
   createRecorder,
   type EventAction,
-  type Happening,
+  type EventInput,
   type ObjectEvents,
   type Series,
 } from './events.ts';
 import { silentLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 
-const minute = 60_000;
-const warning = (message: string, reason = 'Failed'): Happening => ({ type: 'Warning', reason, message });
+const MINUTE = 60_000;
+const warning = (message: string, reason = 'Failed'): EventInput => ({ type: 'Warning', reason, message });
 
 /** Feeds happenings one after the other; each is the time and what happened. */
-function feed(happenings: readonly (readonly [at: number, happening: Happening])[]) {
+function feed(happenings: readonly (readonly [at: number, happening: EventInput])[]) {
   let state: ObjectEvents | undefined;
   let names = 0;
   const actions: EventAction[] = [];
@@ -36,17 +36,17 @@ describe('aggregate', () => {
   it('the same within ten minutes is one event whose count grows', () => {
     const { actions, last } = feed([
       [0, warning('no space')],
-      [5 * minute, warning('no space')],
-      [14 * minute, warning('no space')],
+      [5 * MINUTE, warning('no space')],
+      [14 * MINUTE, warning('no space')],
     ]);
     expect(actions).toEqual(['create', 'update', 'update']);
-    expect(last).toMatchObject({ name: 'event-1', count: 3, first: 0, last: 14 * minute });
+    expect(last).toMatchObject({ name: 'event-1', count: 3, first: 0, last: 14 * MINUTE });
   });
 
   it('after ten quiet minutes it is a new event', () => {
     const { actions, last } = feed([
       [0, warning('no space')],
-      [10 * minute, warning('no space')],
+      [10 * MINUTE, warning('no space')],
     ]);
     expect(actions).toEqual(['create', 'create']);
     expect(last).toMatchObject({ name: 'event-2', count: 1 });
@@ -78,7 +78,7 @@ describe('aggregate', () => {
 
   it('without a free write the count goes on, and comes with the next write', () => {
     const flood = times(30, () => [0, warning('no space')] as const);
-    const { actions, last } = feed([...flood, [minute, warning('no space')]]);
+    const { actions, last } = feed([...flood, [MINUTE, warning('no space')]]);
     expect(actions.slice(0, 25)).not.toContain('count');
     expect(actions.slice(25)).toEqual([...times(5, () => 'count'), 'update']);
     expect(last?.count).toBe(31);
@@ -90,7 +90,7 @@ describe('aggregate', () => {
   });
 
   it('what is remembered of one object is bounded', () => {
-    const slow = times(100, (at) => [at * minute, warning('x', `Reason${at}`)] as const);
+    const slow = times(100, (at) => [at * MINUTE, warning('x', `Reason${at}`)] as const);
     expect(feed(slow).state?.series.length).toBeLessThanOrEqual(40);
   });
 

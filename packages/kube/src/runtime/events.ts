@@ -8,7 +8,7 @@ import { timestamp } from './conditions.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-export interface Happening {
+export interface EventInput {
   type: 'Normal' | 'Warning';
   /** One word in CamelCase, the same for everything of its sort. */
   reason: string;
@@ -16,7 +16,7 @@ export interface Happening {
 }
 
 /** One Event of the API, and how often what it says has happened. */
-export interface Series extends Happening {
+export interface Series extends EventInput {
   name: string;
   count: number;
   first: number;
@@ -35,25 +35,25 @@ export interface ObjectEvents {
 
 export type EventAction = 'create' | 'update' | 'count' | 'drop';
 
-const windowMs = 10 * 60_000;
-const maxSimilar = 10;
-const maxSeries = 40;
+const WINDOW_MS = 10 * 60_000;
+const MAX_SIMILAR = 10;
+const MAX_SERIES = 40;
 /** A burst for the steps of one update; then one write each 30 s. Counts go on meanwhile and come with the next one. */
-const burst = 25;
-const refillMs = 30_000;
+const BURST = 25;
+const REFILL_MS = 30_000;
 /** The API allows 1024 bytes in a message, 128 in a reason. */
-const maxMessageBytes = 1024;
-const maxReason = 128;
-const combinedPrefix = 'Several events like this one, the latest: ';
+const MAX_MESSAGE_BYTES = 1024;
+const MAX_REASON = 128;
+const COMBINED_PREFIX = 'Several events like this one, the latest: ';
 
 /** What to do about a happening: a new Event, a higher count of an earlier one, only counting, or nothing. */
 export function aggregate(
   state: ObjectEvents | undefined,
-  happening: Happening,
+  happening: EventInput,
   now: number,
   newName: () => string,
 ): { state: ObjectEvents; action: EventAction; series: Series | undefined } {
-  const kept = (state?.series ?? []).filter(({ last }) => now - last < windowMs);
+  const kept = (state?.series ?? []).filter(({ last }) => now - last < WINDOW_MS);
   const tokens = refill(state, now);
   const similar = kept.filter(({ reason, type }) => reason === happening.reason && type === happening.type);
   const message = cut(happening.message);
@@ -64,37 +64,37 @@ export function aggregate(
     return { state: { series, ...spend(tokens, now) }, action: tokens >= 1 ? 'update' : 'count', series: next };
   }
   if (tokens < 1) return { state: { series: kept, tokens, refilledAt: now }, action: 'drop', series: undefined };
-  const combined = similar.length >= maxSimilar;
+  const combined = similar.length >= MAX_SIMILAR;
   const fresh: Series = {
     type: happening.type,
     reason: happening.reason,
-    message: combined ? cut(combinedPrefix + message) : message,
+    message: combined ? cut(COMBINED_PREFIX + message) : message,
     name: newName(),
     count: 1,
     first: now,
     last: now,
     combined,
   };
-  const series = [...kept, fresh].slice(-maxSeries);
+  const series = [...kept, fresh].slice(-MAX_SERIES);
   return { state: { series, ...spend(tokens, now) }, action: 'create', series: fresh };
 }
 
 const refill = (state: ObjectEvents | undefined, now: number): number =>
-  state === undefined ? burst : Math.min(burst, state.tokens + (now - state.refilledAt) / refillMs);
+  state === undefined ? BURST : Math.min(BURST, state.tokens + (now - state.refilledAt) / REFILL_MS);
 
 const spend = (tokens: number, now: number): Pick<ObjectEvents, 'tokens' | 'refilledAt'> => ({
   tokens: tokens >= 1 ? tokens - 1 : tokens,
   refilledAt: now,
 });
 
-const again = (series: Series, { message }: Happening, now: number): Series => ({
+const again = (series: Series, { message }: EventInput, now: number): Series => ({
   ...series,
-  message: series.combined ? cut(combinedPrefix + message) : series.message,
+  message: series.combined ? cut(COMBINED_PREFIX + message) : series.message,
   count: series.count + 1,
   last: now,
 });
 
-const cut = (text: string): string => truncateBytes(text, maxMessageBytes);
+const cut = (text: string): string => truncateBytes(text, MAX_MESSAGE_BYTES);
 
 interface CoreEvent extends KubeObject {
   metadata: KubeObject['metadata'] & { namespace: string };
@@ -118,7 +118,7 @@ const coreEvents: Resource<CoreEvent> = { group: '', version: 'v1', kind: 'Event
 
 export interface Recorder {
   /** Never throws and never waits. The resource is told because objects out of a list do not know their kind. */
-  record(resource: Resource, object: KubeObject, happening: Happening): void;
+  record(resource: Resource, object: KubeObject, happening: EventInput): void;
   /** Waits until everything recorded so far is written, within the bound. */
   flush(boundMs?: number): Promise<void>;
 }
@@ -133,8 +133,8 @@ export interface RecorderOptions {
   now?: (() => number) | undefined;
 }
 
-const maxObjects = 4096;
-const maxPending = 1000;
+const MAX_OBJECTS = 4096;
+const MAX_PENDING = 1000;
 
 /** Writes Events in the background. Its client is not fenced: an Event of a former leader harms nobody. */
 export function createRecorder(client: Client, options: RecorderOptions): Recorder {
@@ -145,7 +145,7 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
   const pending = new Map<string, { event: CoreEvent; isNew: boolean }>();
   let writer: Promise<void> | undefined;
 
-  function take(resource: Resource, object: KubeObject, happening: Happening): void {
+  function take(resource: Resource, object: KubeObject, happening: EventInput): void {
     const id = `${resourceId(resource)} ${keyOf(object)} ${object.metadata.uid ?? ''}`;
     const { state, action, series } = aggregate(objects.get(id), happening, now(), () => eventName(object));
     remember(id, state);
@@ -156,7 +156,7 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
   function remember(id: string, state: ObjectEvents): void {
     objects.delete(id);
     objects.set(id, state);
-    if (objects.size <= maxObjects) return;
+    if (objects.size <= MAX_OBJECTS) return;
     const [oldest] = objects.keys();
     if (oldest !== undefined) objects.delete(oldest);
   }
@@ -165,7 +165,7 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
     const { name } = event.metadata;
     const waiting = pending.get(name);
     if (waiting === undefined && action === 'count') return count('counted');
-    if (waiting === undefined && pending.size >= maxPending) return count('dropped');
+    if (waiting === undefined && pending.size >= MAX_PENDING) return count('dropped');
     pending.set(name, { event, isNew: waiting?.isNew ?? action === 'create' });
     writer ??= writeAll();
   }
@@ -183,7 +183,7 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
         resourceVersion,
       },
       type: series.type,
-      reason: series.reason.slice(0, maxReason),
+      reason: series.reason.slice(0, MAX_REASON),
       message: series.message,
       count: series.count,
       firstTimestamp: timestamp(new Date(series.first)),

@@ -10,7 +10,7 @@ import {
   type Lease,
   type LeaseStep,
   nextLeaseStep,
-  type Observed,
+  type ObservedLease,
 } from './leader.ts';
 import { silentLog } from './log.ts';
 
@@ -26,9 +26,9 @@ const leaseOf = (holder: string | undefined, version: string, seconds?: number):
 });
 
 describe('nextLeaseStep', () => {
-  const seen = (version: string, since: number, held = false): Observed => ({ version, since, held });
+  const seen = (version: string, since: number, held = false): ObservedLease => ({ version, since, held });
   const now = 100_000;
-  const cases: { promise: string; lease: Stored<Lease> | undefined; observed?: Observed; step: LeaseStep }[] = [
+  const cases: { promise: string; lease: Stored<Lease> | undefined; observed?: ObservedLease; step: LeaseStep }[] = [
     { promise: 'no lease is there for the taking', lease: undefined, step: { type: 'acquire' } },
     { promise: 'so is one that was given back', lease: leaseOf('', '1', 1), step: { type: 'acquire' } },
     { promise: 'or that never had a holder', lease: leaseOf(undefined, '1'), step: { type: 'acquire' } },

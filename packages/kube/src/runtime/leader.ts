@@ -54,7 +54,7 @@ const leases: Resource<Lease> = {
 };
 
 /** A version of the lease, and since when we have seen it unchanged, on our own monotonic clock. */
-export interface Observed {
+export interface ObservedLease {
   version: string;
   since: number;
   /** We believe that the lease is ours. */
@@ -70,7 +70,7 @@ export type LeaseStep = { type: 'acquire' } | { type: 'renew' } | { type: 'wait'
 export function nextLeaseStep(
   lease: Stored<Lease> | undefined,
   identity: string,
-  observed: Observed | undefined,
+  observed: ObservedLease | undefined,
   now: number,
 ): LeaseStep {
   if (lease === undefined) return { type: 'acquire' };
@@ -81,7 +81,7 @@ export function nextLeaseStep(
   return ms <= 0 ? { type: 'acquire' } : { type: 'wait', ms };
 }
 
-function timeLeft(lease: Stored<Lease>, observed: Observed | undefined, now: number): number {
+function timeLeft(lease: Stored<Lease>, observed: ObservedLease | undefined, now: number): number {
   const unchangedMs = observed?.version === lease.metadata.resourceVersion ? now - observed.since : 0;
   return (lease.spec?.leaseDurationSeconds ?? 1) * 1000 - unchangedMs;
 }
@@ -95,7 +95,7 @@ export function createElection(options: ElectionOptions): Election {
   const stopped = new AbortController();
   const listeners = new Set<(held: boolean) => void>();
   let lease: Stored<Lease> | undefined;
-  let observed: Observed | undefined;
+  let observed: ObservedLease | undefined;
   /** The START of the last request that renewed: the answer may have taken any time. */
   let renewed: { at: number; wall: number } | undefined;
   let term = 0;

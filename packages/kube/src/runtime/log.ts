@@ -48,14 +48,14 @@ function writeToStderr(line: string): void {
   process.stderr.write(line);
 }
 
-const hidden = '[hidden]';
+const HIDDEN = '[hidden]';
 // A field `secret` is not among them: it names a Secret.
-const secretName =
+const SECRET_NAME =
   '(?:authorization|proxy-authorization|cookie|set-cookie|(?:[\\w.-]*[-_])?(?:token|password|private-?key)|[a-z]*(?:Token|Password|PrivateKey)|client-?secret|client-key-data)';
-const secretField = new RegExp(`^${secretName}$`, 'i');
-const secretText = new RegExp(`"(${secretName})":"(?:[^"\\\\]|\\\\.)*"`, 'gi');
-const maxDepth = 6;
-const maxEntries = 100;
+const secretField = new RegExp(`^${SECRET_NAME}$`, 'i');
+const secretText = new RegExp(`"(${SECRET_NAME})":"(?:[^"\\\\]|\\\\.)*"`, 'gi');
+const MAX_DEPTH = 6;
+const MAX_ENTRIES = 100;
 
 /** The fields of a log line without secrets: known field names, and whatever an object of kind Secret holds. */
 export function mask(fields: object): Record<string, unknown> {
@@ -64,7 +64,7 @@ export function mask(fields: object): Record<string, unknown> {
 
 function maskObject(value: object, depth: number): Record<string, unknown> {
   const isSecret = 'kind' in value && value.kind === 'Secret';
-  const entries = Object.entries(value).slice(0, maxEntries);
+  const entries = Object.entries(value).slice(0, MAX_ENTRIES);
   return Object.fromEntries(
     entries.map(([name, field]) => [name, isHidden(name, isSecret) ? hide(field) : maskValue(field, depth + 1)]),
   );
@@ -74,22 +74,22 @@ function maskObject(value: object, depth: number): Record<string, unknown> {
 const isHidden = (name: string, isSecret: boolean): boolean =>
   secretField.test(name) || (isSecret && ['data', 'stringData', 'metadata'].includes(name));
 
-const hide = (field: unknown): unknown => (field === undefined || field === null || field === '' ? field : hidden);
+const hide = (field: unknown): unknown => (field === undefined || field === null || field === '' ? field : HIDDEN);
 
 function maskValue(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Error) return value;
   if (value instanceof Date) return value;
-  if (depth > maxDepth) return '…';
-  if (Array.isArray(value)) return value.slice(0, maxEntries).map((item) => maskValue(item, depth + 1));
+  if (depth > MAX_DEPTH) return '…';
+  if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map((item) => maskValue(item, depth + 1));
   return maskObject(value, depth);
 }
 
 /** What is left in the text: fields of child loggers, bearer tokens, passwords in addresses. */
 export const maskLine = (line: string): string =>
   line
-    .replaceAll(secretText, `"$1":"${hidden}"`)
-    .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, `Bearer ${hidden}`)
-    .replaceAll(/:\/\/[^\s/@"]+@/g, `://${hidden}@`);
+    .replaceAll(secretText, `"$1":"${HIDDEN}"`)
+    .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, `Bearer ${HIDDEN}`)
+    .replaceAll(/:\/\/[^\s/@"]+@/g, `://${HIDDEN}@`);
 
 /**
  * Only what a reader needs: other fields of an error can hold whole answers and headers. The stack is for bugs;
@@ -109,7 +109,7 @@ function describeError(error: unknown, depth = 0): object {
 }
 
 const colours: Record<string, string> = { debug: '\u001b[2m', warn: '\u001b[33m', error: '\u001b[31m' };
-const plain = '\u001b[0m';
+const PLAIN = '\u001b[0m';
 
 /** `12:34:56 WARN  render worker: cannot … pool=worker`; a bug's stack follows on lines of its own. */
 export function prettyLine(line: string): string {
@@ -120,7 +120,7 @@ export function prettyLine(line: string): string {
   );
   const words = [
     String(time).slice(11, 19),
-    `${colours[label] ?? ''}${label.toUpperCase().padEnd(5)}${colours[label] === undefined ? '' : plain}`,
+    `${colours[label] ?? ''}${label.toUpperCase().padEnd(5)}${colours[label] === undefined ? '' : PLAIN}`,
     ...(typeof msg === 'string' ? [msg] : []),
     ...(isErrorText(err) ? [`(${err.message})`] : []),
     ...rest,

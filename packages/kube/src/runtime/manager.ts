@@ -37,7 +37,7 @@ export interface Manager {
   readonly leadership: Leadership | undefined;
 }
 
-interface Watching {
+interface WatchedSources {
   informers: ReadonlyMap<Source, Informer<KubeObject>>;
   isSynced: boolean;
   /** Here and not in the controller: a leader that was none for a moment may find its stores behind what it wrote before. */
@@ -45,16 +45,16 @@ interface Watching {
 }
 
 /** `cleaning`: the gate is off, and what the controller wrote is taken back. */
-type Work = 'running' | 'cleaning' | 'none';
+type ControllerWork = 'running' | 'cleaning' | 'none';
 
 interface Entry {
   def: ControllerDef;
   controller: Controller | undefined;
   /** What the controller is there for. */
-  work: Work;
+  work: ControllerWork;
   /** The controller was aborted: it must end, even where leadership has come back meanwhile. */
   aborted: boolean;
-  watching: Watching | undefined;
+  watching: WatchedSources | undefined;
   /** Aborted when something has changed: what is waited for may no longer be wanted. */
   outdated: AbortController;
   steps: Promise<void>;
@@ -83,7 +83,7 @@ export function createManager(options: ManagerOptions): Manager {
   };
   const leads = (): boolean => election === undefined || election.held;
 
-  function workFor({ def }: Entry): Work {
+  function workFor({ def }: Entry): ControllerWork {
     if (state !== 'started' || !leads()) return 'none';
     if (isOn(def)) return 'running';
     // Without gates nobody knows that one was turned off.
@@ -117,12 +117,12 @@ export function createManager(options: ManagerOptions): Manager {
     if (entry.work !== 'running') metrics.setControllerState(entry.def.name, isWanted() ? 'standby' : 'off');
   }
 
-  function watch(entry: Entry): Watching {
+  function watch(entry: Entry): WatchedSources {
     entry.watching ??= startWatching(entry.def);
     return entry.watching;
   }
 
-  function startWatching({ name, reads, waitsForWritesOf = 'key' }: ControllerDef): Watching {
+  function startWatching({ name, reads, waitsForWritesOf = 'key' }: ControllerDef): WatchedSources {
     const acquired = new Map(reads.map((source) => [source, informers.acquire(source)]));
     const ownWrites = createOwnWrites({
       informers: acquired,
@@ -252,7 +252,7 @@ function cleanerOf(def: ControllerDef, { whenOff }: Gate): ControllerDef {
   };
 }
 
-async function whenSynced(watching: Watching): Promise<void> {
+async function whenSynced(watching: WatchedSources): Promise<void> {
   await Promise.all([...watching.informers.values()].map((informer) => informer.synced));
   watching.isSynced = true;
 }

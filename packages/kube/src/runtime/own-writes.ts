@@ -30,9 +30,9 @@ export interface OwnWritesOptions {
  * Longer than a watch may be silent before it counts as broken. It comes to this only where versions went back, as after etcd
  * was restored from a backup.
  */
-const LONGEST_WAIT_MS = 180_000;
+const MAX_WAIT_MS = 180_000;
 
-interface Unseen {
+interface PendingWrite {
   readonly key: Key;
   readonly write: LandedWrite;
   readonly informers: readonly Informer<KubeObject>[];
@@ -41,7 +41,7 @@ interface Unseen {
 
 export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions): OwnWrites {
   /** By the key that was run and the object that was written. */
-  const unseen = new Map<string, Unseen>();
+  const unseen = new Map<string, PendingWrite>();
   const count = new Map<Key, number>();
   const listeners = new Set<() => void>();
   let isClosed = false;
@@ -72,7 +72,7 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
   }
 
   function limit(id: string): () => void {
-    return clock.setTimer(LONGEST_WAIT_MS, () => {
+    return clock.setTimer(MAX_WAIT_MS, () => {
       const late = unseen.get(id);
       if (late === undefined) return;
       // While a watch is broken, it says nothing of what it would bring.
@@ -81,7 +81,7 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
         return;
       }
       const { resource, object } = late.write;
-      const about = { key: late.key, kind: resource.kind, object: keyOf(object), waitedMs: LONGEST_WAIT_MS };
+      const about = { key: late.key, kind: resource.kind, object: keyOf(object), waitedMs: MAX_WAIT_MS };
       log.warn(about, 'the watch has not brought what was written; the key is run without it');
       forget(id);
       for (const listener of listeners) listener();

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { backoffMs } from '@slipway/base/backoff';
 import { createManualClock, settled } from '@slipway/testing/manual-clock';
 import { createQueue, retries } from './queue.ts';
-import type { Outcome, Queue } from './queue.ts';
+import type { RunOutcome, Queue } from './queue.ts';
 
 /** A queue whose runs the test ends one by one. */
 function queueUnderTest(workers = 1) {
   const clock = createManualClock();
   const log: string[] = [];
-  const open = new Map<string, (outcome: Outcome) => void>();
+  const open = new Map<string, (outcome: RunOutcome) => void>();
   const queue: Queue = createQueue({
     workers,
     clock,
@@ -19,7 +19,7 @@ function queueUnderTest(workers = 1) {
       return new Promise((resolve) => open.set(key, resolve));
     },
   });
-  const finish = async (key: string, outcome: Outcome = { type: 'done' }): Promise<void> => {
+  const finish = async (key: string, outcome: RunOutcome = { type: 'done' }): Promise<void> => {
     const end = open.get(key);
     if (end === undefined) throw new Error(`${key} is not running`);
     open.delete(key);
@@ -322,7 +322,7 @@ describe('laws', () => {
   });
   const run = fc.record({
     takesMs: fc.constantFrom(0, 1, 5, 40),
-    outcome: fc.constantFrom<Outcome>(
+    outcome: fc.constantFrom<RunOutcome>(
       { type: 'done' },
       { type: 'done' },
       { type: 'again', afterMs: 10 },

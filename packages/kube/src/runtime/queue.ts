@@ -3,7 +3,7 @@ import { type Backoff, backoffMs, halfJitter } from '@slipway/base/backoff';
 import { type Clock, systemClock } from '@slipway/base/clock';
 
 /** What a run of a key came to; `held`: it may not run yet, and nothing was done. */
-export type Outcome =
+export type RunOutcome =
   | { type: 'done' }
   | { type: 'held'; afterMs?: number }
   | { type: 'again'; afterMs: number }
@@ -28,7 +28,7 @@ export interface Queue {
 export interface QueueOptions {
   workers: number;
   /** Must not reject; if it does, that is a retry. `waitedMs` is how long the key was ready. */
-  handle: (key: Key, waitedMs: number) => Promise<Outcome>;
+  handle: (key: Key, waitedMs: number) => Promise<RunOutcome>;
   clock?: Pick<Clock, 'now' | 'setTimer'>;
   random?: (() => number) | undefined;
 }
@@ -39,9 +39,9 @@ export const retries: Backoff = { firstMs: 5, maxMs: 300_000, jitter: halfJitter
  * How long a change can be held back by earlier failures of its key. Without any hold, a reconcile that writes
  * and then fails would be woken by its own write and never back off; with the whole backoff, a fix would wait 5 minutes.
  */
-const maxHoldMs = 1000;
+const MAX_HOLD_MS = 1000;
 /** Of so many keys taken while both lanes wait, one is a re-sync: behind real changes, but never starved. */
-const resyncEvery = 8;
+const RESYNC_EVERY = 8;
 
 /** First in, first out; a key is in it once. */
 class Lane {
@@ -143,7 +143,7 @@ export function createQueue({ workers, handle, clock = systemClock, random = Mat
   }
 
   function take(): { key: Key; since: number } | undefined {
-    const resyncTurn = changes.size === 0 || takenChanges >= resyncEvery - 1;
+    const resyncTurn = changes.size === 0 || takenChanges >= RESYNC_EVERY - 1;
     if (resyncTurn && resyncs.size > 0) {
       takenChanges = 0;
       return resyncs.shift();
@@ -170,7 +170,7 @@ export function createQueue({ workers, handle, clock = systemClock, random = Mat
   }
 
   async function run(key: Key, waitedMs: number): Promise<void> {
-    let outcome: Outcome;
+    let outcome: RunOutcome;
     try {
       outcome = await handle(key, waitedMs);
     } catch {
@@ -184,7 +184,7 @@ export function createQueue({ workers, handle, clock = systemClock, random = Mat
     wake();
   }
 
-  function settle(key: Key, outcome: Outcome): void {
+  function settle(key: Key, outcome: RunOutcome): void {
     if (outcome.type === 'held') {
       if (outcome.afterMs !== undefined) add(key, { afterMs: outcome.afterMs });
       return;
@@ -197,7 +197,7 @@ export function createQueue({ workers, handle, clock = systemClock, random = Mat
     const count = (failures.get(key)?.count ?? 0) + 1;
     const { atLeastMs = 0, atMostMs = Infinity } = outcome;
     const wait = Math.max(Math.min(backoffMs(retries, count, random), atMostMs), atLeastMs);
-    const hold = Math.max(Math.min(wait, maxHoldMs), atLeastMs);
+    const hold = Math.max(Math.min(wait, MAX_HOLD_MS), atLeastMs);
     failures.set(key, { count, notBefore: clock.now() + hold });
     add(key, { afterMs: wait });
   }
@@ -233,7 +233,7 @@ export function createQueue({ workers, handle, clock = systemClock, random = Mat
 
 // When a key may run, if it may not at once: after a burst of changes, and not too soon after its last run.
 
-export interface PaceOptions {
+export interface RunThrottleOptions {
   /** How long nothing may have changed. */
   settleMs(this: void, key: Key): number;
   /** From the start of one run to the start of the next. */
@@ -241,7 +241,7 @@ export interface PaceOptions {
   clock: Pick<Clock, 'now'>;
 }
 
-export interface Pace {
+export interface RunThrottle {
   /** Something that the key is decided on has changed. */
   changed(key: Key): void;
   /** Milliseconds until the key may run; 0: it starts now. */
@@ -249,10 +249,10 @@ export interface Pace {
 }
 
 /** However long a burst lasts, in times of `settleMs`. */
-const LONGEST_BURST = 12;
+const MAX_BURST_INTERVALS = 12;
 
 /** Only delays, so that they may be forgotten in a restart. */
-export function createPace({ settleMs, minIntervalMs, clock }: PaceOptions): Pace {
+export function createPace({ settleMs, minIntervalMs, clock }: RunThrottleOptions): RunThrottle {
   const bursts = new Map<Key, { readonly since: number; last: number }>();
   /** The oldest first. */
   const started = new Map<Key, number>();
@@ -261,7 +261,7 @@ export function createPace({ settleMs, minIntervalMs, clock }: PaceOptions): Pac
     const burst = bursts.get(key);
     if (burst === undefined) return 0;
     const quietMs = settleMs(key);
-    return Math.min(burst.last + quietMs, burst.since + LONGEST_BURST * quietMs) - now;
+    return Math.min(burst.last + quietMs, burst.since + MAX_BURST_INTERVALS * quietMs) - now;
   }
 
   function untilNextRun(key: Key, now: number): number {

@@ -1,4 +1,4 @@
-import { type Answer, type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
+import { type RequestHandler, type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
 import type { ClusterAccess } from '../client/access.ts';
 import { type Credentials, fixedCredentials } from '../client/credentials.ts';
 
@@ -7,7 +7,7 @@ export interface StandInServer extends AsyncDisposable, Pick<FakeServer, 'reques
   access(credentials?: Credentials): ClusterAccess;
 }
 
-export async function startStandInServer(answer: Answer): Promise<StandInServer> {
+export async function startStandInServer(answer: RequestHandler): Promise<StandInServer> {
   const server = await startFakeServer(answer);
   return {
     requests: server.requests,

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type Answer, respondJson, type SeenRequest } from '@slipway/testing/fake-http-server';
+import { type RequestHandler, respondJson, type RecordedRequest } from '@slipway/testing/fake-http-server';
 import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
 import { isKubeError, type KubeErrorCode } from '../client/errors.ts';
@@ -29,33 +29,33 @@ const gone = line('ERROR', statusBody(410, 'Expired', 'too old resource version:
 
 /** Sends this and keeps the watch open, as an API server does. */
 const stream =
-  (...parts: string[]): Answer =>
+  (...parts: string[]): RequestHandler =>
   (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write(parts.join(''));
   };
 /** Sends this, and then the watch ends: properly, or in the middle. */
 const ending =
-  (...parts: string[]): Answer =>
+  (...parts: string[]): RequestHandler =>
   (_, response) =>
     void response.writeHead(200).end(parts.join(''));
 const breaking =
-  (...parts: string[]): Answer =>
+  (...parts: string[]): RequestHandler =>
   (_, response) => {
     response.writeHead(200);
     response.write(parts.join(''), () => response.socket?.destroy());
   };
 const list =
-  (resourceVersion: string, ...items: Stored<Thing>[]): Answer =>
+  (resourceVersion: string, ...items: Stored<Thing>[]): RequestHandler =>
   (_, response) =>
     respondJson(response, 200, { kind: 'ThingList', apiVersion: 'v1', metadata: { resourceVersion }, items });
 const failing =
-  (status: number, message = 'no', headers: object = {}): Answer =>
+  (status: number, message = 'no', headers: object = {}): RequestHandler =>
   (_, response) =>
     respondJson(response, status, statusBody(status, 'Reason', message), headers);
 
 /** What a request asks for, in short: `list`, `all` (a WatchList) or the version watched from. */
-function askOf({ query }: SeenRequest): string {
+function askOf({ query }: RecordedRequest): string {
   if (query.get('watch') !== 'true') return 'list';
   return query.get('sendInitialEvents') === 'true' ? 'all' : `from ${query.get('resourceVersion')}`;
 }
@@ -73,7 +73,7 @@ interface Run {
 
 /** Runs an informer against a server that answers in turn; behind the last answer it says no more. */
 async function following(
-  answers: Answer[],
+  answers: RequestHandler[],
   test: (run: Run) => Promise<void>,
   options: Partial<InformerOptions<Thing>> = {},
 ): Promise<void> {
@@ -109,7 +109,7 @@ async function following(
   }
 }
 
-const silence: Answer = (_, response) => {
+const silence: RequestHandler = (_, response) => {
   response.writeHead(200);
   response.flushHeaders();
 };
@@ -146,7 +146,7 @@ describe('an informer', () => {
 
   it('is not synced before everything was there', async () => {
     let finish: ((text: string) => void) | undefined;
-    const answer: Answer = (_, response) => {
+    const answer: RequestHandler = (_, response) => {
       response.writeHead(200).write(added('a', '1'));
       finish = (text) => void response.write(text);
     };
@@ -217,7 +217,7 @@ describe('an informer', () => {
     it('while a list is read reads it again; what was deleted meanwhile is deleted once', async () => {
       // Enough that some are given out before the rest has come.
       const many = Array.from({ length: 3000 }, (_, n) => thing(`a${n}`, String(n + 1)));
-      const half: Answer = (_, response) => {
+      const half: RequestHandler = (_, response) => {
         response.writeHead(200);
         const whole = JSON.stringify({ metadata: { resourceVersion: '3001' }, items: many });
         response.write(whole.slice(0, -60), () => response.socket?.destroy());
@@ -263,7 +263,7 @@ describe('an informer', () => {
   describe('whose history is gone', () => {
     const after = [added('b', '2'), added('c', '8'), initialEnd('9')];
 
-    it.each<[string, Answer]>([
+    it.each<[string, RequestHandler]>([
       ['in the middle of a watch', stream(added('a', '1'), added('b', '2'), initialEnd('5'), gone)],
       ['for the next watch', ending(added('a', '1'), added('b', '2'), initialEnd('5'))],
     ])('%s reads everything; what went meanwhile is deleted exactly once', async (when, first) => {
@@ -358,7 +358,7 @@ describe('an informer', () => {
   });
 
   it('takes something that is no list for no list, and keeps what it has', async () => {
-    const page: Answer = (_, response) => respondJson(response, 200, { message: 'please log in' });
+    const page: RequestHandler = (_, response) => respondJson(response, 200, { message: 'please log in' });
     const answers = [list('5', thing('a', '1')), failing(410), page, list('9', thing('a', '1')), silence];
     await following(
       answers,
@@ -372,7 +372,7 @@ describe('an informer', () => {
 
   it('reads a stream that comes byte by byte', async () => {
     const text = `${added('ä', '1')}${initialEnd('5')}`;
-    const slowly: Answer = async (_, response) => {
+    const slowly: RequestHandler = async (_, response) => {
       response.writeHead(200);
       for (const byte of Buffer.from(text)) await sendByte(response, byte);
     };
@@ -450,7 +450,7 @@ describe('an informer', () => {
     );
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, RequestHandler]>([
     ['while a watch is open', stream(initialEnd('5'))],
     ['while no answer has come', () => {}],
     ['while everything is read', stream(added('a', '1'))],

@@ -48,12 +48,12 @@ export interface Informer<T extends KubeObject> {
   onProgress(listener: (key: Key | undefined) => void): () => void;
 }
 
-const usualLongestBackoffMs = 30_000;
+const DEFAULT_MAX_BACKOFF_MS = 30_000;
 
 /** Keeps a store equal to what the API server holds: streams all objects, then follows their changes for ever. */
 export function createInformer<T extends KubeObject>(transport: Transport, options: InformerOptions<T>): Informer<T> {
   const store = createStore<T>(options.indexes);
-  const { longestBackoffMs = usualLongestBackoffMs } = options;
+  const { longestBackoffMs = DEFAULT_MAX_BACKOFF_MS } = options;
   const project = options.project ?? dropManagedFields;
   const listeners = new Set<(change: Change<T>) => void>();
   const followers = new Set<(key: Key | undefined) => void>();

@@ -25,7 +25,7 @@ export interface WatchStart {
 }
 
 /** A silent watch is opened again after this long: bookmarks come about once a minute on a living one. */
-const silenceMs = 150_000;
+const SILENCE_MS = 150_000;
 
 /** The server ends a watch by itself after 5 to 10 minutes, so that watches spread over the API servers. */
 const lifetimeSeconds = (): number => 300 + Math.floor(Math.random() * 300);
@@ -56,7 +56,7 @@ export async function watchOnce<T extends KubeObject>(
     accept: acceptOf(scope, 'watch'),
     what,
     retry: 'never',
-    silenceMs,
+    silenceMs: SILENCE_MS,
     signal: start.signal,
   });
   start.onOpen?.();
@@ -119,8 +119,8 @@ export function lacksWatchList(error: unknown): boolean {
 }
 
 /** An object of 1.5 MiB (etcd's limit) with every byte escaped, and room to spare. */
-const longestLine = 16 * 1024 * 1024;
-const newline = 0x0a;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const NEWLINE = 0x0a;
 
 export interface LineSplitter {
   push(chunk: Buffer): void;
@@ -132,7 +132,7 @@ export interface LineSplitter {
  * Cuts a byte stream into lines. Works on bytes, so that a character cut in two by a chunk's end is whole again
  * before it is decoded, and decodes each line once.
  */
-export function createLineSplitter(onLine: (line: string) => void, longest = longestLine): LineSplitter {
+export function createLineSplitter(onLine: (line: string) => void, longest = MAX_LINE_BYTES): LineSplitter {
   let parts: Buffer[] = [];
   let pending = 0;
 
@@ -154,7 +154,7 @@ export function createLineSplitter(onLine: (line: string) => void, longest = lon
     },
     push(chunk) {
       let start = 0;
-      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
         finish(chunk, start, end);
         start = end + 1;
       }

@@ -1,5 +1,5 @@
 import type { Identity } from '@slipway/testing/certificates';
-import { type Answer, type FakeServer, respondJson, startFakeServer } from '@slipway/testing/fake-http-server';
+import { type RequestHandler, type FakeServer, respondJson, startFakeServer } from '@slipway/testing/fake-http-server';
 import type { Blob, TestImage } from './image.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function startMisbehavingRegistry(tls?: Identity): Promise<Misbehav
   const manifests = new Map<string, Blob>();
   const blobs = new Map<string, Blob>();
 
-  const give: Answer = ({ path }, response) => {
+  const give: RequestHandler = ({ path }, response) => {
     const [, kind, name = ''] = /\/(manifests|blobs)\/(.+)$/.exec(path) ?? [];
     const blob = kind === 'manifests' ? manifests.get(name) : blobs.get(name);
     if (blob === undefined) {

@@ -1,6 +1,6 @@
 import { createLog, createMetrics, type Metrics } from '@slipway/kube';
 import { makeSelfSigned } from '@slipway/testing/certificates';
-import { createGate, type GateLimits } from '../admission-queue.ts';
+import { createGate, type AdmissionLimits } from '../admission-queue.ts';
 import { createHandler, type SendLimits } from '../handler.ts';
 import { createListener } from '../listener.ts';
 import { createServerMetrics } from '../metrics.ts';
@@ -17,7 +17,7 @@ export interface LargeAnswers extends AsyncDisposable {
 
 /** The listener, the gate and the handler as they are, in front of one answer that no connection swallows at once. */
 export async function serveLargeAnswers(limits: {
-  gate?: Partial<GateLimits>;
+  gate?: Partial<AdmissionLimits>;
   send?: Partial<SendLimits>;
 }): Promise<LargeAnswers> {
   const lines: string[] = [];

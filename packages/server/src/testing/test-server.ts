@@ -117,7 +117,7 @@ export interface Reply {
   at: number;
 }
 
-export interface Ask {
+export interface TestRequest {
   method?: string;
   path?: string;
   token?: string | undefined;
@@ -142,14 +142,14 @@ export function requestText({
   path = '/config/worker',
   token = tokenText('t'),
   headers = {},
-}: Ask): string {
+}: TestRequest): string {
   const all = { host: 'server', ...(token === '' ? {} : { authorization: `Bearer ${token}` }), ...headers };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
 /** Asks on a connection of its own, reads until the other side closes it. */
-export async function ask(port: number, what: Ask = {}): Promise<Reply> {
+export async function ask(port: number, what: TestRequest = {}): Promise<Reply> {
   const socket = await connectTo(port);
   socket.write(requestText(what));
   return readReply(socket);

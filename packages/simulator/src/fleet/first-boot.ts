@@ -13,7 +13,7 @@ import { writeFirstDisk } from '../host/first-disk.ts';
 import { createSimulatedHost, makeSimulatedMachine } from '../host/simulated-host.ts';
 import { type MachineName, simulatedDisk } from './simulated-machine.ts';
 
-export interface BirthOptions {
+export interface ProvisionOptions {
   readonly client: Client;
   /** Where the stubs are. */
   readonly machineNamespace: string;
@@ -28,10 +28,10 @@ const STUB_WITHIN_MS = 60_000;
 const STUB_EVERY_MS = 200;
 const TIME_MS = 180_000;
 /** The first boot itself gives up before. */
-const MOST_BOOTS = 10;
+const MAX_BOOTS = 10;
 
 /** Resolves to the directory that is the machine. */
-export async function bear({ name, pool }: MachineName, options: BirthOptions): Promise<string> {
+export async function bear({ name, pool }: MachineName, options: ProvisionOptions): Promise<string> {
   const { directory, fetch, signal } = options;
   const config = await fetchFirstConfig(name, await userDataOf(pool, options), { fetch, signal });
   const plan = await diskOf(config);
@@ -51,7 +51,7 @@ export async function bear({ name, pool }: MachineName, options: BirthOptions): 
 }
 
 /** What a machine of this pool is started with; it comes a moment after its pool. */
-async function userDataOf(pool: string, { client, machineNamespace, signal }: BirthOptions): Promise<string> {
+async function userDataOf(pool: string, { client, machineNamespace, signal }: ProvisionOptions): Promise<string> {
   const name = { namespace: machineNamespace, name: `${pool}-user-data-managed` };
   const giveUpAt = performance.now() + STUB_WITHIN_MS;
   for (;;) {
@@ -105,9 +105,9 @@ async function bootForTheFirstTime(
   name: string,
   root: string,
   files: FileSystem,
-  { log, signal }: BirthOptions,
+  { log, signal }: ProvisionOptions,
 ): Promise<void> {
-  for (let boots = 0; boots < MOST_BOOTS; boots += 1) {
+  for (let boots = 0; boots < MAX_BOOTS; boots += 1) {
     const host = createSimulatedHost({ root, files });
     const result = await finishFirstBoot({ host, log, signal });
     log.info({ node: name, result }, 'first boot');

@@ -1,5 +1,5 @@
 // The simulated fleet of `npm start`, with what else a newcomer needs to see it at work.
-import { type MachineConfigPool, machineConfigPools, roleLabel } from '@slipway/api';
+import { type MachineConfigPool, machineConfigPools, ROLE_LABEL } from '@slipway/api';
 import { createClient, createWriter, type KubeObject, type Resource } from '@slipway/kube';
 import { sharesOf } from './shares.ts';
 import { type FleetOptions, type SimulatedFleet, startFleet } from './simulated-fleet.ts';
@@ -20,7 +20,7 @@ export async function startLocalFleet({ machines, ...options }: LocalFleetOption
 const infraPool: MachineConfigPool = {
   metadata: { name: 'infra' },
   spec: {
-    machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: 'In', values: ['worker', 'infra'] }] },
+    machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', 'infra'] }] },
     nodeSelector: { matchLabels: { 'node-role.kubernetes.io/infra': '' } },
   },
 };

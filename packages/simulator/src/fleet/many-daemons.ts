@@ -11,9 +11,9 @@ import {
   type NodeAccess,
   type PinMetrics,
   pinningSources,
-  type PinSeen,
+  type PinClusterView,
   pinsSeenBy,
-  type Seen,
+  type ClusterView,
   seenBy,
   startMachineDaemon,
 } from '@slipway/daemon';
@@ -48,11 +48,11 @@ export interface ManyDaemons {
 }
 
 /** They wait for the API server most of the time, which commits what comes together in one go. */
-const USUAL_WORKERS = 32;
+const DEFAULT_WORKERS = 32;
 
 export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
-  const { programVersion, accessOf, watchesDisks, workers = USUAL_WORKERS, pinSpreadMs } = options;
-  const running = new Map<string, Running>();
+  const { programVersion, accessOf, watchesDisks, workers = DEFAULT_WORKERS, pinSpreadMs } = options;
+  const running = new Map<string, RunningDaemon>();
   const [configs, pins] = [createWaking(), createWaking()];
 
   async function stop(nodeName: string): Promise<void> {
@@ -110,9 +110,9 @@ export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
   };
 }
 
-interface Running {
-  step(seen: Seen, signal: AbortSignal): Promise<Next>;
-  pin(seen: PinSeen, signal: AbortSignal): Promise<Next>;
+interface RunningDaemon {
+  step(seen: ClusterView, signal: AbortSignal): Promise<Next>;
+  pin(seen: PinClusterView, signal: AbortSignal): Promise<Next>;
   stop(): Promise<void>;
 }
 
@@ -121,7 +121,7 @@ interface Wakes {
   readonly pin: () => void;
 }
 
-function runningOf(daemon: MachineDaemon, joined: JoinedDaemon, wakes: Wakes): Running {
+function runningOf(daemon: MachineDaemon, joined: JoinedDaemon, wakes: Wakes): RunningDaemon {
   const { pinner } = joined;
   const listening = [joined.listen(wakes.step), pinner.listen(wakes.pin)];
   const under = new Set<Promise<unknown>>();
@@ -145,12 +145,12 @@ function runningOf(daemon: MachineDaemon, joined: JoinedDaemon, wakes: Wakes): R
   };
 }
 
-interface Waking {
+interface WakeChannel {
   readonly wake: (nodeName: string) => void;
   readonly listen: (wake: (nodeName: string) => void) => () => void;
 }
 
-function createWaking(): Waking {
+function createWaking(): WakeChannel {
   let listener: (nodeName: string) => void = () => {};
   return {
     wake: (nodeName) => listener(nodeName),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sharesOf, USUAL_MACHINES } from './shares.ts';
+import { sharesOf, DEFAULT_MACHINES } from './shares.ts';
 
 describe('a simulated fleet', () => {
   it.each([
@@ -7,7 +7,7 @@ describe('a simulated fleet', () => {
     [1, { master: 1 }],
     [4, { master: 1, worker: 3 }],
     [5, { master: 3, worker: 2 }],
-    [USUAL_MACHINES, { master: 3, worker: 3, infra: 2 }],
+    [DEFAULT_MACHINES, { master: 3, worker: 3, infra: 2 }],
     [1000, { master: 3, worker: 898, infra: 99 }],
   ])('of %i machines has %j', (total, expected) => {
     const shares = Object.fromEntries(sharesOf(total).map(({ pool, machines }) => [pool, machines]));

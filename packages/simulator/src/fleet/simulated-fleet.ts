@@ -18,10 +18,10 @@ import {
   type Log,
   type Transport,
 } from '@slipway/kube';
-import { bear, type BirthOptions } from './first-boot.ts';
+import { bear, type ProvisionOptions } from './first-boot.ts';
 import { createManyDaemons } from './many-daemons.ts';
 import { createPower } from './power.ts';
-import type { Share } from './shares.ts';
+import type { PoolShare } from './shares.ts';
 import {
   byMachineName,
   machineAt,
@@ -39,7 +39,7 @@ export interface FleetOptions {
   /** Where the machines are kept, one directory each. */
   readonly directory: string;
   /** What there shall be at least: machines that are there stay. */
-  readonly shares: readonly (Omit<Share, 'pool'> & { readonly pool: string })[];
+  readonly shares: readonly (Omit<PoolShare, 'pool'> & { readonly pool: string })[];
   /** What fetches the first config of a machine, and is patient: the server answers 503 until the pool is rendered, and when many come. */
   readonly fetch: Fetcher;
   /** Of the daemons. */
@@ -98,7 +98,7 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
     log,
     metrics,
   });
-  const birth: BirthOptions = { client, machineNamespace, directory, fetch, log, signal: ended.signal };
+  const birth: ProvisionOptions = { client, machineNamespace, directory, fetch, log, signal: ended.signal };
 
   async function takeIn(name: MachineName, root: string): Promise<SimulatedMachine> {
     const machine = machineAt(name, root);
@@ -216,14 +216,16 @@ async function areWatched(there: number, { shares, log }: FleetOptions): Promise
 }
 
 /** What a machine with the built-in configs and some more needs. */
-const EACH = 30;
+const WATCHES_PER_MACHINE = 30;
 /** Others on this machine need some too. */
-const SHARE = 0.5;
+const WATCH_SHARE = 0.5;
 /** Where the operating system does not say. */
-const MOST_UNKNOWN = 50;
+const MAX_MACHINES_UNKNOWN_LIMIT = 50;
 
 export function canWatch(machines: number, limit: number | undefined): boolean {
-  return limit === undefined ? machines <= MOST_UNKNOWN : machines * EACH <= limit * SHARE;
+  return limit === undefined
+    ? machines <= MAX_MACHINES_UNKNOWN_LIMIT
+    : machines * WATCHES_PER_MACHINE <= limit * WATCH_SHARE;
 }
 
 const LIMIT = '/proc/sys/fs/inotify/max_user_watches';

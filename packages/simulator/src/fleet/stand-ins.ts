@@ -18,7 +18,7 @@ import {
   done,
   isKubeError,
   keyOf,
-  type Read,
+  type StoreReader,
   type Stored,
   type Writer,
 } from '@slipway/kube';
@@ -216,7 +216,7 @@ export const standInBudgets: ControllerDef = {
   },
 };
 
-function budgetsNear({ metadata }: Pod, read: Read): string[] {
+function budgetsNear({ metadata }: Pod, read: StoreReader): string[] {
   return read(podDisruptionBudgets)
     .byIndex(BY_NAMESPACE, metadata.namespace ?? '')
     .map(keyOf);

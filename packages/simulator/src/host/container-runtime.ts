@@ -32,7 +32,7 @@ const DOWN = { code: 14, said: 'the simulated runtime is down' };
 const FULL = { code: 2, said: `writing blob: write ${STORE}: no space left on device` };
 const UNKNOWN = 2;
 /** A timer has no more. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface SimulatedRuntimeOptions {
   readonly files: FileSystem;
@@ -145,7 +145,7 @@ function transferred(image: string, present: readonly string[]): number {
 
 /** Rejects with the signal's own reason, and not with that of the timer. */
 const pass = (ms: number, signal: AbortSignal): Promise<void> =>
-  wait(Math.min(ms, LONGEST_MS), undefined, { signal }).catch(() => signal.throwIfAborted());
+  wait(Math.min(ms, MAX_TIMER_MS), undefined, { signal }).catch(() => signal.throwIfAborted());
 
 // Images that nobody has made: what a simulated machine would transfer for one is calculated from its name, the same everywhere.
 

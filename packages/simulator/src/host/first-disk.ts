@@ -5,7 +5,7 @@ import { CORE, healPath, healSshKeys } from '@slipway/daemon';
 import { type Host, makeDirectories, ownOwners, replaceFile } from '@slipway/daemon/host';
 import { type DiskEntry, type DiskFile, type DiskPlan, type DiskUser, PRESET_PATH } from '@slipway/fleet';
 
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_EXISTING_BYTES = 64 * 1024 * 1024;
 
 /** On a machine that makeSimulatedMachine has just made: as it is before its first boot goes on. */
 export async function writeFirstDisk(host: Host, plan: DiskPlan): Promise<void> {
@@ -31,7 +31,7 @@ async function writeEntry(host: Host, entry: DiskEntry): Promise<void> {
 }
 
 async function append(host: Host, entry: DiskFile): Promise<void> {
-  const before = await host.files.read(entry.path, MOST_BYTES);
+  const before = await host.files.read(entry.path, MAX_EXISTING_BYTES);
   await healPath(host, { ...entry, bytes: Buffer.concat([before, entry.bytes]) });
 }
 

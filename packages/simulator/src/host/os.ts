@@ -29,7 +29,7 @@ export interface MachineState extends OSState {
 }
 
 const STATE = '/var/lib/slipway-simulated/os.json';
-const MOST_BYTES = 1024 * 1024;
+const MAX_STATE_BYTES = 1024 * 1024;
 
 const deployment: Decoder<Deployment> = object({
   image: string(),
@@ -130,14 +130,14 @@ export async function hasState(files: FileSystem): Promise<boolean> {
 }
 
 export async function readState(files: FileSystem): Promise<MachineState> {
-  const text = await readText(files, STATE, MOST_BYTES);
+  const text = await readText(files, STATE, MAX_STATE_BYTES);
   if (text === undefined) {
     throw new DaemonError(
       'SLW_DAEMON_HOST',
       `There is no simulated machine here: ${STATE} is missing. Make one first.`,
     );
   }
-  const state = decode(machineState, text, { maxChars: MOST_BYTES });
+  const state = decode(machineState, text, { maxChars: MAX_STATE_BYTES });
   if (state.ok) return state.value;
   throw new DaemonError(
     'SLW_DAEMON_HOST',

@@ -9,13 +9,13 @@ export interface PresetRule {
 }
 
 /** What a preset says of a unit; `units` are itself, or the instances that the rule names of a template. */
-export interface PresetAnswer {
+export interface PresetDecision {
   readonly action: PresetRule['action'];
   readonly units: readonly string[];
 }
 
 const DIRECTORIES = ['/etc', '/run', '/usr/local/lib', '/usr/lib'].map((top) => `${top}/systemd/system-preset`);
-const MOST_BYTES = 1024 * 1024;
+const MAX_PRESET_BYTES = 1024 * 1024;
 
 export async function readPresetRules(files: FileSystem): Promise<PresetRule[]> {
   const byName = new Map<string, string>();
@@ -25,7 +25,7 @@ export async function readPresetRules(files: FileSystem): Promise<PresetRule[]> 
     }
   }
   const paths = [...byName.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => path);
-  const texts = await Promise.all(paths.map((path) => readText(files, path, MOST_BYTES)));
+  const texts = await Promise.all(paths.map((path) => readText(files, path, MAX_PRESET_BYTES)));
   return texts.flatMap((text) => parsePresetRules(text ?? ''));
 }
 
@@ -38,7 +38,7 @@ export function parsePresetRules(text: string): PresetRule[] {
 }
 
 /** The first rule that fits counts. A unit that none fits is enabled. */
-export function askPresets(rules: readonly PresetRule[], unit: string): PresetAnswer {
+export function askPresets(rules: readonly PresetRule[], unit: string): PresetDecision {
   for (const rule of rules) {
     const units = unitsOf(rule, unit);
     if (units !== null) return { action: rule.action, units };

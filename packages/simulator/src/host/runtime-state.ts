@@ -37,17 +37,17 @@ const runtimeBehaviour: Decoder<RuntimeBehaviour> = object({
   isDown: withDefault(boolean, false),
   refused: withDefault(map(record(string()), Object.fromEntries<string>), {}),
 });
-const USUAL: RuntimeBehaviour = runtimeBehaviour({}, '');
+const DEFAULT_BEHAVIOUR: RuntimeBehaviour = runtimeBehaviour({}, '');
 const imageNames: Decoder<readonly string[]> = array(string());
 
 const BEHAVIOUR = '/var/lib/slipway-simulated/container-runtime.json';
 const IMAGES = '/var/lib/slipway-simulated/images.json';
 /** Gone with the next boot: a runtime that starts reads its configuration. */
 const PINNED = '/run/slipway-simulated/pinned-images.json';
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_STATE_BYTES = 8 * 1024 * 1024;
 
 export const readBehaviour = async (files: FileSystem): Promise<RuntimeBehaviour> =>
-  (await readJson(files, BEHAVIOUR, runtimeBehaviour)) ?? USUAL;
+  (await readJson(files, BEHAVIOUR, runtimeBehaviour)) ?? DEFAULT_BEHAVIOUR;
 
 /** What is left out is as usual. */
 export const setRuntimeBehaviour = (files: FileSystem, behaviour: Partial<RuntimeBehaviour>): Promise<void> =>
@@ -66,9 +66,9 @@ export const writePinned = (files: FileSystem, owners: Owners, pinned: readonly 
   writeJson(files, owners, PINNED, pinned);
 
 async function readJson<T>(files: FileSystem, path: string, decoder: Decoder<T>): Promise<T | undefined> {
-  const text = await readText(files, path, MOST_BYTES);
+  const text = await readText(files, path, MAX_STATE_BYTES);
   if (text === undefined) return undefined;
-  const found = decode(decoder, text, { maxChars: MOST_BYTES });
+  const found = decode(decoder, text, { maxChars: MAX_STATE_BYTES });
   if (!found.ok) throw unreadable(path);
   return found.value;
 }

@@ -67,7 +67,7 @@ export async function bootSimulatedMachine(
   });
 }
 
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_SHADOW_BYTES = 4 * 1024 * 1024;
 
 function simulatedAccounts(files: FileSystem, owners: Owners): Accounts {
   const accounts = readAccounts(files);
@@ -83,7 +83,7 @@ function simulatedAccounts(files: FileSystem, owners: Owners): Accounts {
     },
 
     async setPasswordHash(user, hash) {
-      const shadow = (await readText(files, SHADOW, MOST_BYTES)) ?? '';
+      const shadow = (await readText(files, SHADOW, MAX_SHADOW_BYTES)) ?? '';
       const changed = withPasswordHash(shadow, user, hash);
       if (changed === undefined) throw noSuchUser(user);
       if (changed === shadow) return removeUnfinished(files, SHADOW);

@@ -26,7 +26,7 @@ const ETC = '/etc/systemd/system';
 const LIB = '/usr/lib/systemd/system';
 const PRESETS = '/usr/lib/systemd/system-preset';
 const unit = (install: string) => `[Service]\nExecStart=/usr/bin/true\n\n[Install]\n${install}\n`;
-const plain = '[Service]\nExecStart=/usr/bin/true\n';
+const PLAIN = '[Service]\nExecStart=/usr/bin/true\n';
 
 const cases: readonly Case[] = [
   {
@@ -60,9 +60,9 @@ const cases: readonly Case[] = [
   {
     promise: 'a drop-in supplies [Install], but not one for several units',
     disk: {
-      [`${LIB}/a.service`]: plain,
+      [`${LIB}/a.service`]: PLAIN,
       [`${LIB}/a.service.d/10.conf`]: '[Install]\nWantedBy=x.target\n',
-      [`${LIB}/b-c.service`]: plain,
+      [`${LIB}/b-c.service`]: PLAIN,
       [`${ETC}/b-.service.d/10.conf`]: '[Install]\nWantedBy=y.target\n',
       [`${ETC}/service.d/20.conf`]: '[Install]\nWantedBy=z.target\n',
     },
@@ -74,7 +74,7 @@ const cases: readonly Case[] = [
   {
     promise: 'a drop-in of the same name counts once, from the first directory',
     disk: {
-      [`${LIB}/a.service`]: plain,
+      [`${LIB}/a.service`]: PLAIN,
       [`${LIB}/a.service.d/10.conf`]: '[Install]\nWantedBy=x.target\n',
       [`${ETC}/a.service.d/10.conf`]: '[Install]\nWantedBy=y.target\n',
     },
@@ -82,7 +82,7 @@ const cases: readonly Case[] = [
   },
   {
     promise: 'a unit without [Install] is not linked',
-    disk: { [`${LIB}/a.service`]: plain },
+    disk: { [`${LIB}/a.service`]: PLAIN },
     orders: [
       ['enable', 'a.service'],
       ['disable', 'a.service'],

@@ -23,7 +23,7 @@ import {
   removeUnitLink,
   RUNTIME_DIRECTORY,
   templateOf,
-  type UnitFound,
+  type UnitLookup,
   type UnitLink,
   type UnitSettings,
 } from './units.ts';
@@ -66,7 +66,7 @@ async function mustStart(files: FileSystem, verb: string, name: string): Promise
 
 // What was asked of the machine and leaves no other trace. Gone with the next boot.
 
-export interface Done {
+export interface RecordedAction {
   readonly what: 'daemon-reload' | 'reload' | 'restart' | 'prefetch';
   /** The unit or the image; '' for all of them. */
   readonly name: string;
@@ -74,11 +74,11 @@ export interface Done {
 
 const DIRECTORY = '/run/slipway-simulated';
 const DONE = `${DIRECTORY}/done`;
-const MOST = 200;
-const MOST_BYTES = 1024 * 1024;
+const MAX_RECORDS = 200;
+const MAX_RECORD_BYTES = 1024 * 1024;
 
-export async function listDone(files: FileSystem): Promise<Done[]> {
-  const lines = ((await readText(files, DONE, MOST_BYTES)) ?? '').split('\n');
+export async function listDone(files: FileSystem): Promise<RecordedAction[]> {
+  const lines = ((await readText(files, DONE, MAX_RECORD_BYTES)) ?? '').split('\n');
   return lines.flatMap((line) => {
     const [what, name = ''] = line.split(' ');
     return what === 'daemon-reload' || what === 'reload' || what === 'restart' || what === 'prefetch'
@@ -87,8 +87,8 @@ export async function listDone(files: FileSystem): Promise<Done[]> {
   });
 }
 
-export async function noteDone(files: FileSystem, owners: Owners, done: Done): Promise<void> {
-  const all = [...(await listDone(files)), done].slice(-MOST);
+export async function noteDone(files: FileSystem, owners: Owners, done: RecordedAction): Promise<void> {
+  const all = [...(await listDone(files)), done].slice(-MAX_RECORDS);
   await makeDirectories(files, DIRECTORY, owners);
   const bytes = Buffer.from(all.map(({ what, name }) => `${what} ${name}\n`).join(''));
   // As much on the disk as anything below /run: not at all.
@@ -97,7 +97,7 @@ export async function noteDone(files: FileSystem, owners: Owners, done: Done): P
 
 // Enablement.
 
-type Unit = Extract<UnitFound, { kind: 'unit' }>;
+type Unit = Extract<UnitLookup, { kind: 'unit' }>;
 
 const DEPENDENCIES = [
   ['Install.WantedBy', 'wants'],

@@ -11,9 +11,9 @@ const UNIT_DIRECTORIES = [
   '/usr/local/lib/systemd/system',
   '/usr/lib/systemd/system',
 ];
-const MOST_BYTES = 1024 * 1024;
+const MAX_UNIT_BYTES = 1024 * 1024;
 
-export type UnitFound =
+export type UnitLookup =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'masked'; readonly at: string }
   /** A link in /etc/systemd/system to a file that systemd would not find itself. */
@@ -26,25 +26,30 @@ export type UnitFound =
       readonly settings: UnitSettings;
     };
 
-type Candidate = { readonly kind: 'alias'; readonly name: string } | Exclude<UnitFound, { kind: 'unit' }> | FileFound;
+type UnitCandidate =
+  | { readonly kind: 'alias'; readonly name: string }
+  | Exclude<UnitLookup, { kind: 'unit' }>
+  | UnitFileCandidate;
 
-interface FileFound {
+interface UnitFileCandidate {
   readonly kind: 'file';
   readonly path: string;
 }
 
-export async function findUnit(files: FileSystem, name: string, hops = 0): Promise<UnitFound> {
+export async function findUnit(files: FileSystem, name: string, hops = 0): Promise<UnitLookup> {
   const candidate = await firstCandidate(files, name);
   if (candidate.kind === 'alias') {
     return hops > 8 ? { kind: 'not-found' } : findUnit(files, candidate.name, hops + 1);
   }
   if (candidate.kind !== 'file') return candidate;
-  const texts = [candidate.path, ...(await dropInsOf(files, name))].map((path) => readText(files, path, MOST_BYTES));
+  const texts = [candidate.path, ...(await dropInsOf(files, name))].map((path) =>
+    readText(files, path, MAX_UNIT_BYTES),
+  );
   const settings = readUnitSettings((await Promise.all(texts)).map((text) => text ?? ''));
   return { kind: 'unit', name, path: candidate.path, settings };
 }
 
-async function firstCandidate(files: FileSystem, name: string): Promise<Candidate> {
+async function firstCandidate(files: FileSystem, name: string): Promise<UnitCandidate> {
   const template = templateOf(name);
   for (const wanted of template === undefined ? [name] : [name, template]) {
     for (const directory of UNIT_DIRECTORIES) {
@@ -55,14 +60,19 @@ async function firstCandidate(files: FileSystem, name: string): Promise<Candidat
   return { kind: 'not-found' };
 }
 
-async function lookForUnit(files: FileSystem, path: string, name: string): Promise<Candidate | null> {
+async function lookForUnit(files: FileSystem, path: string, name: string): Promise<UnitCandidate | null> {
   const found = await files.lookAt(path);
   if (found?.kind === 'link') return lookAtLink(files, path, name, found.target);
   if (found?.kind !== 'file') return null;
   return found.size === 0 ? { kind: 'masked', at: path } : { kind: 'file', path };
 }
 
-async function lookAtLink(files: FileSystem, path: string, name: string, target: string): Promise<Candidate | null> {
+async function lookAtLink(
+  files: FileSystem,
+  path: string,
+  name: string,
+  target: string,
+): Promise<UnitCandidate | null> {
   if (target === '/dev/null') return { kind: 'masked', at: path };
   const leadsTo = posix.resolve(posix.dirname(path), target);
   if (!UNIT_DIRECTORIES.includes(posix.dirname(leadsTo))) {

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
-import { defaultNamespace, outputOption, withClusterOptions } from '../cli/options.ts';
+import { DEFAULT_NAMESPACE, outputOption, withClusterOptions } from '../cli/options.ts';
 import type { BootImagesOptions } from './bootimages.ts';
 import type { HistoryOptions } from './history.ts';
 import type { RestoreOptions } from './restore.ts';
@@ -13,7 +13,7 @@ export const bootImagesCommand = (io: Io = processIo): Command =>
     )
     // Else an option behind the name of a subcommand would be taken for one of ours.
     .enablePositionalOptions()
-    .option('--namespace <name>', 'where Slipway runs', defaultNamespace)
+    .option('--namespace <name>', 'where Slipway runs', DEFAULT_NAMESPACE)
     .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',

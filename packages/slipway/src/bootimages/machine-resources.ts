@@ -54,10 +54,10 @@ async function listWhereKnown<T extends KubeObject>(
   }
 }
 
-type Named = Pick<KubeObject, 'metadata'>;
+type NamedObject = Pick<KubeObject, 'metadata'>;
 
 /** How each of them is called in a verdict. */
-export const ofMachineApi = ({ metadata }: Named): MachineResource => ({
+export const ofMachineApi = ({ metadata }: NamedObject): MachineResource => ({
   api: 'machine.openshift.io',
   kind: 'MachineSet',
   namespace: metadata.namespace ?? '',
@@ -66,7 +66,7 @@ export const ofMachineApi = ({ metadata }: Named): MachineResource => ({
 
 export const ofClusterApi =
   (kind: MachineResource['kind']) =>
-  ({ metadata }: Named): MachineResource => ({
+  ({ metadata }: NamedObject): MachineResource => ({
     api: 'cluster.x-k8s.io',
     kind,
     namespace: metadata.namespace ?? '',

@@ -1,7 +1,7 @@
 // All that the decisions about boot images look at, out of a cluster. Nothing here writes.
 import {
   bootImageFailuresAnnotation,
-  bootImagesConfigMap,
+  BOOT_IMAGES_CONFIG_MAP,
   clusterVersions,
   type ConfigMap,
   configMaps,
@@ -9,7 +9,7 @@ import {
   machineConfigPools,
   machineConfigurations,
   nodes,
-  singletonName,
+  SINGLETON_NAME,
 } from '@slipway/api';
 import {
   type ClusterApiContext,
@@ -36,10 +36,10 @@ export interface ReadCluster {
 /** `namespace`: where Slipway runs. */
 export async function readCluster(client: Client, namespace: string, now = Date.now()): Promise<ReadCluster> {
   const [configMap, worker, machineConfiguration, infrastructure, clusterVersion, architecture] = await Promise.all([
-    client.find(configMaps, { namespace, name: bootImagesConfigMap }),
+    client.find(configMaps, { namespace, name: BOOT_IMAGES_CONFIG_MAP }),
     client.find(machineConfigPools, { name: 'worker' }),
-    client.find(machineConfigurations, { name: singletonName }),
-    findWhereKnown(client, infrastructures, { name: singletonName }),
+    client.find(machineConfigurations, { name: SINGLETON_NAME }),
+    findWhereKnown(client, infrastructures, { name: SINGLETON_NAME }),
     findWhereKnown(client, clusterVersions, { name: 'version' }),
     architectureOfNodes(client),
   ]);

@@ -13,7 +13,7 @@ import {
   makeClone,
   type PatchStep,
   patchSteps,
-  providerSpecPointer,
+  PROVIDER_SPEC_POINTER,
   releaseSteps,
   replacementNote,
   resourceWords,
@@ -27,7 +27,7 @@ import { type Client, createWriter, isKubeError, type KubeObject, type Resource,
 import { writerOf } from '../cli/cluster.ts';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, writeLines } from '../cli/io.ts';
-import { defaultNamespace } from '../cli/options.ts';
+import { DEFAULT_NAMESPACE } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { withCluster } from '../cli/run.ts';
 import { safeText } from '../cli/terminal.ts';
@@ -186,7 +186,7 @@ async function ofMachineApi(
     object,
     image,
     hold,
-    steps: [...patchSteps(spec, next, providerSpecPointer), ...holdSteps(object.metadata.annotations, hold)],
+    steps: [...patchSteps(spec, next, PROVIDER_SPEC_POINTER), ...holdSteps(object.metadata.annotations, hold)],
     note: UNTOUCHED,
     prepare: async () => {},
   };
@@ -204,7 +204,7 @@ async function ofClusterApi(
       ? await client.get(clusterApiMachineSets, resource)
       : await client.get(machineDeployments, resource);
   // Of what it says only the region counts here, wherever Slipway runs.
-  const { context } = await readCluster(client, defaultNamespace);
+  const { context } = await readCluster(client, DEFAULT_NAMESPACE);
   const { machine, template } = await createTemplateReader(client, context)(resource, object);
   if (!machine.ok || template === null) throw noTemplate(resource, machine.ok ? '' : machine.message);
   const { image, hold, spec } = restoration(to, { resource, spec: machine.spec, kept });

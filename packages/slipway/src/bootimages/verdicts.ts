@@ -5,7 +5,7 @@ import {
   type ClusterApiMachines,
   clusterApiUserDataOf,
   decideResource,
-  infrastructureGroup,
+  INFRASTRUCTURE_GROUP,
   type InfrastructureTemplate,
   type MachineReading,
   type MachineResource,
@@ -134,7 +134,7 @@ export function createTemplateReader(client: Client, context: ClusterApiContext)
   const known = new Map<string, Labels>();
 
   async function labelsOf(plural: string): Promise<Labels> {
-    const crd = known.has(plural) ? undefined : await client.find(crds, { name: `${plural}.${infrastructureGroup}` });
+    const crd = known.has(plural) ? undefined : await client.find(crds, { name: `${plural}.${INFRASTRUCTURE_GROUP}` });
     const labels = known.get(plural) ?? crd?.metadata.labels ?? {};
     known.set(plural, labels);
     return labels;

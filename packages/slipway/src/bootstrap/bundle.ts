@@ -13,7 +13,7 @@ import {
 } from '@slipway/api';
 import {
   type JoiningNode,
-  managedByLabel,
+  MANAGED_BY_LABEL,
   type PoolStream,
   type ProvisioningToken,
   serverSecrets,
@@ -51,7 +51,7 @@ export interface Bundle {
 }
 
 export const stubFile = (pool: string): string => `${pool}.ign`;
-export const authorityManifest = 'manifests/30-secret-machine-config-server-ca.yaml';
+export const AUTHORITY_MANIFEST = 'manifests/30-secret-machine-config-server-ca.yaml';
 
 export function filesOf(bundle: Bundle): DirectoryContents {
   return new Map([...servedFiles(bundle), ...stubFiles(bundle), ...manifestFiles(bundle)]);
@@ -100,7 +100,7 @@ function manifestFiles(bundle: Bundle): [string, string][] {
       `manifests/20-machineconfigpool-${each.pool.metadata.name}.yaml`,
       toYaml(poolManifest(each)),
     ]),
-    [authorityManifest, secretYaml(namespace, serverSecrets.authority, 'kubernetes.io/tls', authorityData(authority))],
+    [AUTHORITY_MANIFEST, secretYaml(namespace, serverSecrets.authority, 'kubernetes.io/tls', authorityData(authority))],
     ...(
       [
         [serverSecrets.serving, 'kubernetes.io/tls', servingData(serving)],
@@ -154,7 +154,7 @@ function secretYaml(namespace: string, name: string, type: string, data: Readonl
   const secret: Secret = {
     apiVersion: 'v1',
     kind: secrets.kind,
-    metadata: { name, namespace, labels: { [managedByLabel]: 'slipway' } },
+    metadata: { name, namespace, labels: { [MANAGED_BY_LABEL]: 'slipway' } },
     type,
     data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')])),
   };

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type OSImageStream, osImageStreams, singletonName } from '@slipway/api';
+import { type OSImageStream, osImageStreams, SINGLETON_NAME } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import {
   formatProblem,
@@ -30,7 +30,7 @@ import { openRegistry } from '../cli/registry.ts';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import { readYaml } from '../manifests/yaml.ts';
 import type { BootstrapOptions } from './bootstrap.ts';
-import { authorityManifest } from './bundle.ts';
+import { AUTHORITY_MANIFEST } from './bundle.ts';
 
 /** Both travel inside every config that is served. */
 const MAX_BYTES = 256 * 1024;
@@ -91,13 +91,13 @@ function bad(what: string, problem: string): CommandError {
   return new CommandError('SLW_CLI_BOOTSTRAP_INPUT', `${what}: ${problem}`);
 }
 
-export interface Kept {
+export interface SavedCredentials {
   authority: Authority;
   tokens: ReadonlyMap<string, readonly ProvisioningToken[]>;
 }
 
 /** The CA and the tokens of an earlier `--out`: machines that were started with its stubs still boot. */
-export async function readKept(directory: string, now: Date): Promise<Kept> {
+export async function readKept(directory: string, now: Date): Promise<SavedCredentials> {
   const fail = (file: string, problem: string): never => {
     throw new CommandError(
       'SLW_CLI_BOOTSTRAP_INPUT',
@@ -111,15 +111,15 @@ export async function readKept(directory: string, now: Date): Promise<Kept> {
       return fail(file, reasonOf(error));
     }
   };
-  const found = readAuthority(authorityIn(await read(authorityManifest)));
-  if (!found.ok) return fail(authorityManifest, `data["${found.field}"]: ${found.problem}`);
-  if (validityOf(found.authority.certificate).to <= now.getTime()) fail(authorityManifest, 'the CA has expired');
+  const found = readAuthority(authorityIn(await read(AUTHORITY_MANIFEST)));
+  if (!found.ok) return fail(AUTHORITY_MANIFEST, `data["${found.field}"]: ${found.problem}`);
+  if (validityOf(found.authority.certificate).to <= now.getTime()) fail(AUTHORITY_MANIFEST, 'the CA has expired');
   const tokens = tokensIn(await read(bootstrapPaths.tokens));
   return { authority: found.authority, tokens: tokens ?? fail(bootstrapPaths.tokens, 'expected tokens by pool') };
 }
 
 function authorityIn(text: string): Record<string, string> {
-  const value = readYaml(authorityManifest, text);
+  const value = readYaml(AUTHORITY_MANIFEST, text);
   const data = isRecord(value) && isRecord(value['data']) ? value['data'] : {};
   return Object.fromEntries(
     authorityFields.flatMap((field) => {
@@ -215,7 +215,7 @@ function manifestOf({
   return {
     apiVersion: apiVersionOf(osImageStreams),
     kind: osImageStreams.kind,
-    metadata: { name: singletonName, annotations: Object.fromEntries(kept) },
+    metadata: { name: SINGLETON_NAME, annotations: Object.fromEntries(kept) },
     spec,
     status,
   };

@@ -10,10 +10,10 @@ import {
   nodes,
   type OSImageStream,
   osImageStreams,
-  singletonName,
+  SINGLETON_NAME,
 } from '@slipway/api';
 import { type FeatureGateName, type GateFinding, resolveFeatureGates } from '@slipway/fleet';
-import { byName, type FleetNow, slimNode } from '@slipway/fleet/reports';
+import { byName, type FleetSnapshot, slimNode } from '@slipway/fleet/reports';
 import {
   type Client,
   createInformer,
@@ -26,16 +26,16 @@ import {
   type Writer,
 } from '@slipway/kube';
 import { CommandError, nearNames } from './errors.ts';
-import type { Followed, WatchOptions } from './live.ts';
+import type { LiveSource, WatchOptions } from './live.ts';
 
 /** Reads only, a list of each kind. */
-export async function readFleet(client: Client, signal?: AbortSignal): Promise<FleetNow> {
+export async function readFleet(client: Client, signal?: AbortSignal): Promise<FleetSnapshot> {
   const [pools, ofNodes, records, machineConfiguration] = await whereInstalled(client, () =>
     Promise.all([
       listed(client, machineConfigPools, (pool) => pool, signal),
       listed(client, nodes, slimNode, signal),
       listed(client, machineConfigNodes, (record) => record, signal),
-      client.find(machineConfigurations, { name: singletonName }, { signal }),
+      client.find(machineConfigurations, { name: SINGLETON_NAME }, { signal }),
     ]),
   );
   return {
@@ -72,7 +72,7 @@ async function listed<T extends KubeObject>(
 }
 
 /** The same, kept up to date. */
-export function watchFleet({ transport }: Client, { signal, onChange }: WatchOptions): Followed<FleetNow> {
+export function watchFleet({ transport }: Client, { signal, onChange }: WatchOptions): LiveSource<FleetSnapshot> {
   // A person waits in front of it.
   const shared = { longestBackoffMs: 5000, onProblem: onChange } as const;
   const pools = createInformer(transport, { resource: machineConfigPools, ...shared });
@@ -90,7 +90,7 @@ export function watchFleet({ transport }: Client, { signal, onChange }: WatchOpt
       pools: [...pools.store.values()].sort(byName),
       nodes: [...machines.store.values()].sort(byName),
       machineConfigNodes: new Map([...records.store.values()].map((record) => [record.metadata.name, record])),
-      machineConfiguration: settings.store.get(singletonName),
+      machineConfiguration: settings.store.get(SINGLETON_NAME),
     }),
     problem() {
       const found = all.map((informer) => informer.problem).find((each) => each instanceof Error);
@@ -100,7 +100,7 @@ export function watchFleet({ transport }: Client, { signal, onChange }: WatchOpt
 }
 
 /** Throws if a pool that was named is not there. */
-export function checkPools<T extends Pick<FleetNow, 'pools'>>(fleet: T, asked: readonly string[]): T {
+export function checkPools<T extends Pick<FleetSnapshot, 'pools'>>(fleet: T, asked: readonly string[]): T {
   const names = fleet.pools.map(({ metadata }) => metadata.name);
   for (const name of asked) if (!names.includes(name)) throw noSuchPool(name, names);
   return fleet;
@@ -136,7 +136,7 @@ export async function findWhereKnown<T extends KubeObject>(
 
 /** Whether a part of Slipway runs, as the cluster says it. Null: the cluster has no FeatureGate, so it is for its controllers' flags to say. */
 export async function readGate(client: Client, name: FeatureGateName): Promise<GateFinding | null> {
-  const featureGate = await findWhereKnown(client, featureGates, { name: singletonName });
+  const featureGate = await findWhereKnown(client, featureGates, { name: SINGLETON_NAME });
   if (featureGate === undefined) return null;
   const clusterVersion = await findWhereKnown(client, clusterVersions, { name: 'version' });
   const { on, because } = resolveFeatureGates({ featureGate, clusterVersion, flags: {} })[name];
@@ -144,7 +144,7 @@ export async function readGate(client: Client, name: FeatureGateName): Promise<G
 }
 
 export const findOsImageStream = (client: Client): Promise<OSImageStream | undefined> =>
-  findWhereKnown(client, osImageStreams, { name: singletonName });
+  findWhereKnown(client, osImageStreams, { name: SINGLETON_NAME });
 
 /** Notes the user's command as the owner of the fields that it sets. */
 export const writerOf = (client: Client): Writer => createWriter(client, { fieldManager: 'slipway' });

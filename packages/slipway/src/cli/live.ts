@@ -5,7 +5,7 @@ import { type Io, write } from './io.ts';
 import { isTerminal, styleFor, type TextStyle } from './terminal.ts';
 
 /** Something of a cluster that is kept up to date. */
-export interface Followed<T> {
+export interface LiveSource<T> {
   /** Resolves when everything was read once. */
   readonly synced: Promise<unknown>;
   now(): T;
@@ -19,7 +19,7 @@ export interface WatchOptions {
 }
 
 interface FollowOptions<T> {
-  readonly watch: (onChange: () => void) => Followed<T>;
+  readonly watch: (onChange: () => void) => LiveSource<T>;
   readonly show: (now: T, problem: string | null) => Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -27,7 +27,7 @@ interface FollowOptions<T> {
 /** Changes come in bursts: what comes within this is one look. */
 const BURST_MS = 100;
 /** Some decisions change with time alone: the end of a soak, a machine that is away for too long. */
-const LOOK_AGAIN_MS = 1000;
+const RECHECK_MS = 1000;
 
 export async function follow<T>({ watch, show, signal }: FollowOptions<T>): Promise<void> {
   let wake = (): void => {};
@@ -49,7 +49,7 @@ export async function follow<T>({ watch, show, signal }: FollowOptions<T>): Prom
     const woken = new Promise<void>((resolve) => {
       wake = resolve;
     });
-    await Promise.race([woken, pause(LOOK_AGAIN_MS)]);
+    await Promise.race([woken, pause(RECHECK_MS)]);
   }
 }
 
@@ -114,14 +114,14 @@ const CLEAR_BELOW = '\u001b[J';
 /** Lines that are too long are cut by the terminal itself: it knows how wide letters are. */
 const NO_WRAP = '\u001b[?7l';
 const WRAP = '\u001b[?7h';
-const USUAL_ROWS = 24;
+const DEFAULT_ROWS = 24;
 
 export function createScreen(stream: Writable & { readonly rows?: number }): Screen {
   let drawn = 0;
   let last = '';
   return {
     async draw(text) {
-      const lines = fitted(text.trimEnd().split('\n'), stream.rows ?? USUAL_ROWS);
+      const lines = fitted(text.trimEnd().split('\n'), stream.rows ?? DEFAULT_ROWS);
       if (lines.join('\n') === last) return;
       last = lines.join('\n');
       // What was drawn before fitted too, so its first line is still on the screen.

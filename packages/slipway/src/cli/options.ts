@@ -173,7 +173,7 @@ function addHost(text: string, before?: string[]): string[] {
 }
 
 /** Where our own objects live, on plain Kubernetes too: users' manifests and habits name it. */
-export const defaultNamespace = 'openshift-machine-config-operator';
+export const DEFAULT_NAMESPACE = 'openshift-machine-config-operator';
 
 /** What every command that reads manifests and renders takes. */
 export interface ManifestOptions extends RenderOptions {
@@ -209,7 +209,7 @@ export const manifestsOption = (): Option =>
 /** The same without the manifests themselves. */
 export const withRenderOptions = (command: Command): Command =>
   command
-    .option('--namespace <name>', 'where the ConfigMap with the OS images lives', defaultNamespace)
+    .option('--namespace <name>', 'where the ConfigMap with the OS images lives', DEFAULT_NAMESPACE)
     .option('--os-image <IMAGE>', 'the platform’s OS image, before that of the manifests', parseImage)
     .option('--os-extensions-image <IMAGE>', 'the image that OS extensions come from, likewise', parseImage)
     .option('--daemon-image <IMAGE>', 'the image that new machines take the slipway program from', parseImage)
@@ -230,7 +230,7 @@ export function readSeconds(text: string): number {
 }
 
 /** Where people expect an API server. */
-export const usualPort = 6443;
+export const DEFAULT_API_PORT = 6443;
 
 /** Where machines expect a machine config server. */
-export const usualServerPort = 22_623;
+export const DEFAULT_SERVER_PORT = 22_623;

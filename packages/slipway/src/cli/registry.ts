@@ -21,9 +21,9 @@ export async function registryOptions(flags: RegistryFiles): Promise<RegistryOpt
 }
 
 /** How long it may take, where that is not for the registry client to say. */
-export type Patience = Pick<RegistryOptions, 'retries' | 'silenceMs'>;
+export type RegistryTimeouts = Pick<RegistryOptions, 'retries' | 'silenceMs'>;
 
-export async function openRegistry(flags: RegistryFlags, patience: Patience = {}): Promise<Registry> {
+export async function openRegistry(flags: RegistryFlags, patience: RegistryTimeouts = {}): Promise<Registry> {
   const options = await registryOptions(flags);
   const { createRegistry } = await import('@slipway/registry');
   return createRegistry({ ...options, ...patience, platform: { os: 'linux', architecture: flags.arch } });

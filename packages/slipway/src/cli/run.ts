@@ -4,7 +4,7 @@ import { oneLine } from '@slipway/base/text';
 import { type CodedProblem, formatProblem, ProblemList } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
 import { type Io, toJson, write } from './io.ts';
-import type { Followed, WatchOptions } from './live.ts';
+import type { LiveSource, WatchOptions } from './live.ts';
 import { type ClusterOptions, connect, stopSignal } from './program.ts';
 import { styleFor, type TextStyle } from './terminal.ts';
 
@@ -20,7 +20,7 @@ export interface ClusterCommand<Snapshot, Report> {
   /** For commands with --watch. */
   readonly live?: {
     /** `first` is what `load` gave. */
-    readonly watch: (client: Client, options: WatchOptions, first: Snapshot) => Followed<Snapshot>;
+    readonly watch: (client: Client, options: WatchOptions, first: Snapshot) => LiveSource<Snapshot>;
     /** What has changed since the look before, a line each. Without one, everything is news. */
     readonly changes: (before: Report | null, after: Report) => string[];
   };

@@ -1,9 +1,9 @@
 import { hostEntry } from '@slipway/fleet/reports';
 import { type HostSample, sampleHost } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { type Asked, nextWords } from './change.ts';
+import { type DriveChangeRequest, nextWords } from './change.ts';
 
-const words = (asked: Partial<Asked>, host: HostSample | null): string =>
+const words = (asked: Partial<DriveChangeRequest>, host: HostSample | null): string =>
   nextWords(
     { action: 'attach', namespace: 'metal', name: 'host-0', immediate: false, reboot: false, ...asked },
     host === null ? null : hostEntry(sampleHost(host)),
@@ -14,7 +14,7 @@ const pausedHost = { annotations: { 'baremetalhost.metal3.io/paused': '' } };
 const detachedHost = { annotations: { 'baremetalhost.metal3.io/detached': '' } };
 
 describe('what happens next', () => {
-  it.each<[string, Partial<Asked>, HostSample | null, string]>([
+  it.each<[string, Partial<DriveChangeRequest>, HostSample | null, string]>([
     ['a host that is on is not rebooted', {}, {}, 'Nobody reboots it for that: the same command with --reboot does.'],
     ['nor is it for a detach', detach, {}, 'kubectl annotate -n metal bmh host-0 reboot.metal3.io= does.'],
     ['unless that was asked for', { reboot: true }, {}, 'in the reboot that was asked for'],

@@ -67,7 +67,7 @@ async function attach(
   name: HostName,
   { url, warnings }: { url: string; warnings: readonly string[] },
   { immediate = false, reboot = false }: AttachOptions,
-): Promise<Outcome> {
+): Promise<DriveChangeResult> {
   const host = await getHost(client, name);
   const { image, changed } = await knowing(client, () => writeDataImage(client, name, { url, immediate }));
   const entry = driveEntry(image, host);
@@ -104,7 +104,7 @@ export const runDetach = (name: string, options: DetachOptions, io: Io): Promise
     await sayAndWait(client, outcome, reached, options, io);
   });
 
-async function detach(client: Client, name: HostName, reboot: boolean): Promise<Outcome> {
+async function detach(client: Client, name: HostName, reboot: boolean): Promise<DriveChangeResult> {
   const image = await knowing(client, () => client.find(dataImages, name));
   const host = await findHost(client, name);
   if (image === undefined && host === undefined) throw await noSuchHost(client, name);
@@ -139,7 +139,7 @@ async function rebootFor(
 }
 
 /** Nothing was to be done. */
-const outcomeOf = ({ namespace, name }: HostName, message: string): Outcome => ({
+const outcomeOf = ({ namespace, name }: HostName, message: string): DriveChangeResult => ({
   action: 'detach',
   namespace,
   host: name,
@@ -155,7 +155,7 @@ const outcomeOf = ({ namespace, name }: HostName, message: string): Outcome => (
 /** Says what was done and, with --wait, that it has come about. */
 async function sayAndWait(
   { transport }: Client,
-  outcome: Outcome,
+  outcome: DriveChangeResult,
   message: string,
   options: ChangeOptions,
   io: Io,
@@ -171,7 +171,7 @@ async function sayAndWait(
 }
 
 /** What a command has done to the drive of a host. `-o json` gives exactly this. */
-interface Outcome {
+interface DriveChangeResult {
   readonly action: 'attach' | 'detach';
   readonly namespace: string;
   readonly host: string;
@@ -190,12 +190,12 @@ interface Outcome {
   readonly next: string;
 }
 
-function sayOutcome(io: Io, { output }: { output: 'text' | 'json' }, outcome: Outcome): Promise<void> {
+function sayOutcome(io: Io, { output }: { output: 'text' | 'json' }, outcome: DriveChangeResult): Promise<void> {
   const lines = [outcome.message, outcome.next].filter(Boolean).map((line) => `${safeText(line)}\n`);
   return write(io.stdout, output === 'json' ? toJson(outcome) : lines.join(''));
 }
 
-export interface Asked {
+export interface DriveChangeRequest {
   readonly action: 'attach' | 'detach';
   readonly namespace: string;
   readonly name: string;
@@ -207,19 +207,19 @@ export interface Asked {
 const provisioned: ReadonlySet<string> = new Set(['provisioned', 'externally provisioned']);
 
 /** What happens after a DataImage was written or deleted, in a sentence. Host null: there is none. */
-export function nextWords(asked: Asked, host: HostEntry | null): string {
+export function nextWords(asked: DriveChangeRequest, host: HostEntry | null): string {
   const show =
     asked.action === 'attach' ? ` slipway dataimage status ${asked.name} --namespace ${asked.namespace} shows it.` : '';
   return `${whatHappens(asked, host)}${show}`;
 }
 
-function whatHappens(asked: Asked, host: HostEntry | null): string {
+function whatHappens(asked: DriveChangeRequest, host: HostEntry | null): string {
   const goes = asked.action === 'attach' ? 'It is attached' : 'The ISO is taken out, and the DataImage goes,';
   if (host === null) return 'There is no such host any more: the DataImage goes at once.';
   return inTheWay(asked, host) ?? `${goes} ${whenOf(asked, host)}`;
 }
 
-function inTheWay({ action }: Asked, host: HostEntry): string | null {
+function inTheWay({ action }: DriveChangeRequest, host: HostEntry): string | null {
   if (host.isPaused) {
     return 'The host is paused: nothing happens until its annotation baremetalhost.metal3.io/paused is removed.';
   }
@@ -236,7 +236,7 @@ function inTheWay({ action }: Asked, host: HostEntry): string | null {
   return null;
 }
 
-function whenOf({ namespace, name, immediate, reboot, action }: Asked, host: HostEntry): string {
+function whenOf({ namespace, name, immediate, reboot, action }: DriveChangeRequest, host: HostEntry): string {
   if (immediate) return 'at once; the host is not touched.';
   if (!host.isOn) {
     return host.shallBeOn

@@ -5,20 +5,20 @@ import type { AttachOptions, DetachOptions } from './change.ts';
 import type { StatusOptions } from './status.ts';
 
 /** Where machines are, and bare-metal hosts with them. */
-const hostNamespace = 'openshift-machine-api';
+const HOST_NAMESPACE = 'openshift-machine-api';
 /** Hosts shut down in up to 3 minutes, some BMCs need several more for an ISO, and a failed attach is tried again. */
-const USUAL_TIMEOUT_SECONDS = 1800;
+const DEFAULT_TIMEOUT_SECONDS = 1800;
 const MAX_TIMEOUT_SECONDS = 86_400;
 
 const withNamespace = (command: Command): Command =>
-  withClusterOptions(command).option('-n, --namespace <NAME>', 'the namespace of the host', hostNamespace);
+  withClusterOptions(command).option('-n, --namespace <NAME>', 'the namespace of the host', HOST_NAMESPACE);
 
 const withWait = (command: Command, until: string): Command =>
   command
     .option('--wait', `wait until ${until}, and show every step`)
     .addOption(
       new Option('--timeout <SECONDS>', 'how long to wait at most')
-        .default(USUAL_TIMEOUT_SECONDS)
+        .default(DEFAULT_TIMEOUT_SECONDS)
         .argParser(secondsParser(MAX_TIMEOUT_SECONDS)),
     );
 

@@ -1,6 +1,6 @@
 // BareMetalHosts and their DataImages, as a cluster has them.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages } from '@slipway/api';
-import { rebootAnnotation } from '@slipway/fleet/hosts';
+import { REBOOT_ANNOTATION } from '@slipway/fleet/hosts';
 import { hostEntry } from '@slipway/fleet/reports';
 import { anyVersion, type Client, isKubeError, type Stored } from '@slipway/kube';
 import { writerOf } from '../cli/cluster.ts';
@@ -61,7 +61,7 @@ async function allHosts(client: Client): Promise<HostName[]> {
   }
 }
 
-export interface Wish {
+export interface DataImageRequest {
   readonly url: string;
   readonly immediate: boolean;
 }
@@ -69,14 +69,18 @@ export interface Wish {
 /** Others write to it too: what they did in between is looked at before it is tried again. */
 const MAX_TRIES = 5;
 
-export interface Written {
+export interface DataImageWriteResult {
   readonly image: Stored<DataImage>;
   /** Whether it had to be written. */
   readonly changed: boolean;
 }
 
 /** Makes the DataImage of a host, or brings it to the wish. */
-export async function writeDataImage(client: Client, host: HostName, wish: Wish): Promise<Written> {
+export async function writeDataImage(
+  client: Client,
+  host: HostName,
+  wish: DataImageRequest,
+): Promise<DataImageWriteResult> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await tryWrite(client, host, wish);
@@ -86,7 +90,11 @@ export async function writeDataImage(client: Client, host: HostName, wish: Wish)
   }
 }
 
-async function tryWrite(client: Client, host: HostName, { url, immediate }: Wish): Promise<Written> {
+async function tryWrite(
+  client: Client,
+  host: HostName,
+  { url, immediate }: DataImageRequest,
+): Promise<DataImageWriteResult> {
   const write = writerOf(client);
   const before = await client.find(dataImages, host);
   if (before === undefined) {
@@ -128,13 +136,13 @@ export async function askReboot(client: Client, host: Stored<BareMetalHost>, don
       `${done}, but no reboot was asked for: spec.disablePowerOff of BareMetalHost ${namespace}/${name} is true, and so nobody switches it off. Power cycle it by hand, or use spec.immediate (slipway dataimage attach --immediate), where the hardware can`,
     );
   }
-  const body = { metadata: { annotations: { [rebootAnnotation]: '' } } };
+  const body = { metadata: { annotations: { [REBOOT_ANNOTATION]: '' } } };
   try {
     await writerOf(client).patch(bareMetalHosts, anyVersion(metadata), body);
   } catch (error) {
     throw new CommandError(
       'SLW_CLI_DATA_IMAGE',
-      `${done}, but no reboot was asked for: ${error instanceof Error ? error.message : String(error)}. Whoever may change the host does it with: kubectl annotate -n ${namespace} bmh ${name} ${rebootAnnotation}=`,
+      `${done}, but no reboot was asked for: ${error instanceof Error ? error.message : String(error)}. Whoever may change the host does it with: kubectl annotate -n ${namespace} bmh ${name} ${REBOOT_ANNOTATION}=`,
       { cause: error },
     );
   }

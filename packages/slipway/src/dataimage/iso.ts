@@ -1,7 +1,7 @@
 // The URL of an ISO: what Ironic would refuse, and whether an ISO stands there.
 import { CommandError } from '../cli/errors.ts';
 
-const LONGEST = 2048;
+const MAX_URL_CHARACTERS = 2048;
 
 export function checkImageUrl(text: string): URL {
   const problem = problemOf(text);
@@ -10,7 +10,8 @@ export function checkImageUrl(text: string): URL {
 }
 
 function problemOf(text: string): URL | string {
-  if (text.length > LONGEST) return `expected at most ${LONGEST} characters, found ${text.length}`;
+  if (text.length > MAX_URL_CHARACTERS)
+    return `expected at most ${MAX_URL_CHARACTERS} characters, found ${text.length}`;
   const url = URL.parse(text);
   if (url === null || !/^https?:\/\/[!-~]+$/.test(text)) {
     return `expected http://HOST/PATH or https://HOST/PATH, which is all that Ironic fetches, with everything outside of ASCII percent-encoded, found ${JSON.stringify(withoutUser(text))}`;

@@ -1,17 +1,17 @@
 import { driveReport } from '@slipway/fleet/reports';
-import { sampleHost, sampleImage, url } from '@slipway/fleet/testing';
+import { sampleHost, sampleImage, URL } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { driveText } from './status.ts';
 
 describe('DataImages for people', () => {
   it('what is attached needs no words', () => {
-    const text = driveText(driveReport([sampleImage({ reason: 'Attached', attached: url })], [sampleHost()]));
+    const text = driveText(driveReport([sampleImage({ reason: 'Attached', attached: URL })], [sampleHost()]));
     expect(text).toMatch(/^metal +host-0 +attached +on +http:\/\/10\.0\.0\.5\/site-config\.iso +http:/m);
     expect(text.trimEnd().split('\n')).toHaveLength(2);
   });
 
   it('what waits says for what, and who has to do it', () => {
-    const message = `${url} is attached when the host is next powered off. Nobody reboots it for that`;
+    const message = `${URL} is attached when the host is next powered off. Nobody reboots it for that`;
     const text = driveText(driveReport([sampleImage({ reason: 'WaitsForReboot', message })], [sampleHost()]));
     expect(text).toMatch(/host-0 +waits for a reboot +on +- /);
     expect(text).toContain(`\nmetal/host-0: ${message}\n`);
@@ -21,7 +21,7 @@ describe('DataImages for people', () => {
     const deleting = { deletionTimestamp: '2026-11-16T12:00:00Z' };
     const image = sampleImage({
       reason: 'DetachWaitsForReboot',
-      attached: url,
+      attached: URL,
       metadata: deleting,
       message: 'still in',
     });
@@ -38,7 +38,7 @@ describe('DataImages for people', () => {
       annotations: { 'baremetalhost.metal3.io/paused': '' },
       errorMessage: 'no \u001b[31mBMC',
     });
-    const paused = driveText(driveReport([sampleImage({ reason: 'Attached', attached: url })], [host]));
+    const paused = driveText(driveReport([sampleImage({ reason: 'Attached', attached: URL })], [host]));
     expect(paused).toContain('the host is paused');
     expect(paused).toContain('the host has an error: no \\u{1b}[31mBMC');
   });

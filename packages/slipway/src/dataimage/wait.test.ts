@@ -1,11 +1,11 @@
 import type { DataImage } from '@slipway/api';
 import { driveEntry, hostEntry } from '@slipway/fleet/reports';
-import { type HostSample, sampleHost, sampleImage, url } from '@slipway/fleet/testing';
+import { type HostSample, sampleHost, sampleImage, URL } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { waitState } from './wait.ts';
 
 const deleting = { deletionTimestamp: '2026-11-16T12:00:00Z' };
-const attachedImage = sampleImage({ reason: 'Attached', attached: url });
+const attachedImage = sampleImage({ reason: 'Attached', attached: URL });
 
 const stateOf = (image: DataImage | null, wanted: string | null, reboot = false, host: HostSample = {}) => {
   const found = sampleHost(host);
@@ -15,34 +15,34 @@ const stateOf = (image: DataImage | null, wanted: string | null, reboot = false,
 
 describe('an attach has come about', () => {
   it('when the controller has verified this very ISO', () => {
-    expect(stateOf(attachedImage, url)).toEqual({ type: 'done' });
+    expect(stateOf(attachedImage, URL)).toEqual({ type: 'done' });
   });
 
   it.each([
     ['a finding about the ISO before', sampleImage({ reason: 'Attached', attached: 'http://10.0.0.5/old.iso' })],
-    ['an ISO that was seen and is doubted', sampleImage({ reason: 'NotVerified', attached: url })],
+    ['an ISO that was seen and is doubted', sampleImage({ reason: 'NotVerified', attached: URL })],
     ['a failure that is tried again', sampleImage({ reason: 'AttachFailed', message: 'no such file' })],
     ['nothing', sampleImage()],
   ])('and not with %s', (_, image) => {
-    expect(stateOf(image, url).type).toBe('waiting');
+    expect(stateOf(image, URL).type).toBe('waiting');
   });
 
   it('and never will, where somebody wants something else or the BMC cannot', () => {
-    expect(stateOf(null, url)).toEqual({ type: 'hopeless', why: 'somebody has deleted the DataImage' });
-    expect(stateOf(sampleImage({ metadata: deleting }), url).type).toBe('hopeless');
+    expect(stateOf(null, URL)).toEqual({ type: 'hopeless', why: 'somebody has deleted the DataImage' });
+    expect(stateOf(sampleImage({ metadata: deleting }), URL).type).toBe('hopeless');
     expect(stateOf(sampleImage(), 'http://10.0.0.5/other.iso').type).toBe('hopeless');
     const unsupported = sampleImage({ reason: 'Unsupported', message: 'the driver cannot' });
-    expect(stateOf(unsupported, url)).toEqual({ type: 'hopeless', why: 'the driver cannot' });
+    expect(stateOf(unsupported, URL)).toEqual({ type: 'hopeless', why: 'the driver cannot' });
   });
 
   it('with a reboot only when the host was off and is on again', () => {
     const asked = { annotations: { 'reboot.metal3.io': '' } };
-    expect(stateOf(attachedImage, url, true, asked)).toMatchObject({ why: 'the host is being switched off' });
-    expect(stateOf(attachedImage, url, true, { poweredOn: false })).toMatchObject({
+    expect(stateOf(attachedImage, URL, true, asked)).toMatchObject({ why: 'the host is being switched off' });
+    expect(stateOf(attachedImage, URL, true, { poweredOn: false })).toMatchObject({
       why: 'the host is being switched on',
     });
-    expect(stateOf(attachedImage, url, true)).toEqual({ type: 'done' });
-    expect(stateOf(attachedImage, url, true, { poweredOn: false, online: false })).toEqual({ type: 'done' });
+    expect(stateOf(attachedImage, URL, true)).toEqual({ type: 'done' });
+    expect(stateOf(attachedImage, URL, true, { poweredOn: false, online: false })).toEqual({ type: 'done' });
   });
 });
 

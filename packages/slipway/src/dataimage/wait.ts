@@ -11,7 +11,7 @@ import { whyOf } from './status.ts';
 interface WaitOptions {
   readonly transport: Transport;
   readonly host: HostName;
-  readonly awaited: Awaited;
+  readonly awaited: AwaitedDrive;
   /** Seconds. */
   readonly timeout: number;
   readonly io: Io;
@@ -43,18 +43,18 @@ export async function waitForDrive(options: WaitOptions): Promise<boolean> {
   );
 }
 
-interface Ended {
+interface WaitResult {
   readonly end: 'done' | 'hopeless' | 'too late' | 'interrupted';
   readonly why: string;
 }
 
-function follow({ transport, host, awaited, timeout, io, signal }: WaitOptions): Promise<Ended> {
+function follow({ transport, host, awaited, timeout, io, signal }: WaitOptions): Promise<WaitResult> {
   const ended = new AbortController();
-  const { promise, resolve } = Promise.withResolvers<Ended>();
+  const { promise, resolve } = Promise.withResolvers<WaitResult>();
   const scope = { namespace: host.namespace, fieldSelector: `metadata.name=${host.name}`, longestBackoffMs: 1000 };
   const images = createInformer(transport, { resource: dataImages, ...scope });
   const hosts = createInformer(transport, { resource: bareMetalHosts, ...scope });
-  const see = (): DriveSeen => {
+  const see = (): ObservedDrive => {
     const [image] = images.store.values();
     const [found] = hosts.store.values();
     return {
@@ -111,14 +111,14 @@ const clock = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 const statusHint = ({ namespace, name }: HostName): string =>
   `slipway dataimage status ${name} --namespace ${namespace} shows how it stands`;
 
-interface Awaited {
+interface AwaitedDrive {
   /** The ISO that shall be in the drive; null: the DataImage shall be gone. */
   readonly url: string | null;
   /** The host shall have been rebooted, too. */
   readonly reboot: boolean;
 }
 
-interface DriveSeen {
+interface ObservedDrive {
   /** Null: there is none. */
   readonly entry: DriveEntry | null;
   readonly host: HostEntry | null;
@@ -130,7 +130,7 @@ type WaitState =
   | { readonly type: 'hopeless'; readonly why: string }
   | { readonly type: 'waiting'; readonly why: string };
 
-export function waitState({ entry, host }: DriveSeen, { url, reboot }: Awaited): WaitState {
+export function waitState({ entry, host }: ObservedDrive, { url, reboot }: AwaitedDrive): WaitState {
   const drive = url === null ? whileDetaching(entry) : whileAttaching(entry, url);
   return drive.type === 'done' && reboot ? whileRebooting(host) : drive;
 }

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { type MachineConfig, machineConfigKind, machineConfigs, renderedPrefix, validate } from '@slipway/api';
+import { type MachineConfig, machineConfigKind, machineConfigs, RENDERED_PREFIX, validate } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { diffRendered, ProblemList } from '@slipway/fleet';
 import { formatDiff } from '@slipway/ignition';
@@ -84,7 +84,7 @@ async function kindOfPath(path: string): Promise<'file' | 'directory' | 'nothing
 /** Rendered configs are known by their names; other names could be misspelt files, unless a cluster is given. */
 function isNameInCluster(given: string, { kubeconfig, context }: SideOptions): boolean {
   const isName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(given);
-  return isName && (given.startsWith(renderedPrefix) || kubeconfig !== undefined || context !== undefined);
+  return isName && (given.startsWith(RENDERED_PREFIX) || kubeconfig !== undefined || context !== undefined);
 }
 
 async function fromCluster(name: string, options: SideOptions): Promise<Side> {

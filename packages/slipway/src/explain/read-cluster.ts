@@ -5,7 +5,7 @@ import {
   type MachineConfig,
   type MachineConfigPool,
   machineConfigs,
-  osImagesConfigMap,
+  OS_IMAGES_CONFIG_MAP,
   osStreamAnnotation,
 } from '@slipway/api';
 import { clusterImages, namedImages, prepareRender, ProblemList, type RenderImages, renderPool } from '@slipway/fleet';
@@ -76,7 +76,7 @@ async function readImages(
 ): Promise<RenderImages> {
   const flags = namedImages(options);
   if (current === undefined) {
-    const found = await client.find(configMaps, { name: osImagesConfigMap, namespace: options.namespace });
+    const found = await client.find(configMaps, { name: OS_IMAGES_CONFIG_MAP, namespace: options.namespace });
     return { osImages: clusterImages(found?.data, flags), osStream: null };
   }
   const { osImageURL: osImage, baseOSExtensionsContainerImage: osExtensionsImage } = current.spec ?? {};

@@ -4,7 +4,7 @@ import { hasErrors, isSpecVersion, parse, type Report, type SpecVersion, transla
 import { type Io, write } from '../cli/io.ts';
 import { DEFAULT_TARGET, isSpec3, mergeAll, type NamedConfig } from './combine.ts';
 
-export interface Answer {
+export interface BatchResponse {
   id: unknown;
   result: unknown;
   report: Report;
@@ -25,7 +25,7 @@ export async function runBatch(io: Io, maxLineBytes = MAX_LINE_BYTES): Promise<v
 }
 
 /** The answer to one line. Never throws, whatever the line is. */
-export function answerLine(line: string): Answer {
+export function answerLine(line: string): BatchResponse {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -70,15 +70,15 @@ async function* linesOf(source: AsyncIterable<Uint8Array>, maxBytes: number): As
   if (size > 0) yield end();
 }
 
-function tooLong(maxBytes: number): Answer {
+function tooLong(maxBytes: number): BatchResponse {
   return refuse(null, `the line is longer than ${maxBytes} bytes`);
 }
 
-function refuse(id: unknown, message: string): Answer {
+function refuse(id: unknown, message: string): BatchResponse {
   return { id, result: null, report: [{ kind: 'error', path: '', message }] };
 }
 
-function answerQuestion({ op, configs, to }: Question): Omit<Answer, 'id'> {
+function answerQuestion({ op, configs, to }: BatchRequest): Omit<BatchResponse, 'id'> {
   const report: Report = [];
   const inputs: NamedConfig[] = [];
   for (const [index, each] of configs.entries()) {
@@ -93,7 +93,7 @@ function answerQuestion({ op, configs, to }: Question): Omit<Answer, 'id'> {
   return { result: combined.result, report: [...report, ...combined.report] };
 }
 
-function combine(op: Operation, inputs: NamedConfig[], to: SpecVersion | undefined): Omit<Answer, 'id'> {
+function combine(op: Operation, inputs: NamedConfig[], to: SpecVersion | undefined): Omit<BatchResponse, 'id'> {
   const [first] = inputs;
   if (first === undefined || to === undefined) return { result: first?.config ?? null, report: [] };
   if (op === 'translate') {
@@ -116,7 +116,7 @@ const OPERATIONS = ['parse', 'validate', 'translate', 'merge'] as const;
 type Operation = (typeof OPERATIONS)[number];
 
 /** A line of a batch that was understood. */
-interface Question {
+interface BatchRequest {
   op: Operation;
   configs: (string | object)[];
   /** Undefined where nothing is translated. */
@@ -126,7 +126,7 @@ interface Question {
 /** Expected: what is wrong with the line, as a sentence for the one who wrote it. */
 class NotUnderstood extends Error {}
 
-function readQuestion(value: unknown): Question | string {
+function readQuestion(value: unknown): BatchRequest | string {
   try {
     const { op, configs, to } = readObject(value);
     const operation = readOperation(op);

@@ -61,13 +61,13 @@ export async function readTwo(before: string, after: string, io: Io): Promise<[U
   return [a, b];
 }
 
-interface Outcome {
+interface ConfigResult {
   result: AnyConfig | null;
   report: Report;
 }
 
 /** Two valid configs can merge to an invalid one. */
-export function checkResult(result: AnyConfig | null, report: Report): Outcome {
+export function checkResult(result: AnyConfig | null, report: Report): ConfigResult {
   const all = result === null ? report : [...report, ...validate(result)];
   return { result: hasErrors(all) ? null : result, report: all };
 }
@@ -75,7 +75,7 @@ export function checkResult(result: AnyConfig | null, report: Report): Outcome {
 export async function answer(
   io: Io,
   { output }: OutputOptions,
-  { result, report }: Outcome,
+  { result, report }: ConfigResult,
   extra: object = {},
 ): Promise<void> {
   if (output === 'json') await write(io.stdout, toJson({ result, report, ...extra }));

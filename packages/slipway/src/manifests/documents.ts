@@ -106,7 +106,7 @@ export async function findManifestFiles(paths: readonly string[]): Promise<strin
   if (paths.filter((path) => path === STDIN).length > 1) {
     throw new CommandError('SLW_CLI_MANIFEST', '-f - reads stdin and can be given once');
   }
-  const found = new Found();
+  const found = new ManifestFileList();
   for (const path of paths) {
     if (path === STDIN) found.add(STDIN, STDIN);
     else if ((await look(path)).isDirectory()) await walk(path, 0, found);
@@ -115,7 +115,7 @@ export async function findManifestFiles(paths: readonly string[]): Promise<strin
   return found.files;
 }
 
-class Found {
+class ManifestFileList {
   readonly files: string[] = [];
   readonly #seen = new Set<string>();
 
@@ -138,7 +138,7 @@ class Found {
   }
 }
 
-async function walk(directory: string, depth: number, found: Found): Promise<void> {
+async function walk(directory: string, depth: number, found: ManifestFileList): Promise<void> {
   // A link may lead back up.
   if (!found.isNew(await realpath(directory))) return;
   if (depth > MAX_DEPTH) {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { collectManifests } from './fleet-manifests.ts';
 
-const group = 'machineconfiguration.openshift.io';
+const GROUP = 'machineconfiguration.openshift.io';
 const machineConfig = (name: string, more: object = {}) => ({
-  apiVersion: `${group}/v1`,
+  apiVersion: `${GROUP}/v1`,
   kind: 'MachineConfig',
   metadata: { name },
   ...more,
 });
 const pool = (name: string) => ({
-  apiVersion: `${group}/v1`,
+  apiVersion: `${GROUP}/v1`,
   kind: 'MachineConfigPool',
   metadata: { name },
   spec: {},

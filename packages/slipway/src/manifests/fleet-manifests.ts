@@ -1,14 +1,14 @@
 // Which of many objects make up a fleet's configuration, checked as kube-apiserver would check them.
 import {
   configMaps,
-  defaultNamespace,
+  DEFAULT_NAMESPACE,
   type Kind,
   type MachineConfig,
   machineConfigKind,
   type MachineConfigPool,
   machineConfigPoolKind,
-  machineConfigurationGroup,
-  osImagesConfigMap,
+  MACHINE_CONFIGURATION_GROUP,
+  OS_IMAGES_CONFIG_MAP,
   type OSImageStream,
   osImageStreamKind,
   type Problem,
@@ -41,7 +41,7 @@ export type CollectedManifests = { ok: true; manifests: FleetManifests } | { ok:
 /** Takes what is a fleet's out of `documents`, counts the rest, and says what is wrong with the former. */
 export function collectManifests(
   documents: Iterable<ManifestDocument>,
-  namespace: string = defaultNamespace,
+  namespace: string = DEFAULT_NAMESPACE,
 ): CollectedManifests {
   const collector = new Collector(namespace);
   for (const document of documents) collector.take(document);
@@ -86,12 +86,12 @@ class Collector {
   #isOsImages(value: unknown): boolean {
     const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
     const { name, namespace } = metadata;
-    return name === osImagesConfigMap && (namespace === undefined || namespace === this.#namespace);
+    return name === OS_IMAGES_CONFIG_MAP && (namespace === undefined || namespace === this.#namespace);
   }
 
   #takeOsImages({ place, value }: ManifestDocument): void {
     if (this.#osImages !== undefined) {
-      this.problems.push(twice(place, `ConfigMap ${osImagesConfigMap}`, this.#osImages.place));
+      this.problems.push(twice(place, `ConfigMap ${OS_IMAGES_CONFIG_MAP}`, this.#osImages.place));
       return;
     }
     const data = isRecord(value) && isRecord(value['data']) ? value['data'] : {};
@@ -103,7 +103,7 @@ class Collector {
       const image = data[key];
       if (typeof image === 'string' && image !== '') images[field] = image;
       else if (image !== undefined && image !== '') {
-        this.problems.push(`${place}: ConfigMap ${osImagesConfigMap}: data.${key}: must be an image, in quotes`);
+        this.problems.push(`${place}: ConfigMap ${OS_IMAGES_CONFIG_MAP}: data.${key}: must be an image, in quotes`);
       }
     }
     const { releaseVersion } = data;
@@ -134,7 +134,7 @@ class Shelf<T extends { metadata: { name: string } }> {
   }
 
   isFor({ group, kind }: Header): boolean {
-    return group === machineConfigurationGroup && kind === this.#kind.kind;
+    return group === MACHINE_CONFIGURATION_GROUP && kind === this.#kind.kind;
   }
 
   /** What is wrong with it, if anything. */

@@ -5,13 +5,13 @@ import type { ReleaseOptions } from './make.ts';
 import type { PinStatusOptions } from './status.ts';
 
 /** Sets after the first have a number behind it, and 253 characters are all that a name may have. */
-const LONGEST = 240;
+const MAX_NAME_CHARACTERS = 240;
 const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 
 export function parseSetName(text: string): string {
-  if (NAME.test(text) && text.length <= LONGEST) return text;
+  if (NAME.test(text) && text.length <= MAX_NAME_CHARACTERS) return text;
   throw new InvalidArgumentError(
-    `expected the name of an object: at most ${LONGEST} lower case letters, digits, - and . such as release-4.22.0, found ${JSON.stringify(text.slice(0, 300))}`,
+    `expected the name of an object: at most ${MAX_NAME_CHARACTERS} lower case letters, digits, - and . such as release-4.22.0, found ${JSON.stringify(text.slice(0, 300))}`,
   );
 }
 
@@ -24,7 +24,7 @@ export const nameFrom = (text: string): string =>
     .map((part) => part.replaceAll(/^-+|-+$/g, ''))
     .filter((part) => part !== '')
     .join('.')
-    .slice(0, LONGEST / 2)
+    .slice(0, MAX_NAME_CHARACTERS / 2)
     .replaceAll(/[-.]+$/g, '');
 
 export const pinCommand = (io: Io = processIo): Command =>

@@ -1,13 +1,13 @@
 // The images to pin, by file or by release, and what a registry says of each.
 import { pinnedImageSetKind, validate } from '@slipway/api';
 import { ProblemList, type SizedImage } from '@slipway/fleet';
-import { imageReferencesPath, MAX_REFERENCES_BYTES, readImageReferences } from '@slipway/fleet/stream-discovery';
+import { IMAGE_REFERENCES_PATH, MAX_REFERENCES_BYTES, readImageReferences } from '@slipway/fleet/stream-discovery';
 import { isRegistryError, type Registry } from '@slipway/registry';
 
 /** As many as one PinnedImageSet may have. */
-export const MOST_IMAGES = 500;
+export const MAX_IMAGES = 500;
 /** 20 sets; ten payloads of today. An end for a file given by mistake. */
-const MOST_LINES = 10_000;
+const MAX_LINES = 10_000;
 
 /** One image by digest a line; what follows a # is for people. In the order of the file, each once. Throws what is wrong with every line that cannot be used. */
 export function readImageList(text: string): string[] {
@@ -16,7 +16,7 @@ export function readImageList(text: string): string[] {
   for (const [index, image] of lines.entries()) if (image !== '' && !found.has(image)) found.set(image, index + 1);
   const images = [...found.keys()];
   if (images.length === 0) throw refused(['expected at least one image, found none: one by digest a line']);
-  if (images.length > MOST_LINES) throw refused([`expected at most ${MOST_LINES} images, found ${images.length}`]);
+  if (images.length > MAX_LINES) throw refused([`expected at most ${MAX_LINES} images, found ${images.length}`]);
   const problems = images.flatMap((image) => {
     const problem = imageProblem(image);
     return problem === null ? [] : [`line ${found.get(image)}: ${problem}`];
@@ -87,9 +87,9 @@ export async function releaseImages(
 ): Promise<ReleaseImages> {
   // By the digest that the registry gives: a tag may mean another image when the machines pull it.
   const { reference: release } = await registry.inspect(asked);
-  const content = await registry.readFile(release, imageReferencesPath, { maxBytes: MAX_REFERENCES_BYTES });
+  const content = await registry.readFile(release, IMAGE_REFERENCES_PATH, { maxBytes: MAX_REFERENCES_BYTES });
   if (content === null) {
-    throw refused([`${release}: expected /${imageReferencesPath} in it, found none: it is no release image`]);
+    throw refused([`${release}: expected /${IMAGE_REFERENCES_PATH} in it, found none: it is no release image`]);
   }
   const read = readImageReferences(content);
   if (!read.ok) throw refused([`${release}: ${read.problem}`]);

@@ -1,7 +1,7 @@
 // Makes the PinnedImageSets of a release or a list of images, after showing what that means for every machine.
 import { basename } from 'node:path';
 import { type MachineConfigPool, pinnedImageSets } from '@slipway/api';
-import type { PinsNow } from '@slipway/fleet/reports';
+import type { PinSnapshot } from '@slipway/fleet/reports';
 import type { Client } from '@slipway/kube';
 import { silentProgress, terminalProgress } from '@slipway/tools/controlplane';
 import { noSuchPool, readGate, writerOf } from '../cli/cluster.ts';
@@ -15,7 +15,7 @@ import { isTerminal, safeText, styleFor } from '../cli/terminal.ts';
 import { nameFrom } from './command.ts';
 import { imageSizes, readImageList, releaseImages } from './image-list.ts';
 import { pinPlanText } from './plan-text.ts';
-import { exitCodeOf, labelsMatching, type NewSet, type PinPlan, planSets, type WantedImages } from './plan.ts';
+import { exitCodeOf, labelsMatching, type NewSet, type PinPlan, planSets, type DesiredImages } from './plan.ts';
 import { readPins } from './status.ts';
 
 interface MakeOptions extends ClusterOptions {
@@ -34,7 +34,7 @@ export interface ReleaseOptions extends MakeOptions, RegistryFlags {
 export const runPinRelease = (image: string, options: ReleaseOptions, io: Io): Promise<void> =>
   tellProblems(io, () => makeSets(() => imagesOf(image, options, io), options, io));
 
-async function imagesOf(asked: string, options: ReleaseOptions, io: Io): Promise<WantedImages> {
+async function imagesOf(asked: string, options: ReleaseOptions, io: Io): Promise<DesiredImages> {
   const registry = await openRegistry(options);
   const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;
   try {
@@ -57,7 +57,7 @@ export const runPinImages = (file: string, options: ReleaseOptions, io: Io): Pro
   tellProblems(io, async () => {
     const images = readImageList(new TextDecoder().decode(await readSmallFile('FILE', file)));
     const name = nameOf(file, options);
-    const ask = async (): Promise<WantedImages> => ({
+    const ask = async (): Promise<DesiredImages> => ({
       source: { file },
       name,
       images,
@@ -76,7 +76,7 @@ function nameOf(file: string, { name, pool }: ReleaseOptions): string {
   );
 }
 
-async function sizesOf(images: readonly string[], options: ReleaseOptions, io: Io): Promise<WantedImages['sizes']> {
+async function sizesOf(images: readonly string[], options: ReleaseOptions, io: Io): Promise<DesiredImages['sizes']> {
   const registry = await openRegistry(options);
   const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;
   try {
@@ -90,7 +90,7 @@ async function sizesOf(images: readonly string[], options: ReleaseOptions, io: I
 }
 
 /** Asks for the images only when the cluster has the pool: a registry takes a while to tell of hundreds. */
-async function makeSets(ask: () => Promise<WantedImages>, options: MakeOptions, io: Io): Promise<void> {
+async function makeSets(ask: () => Promise<DesiredImages>, options: MakeOptions, io: Io): Promise<void> {
   await useCluster(options, async (client) => {
     const { dryRun = false } = options;
     const now = await readPins(client);
@@ -101,7 +101,7 @@ async function makeSets(ask: () => Promise<WantedImages>, options: MakeOptions, 
   });
 }
 
-function poolIn({ fleet }: PinsNow, name: string): MachineConfigPool {
+function poolIn({ fleet }: PinSnapshot, name: string): MachineConfigPool {
   const pool = fleet.pools.find(({ metadata }) => metadata.name === name);
   if (pool === undefined) {
     throw noSuchPool(
@@ -149,14 +149,14 @@ function lastWords({ pool, dryRun }: PinPlan, isDue: boolean, isMeant: boolean):
   return `The machines begin by themselves, all at once. slipway pin status ${pool} --watch shows them.`;
 }
 
-export interface AskOptions {
+export interface ConfirmOptions {
   yes?: boolean;
 }
 
-const LONGEST_ANSWER = 1000;
+const MAX_ANSWER_CHARACTERS = 1000;
 
 /** True: go on. Where nobody can be asked, --yes has to be said. */
-export async function askWhether(question: string, { yes = false }: AskOptions, io: Io): Promise<boolean> {
+export async function askWhether(question: string, { yes = false }: ConfirmOptions, io: Io): Promise<boolean> {
   if (yes) return true;
   if (!isTerminal(io.stdin) || !isTerminal(io.stderr)) {
     throw new CommandError(
@@ -173,7 +173,7 @@ async function firstLine(input: AsyncIterable<Uint8Array>): Promise<string> {
   let text = '';
   for await (const chunk of input) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.includes('\n') || text.length > LONGEST_ANSWER) break;
+    if (text.includes('\n') || text.length > MAX_ANSWER_CHARACTERS) break;
   }
   return (text.split('\n')[0] ?? '').trim();
 }

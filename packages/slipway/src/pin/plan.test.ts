@@ -1,4 +1,4 @@
-import { type MachineConfigPool, type PinnedImageSet, roleLabel } from '@slipway/api';
+import { type MachineConfigPool, type PinnedImageSet, ROLE_LABEL } from '@slipway/api';
 import { takesSet } from '@slipway/fleet';
 import { type SamplePins, samplePins, sampleSet } from '@slipway/fleet/testing';
 import type { Stored } from '@slipway/kube';
@@ -120,21 +120,25 @@ const poolWith = (selector: Selector, name = 'infra'): MachineConfigPool => ({
   spec: selector === undefined ? {} : { machineConfigSelector: selector },
 });
 const role = (operator: string, ...values: string[]) => ({
-  key: roleLabel,
+  key: ROLE_LABEL,
   operator,
   ...(values.length > 0 && { values }),
 });
 
 describe('the labels of a new set', () => {
   it.each<[string, Selector, object]>([
-    ['the labels of the selector', { matchLabels: { [roleLabel]: 'infra', a: 'b' } }, { [roleLabel]: 'infra', a: 'b' }],
+    [
+      'the labels of the selector',
+      { matchLabels: { [ROLE_LABEL]: 'infra', a: 'b' } },
+      { [ROLE_LABEL]: 'infra', a: 'b' },
+    ],
     [
       'of several roles the pool’s own, not worker’s, which all workers would take',
       { matchExpressions: [role('In', 'worker', 'infra')] },
-      { [roleLabel]: 'infra' },
+      { [ROLE_LABEL]: 'infra' },
     ],
-    ['else the first', { matchExpressions: [role('In', 'worker', 'gpu')] }, { [roleLabel]: 'worker' }],
-    ['a label that only has to be there', { matchExpressions: [role('Exists')] }, { [roleLabel]: '' }],
+    ['else the first', { matchExpressions: [role('In', 'worker', 'gpu')] }, { [ROLE_LABEL]: 'worker' }],
+    ['a label that only has to be there', { matchExpressions: [role('Exists')] }, { [ROLE_LABEL]: '' }],
     [
       'nothing for what must not be there',
       {

@@ -8,7 +8,7 @@ import {
   isMember,
   type LabelSelector,
   matchesSelector,
-  MOST_SETS,
+  MAX_SETS,
   type NodeFit,
   nodeFit,
   type PinNode,
@@ -17,12 +17,12 @@ import {
   type SizedImage,
   takesSet,
 } from '@slipway/fleet';
-import type { PinsNow } from '@slipway/fleet/reports';
+import type { PinSnapshot } from '@slipway/fleet/reports';
 import type { Stored } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
-import { MOST_IMAGES } from './image-list.ts';
+import { MAX_IMAGES } from './image-list.ts';
 
-export interface WantedImages {
+export interface DesiredImages {
   readonly source: PinPlan['source'];
   /** Of the first set. */
   readonly name: string;
@@ -33,8 +33,8 @@ export interface WantedImages {
 
 export interface PlanRequest {
   readonly pool: MachineConfigPool;
-  readonly wanted: WantedImages;
-  readonly now: PinsNow;
+  readonly wanted: DesiredImages;
+  readonly now: PinSnapshot;
   readonly gate: GateFinding | null;
   readonly dryRun: boolean;
 }
@@ -72,18 +72,18 @@ export function planSets({ pool, wanted, now, gate, dryRun }: PlanRequest): { pl
 function checkRoom({ metadata, spec }: MachineConfigPool, sets: readonly NewSet[]): void {
   const names = new Set((spec.pinnedImageSets ?? []).map(({ name }) => name));
   for (const { object } of sets) names.add(object.metadata.name);
-  if (names.size <= MOST_SETS) return;
+  if (names.size <= MAX_SETS) return;
   throw new CommandError(
     'SLW_CLI_PIN_POOL',
-    `MachineConfigPool ${metadata.name}: expected at most ${MOST_SETS} PinnedImageSets, found that it would have ${names.size}. Delete sets that are of no use any more: slipway pin status ${metadata.name} lists them`,
+    `MachineConfigPool ${metadata.name}: expected at most ${MAX_SETS} PinnedImageSets, found that it would have ${names.size}. Delete sets that are of no use any more: slipway pin status ${metadata.name} lists them`,
   );
 }
 
 function fitsOf(
   pools: readonly MachineConfigPool[],
-  { sizes }: WantedImages,
+  { sizes }: DesiredImages,
   sets: readonly NewSet[],
-  { fleet, sets: present }: PinsNow,
+  { fleet, sets: present }: PinSnapshot,
 ): NodeFit[] {
   const names = new Set(sets.map(({ object }) => object.metadata.name));
   return fleet.nodes
@@ -101,7 +101,7 @@ function fitsOf(
     });
 }
 
-const heldSets = (node: PinNode, present: PinsNow['sets']): Stored<PinnedImageSet>[] =>
+const heldSets = (node: PinNode, present: PinSnapshot['sets']): Stored<PinnedImageSet>[] =>
   [...present.values()].filter(({ metadata: { name, uid, generation = 1 } }) => holds(node, { name, uid, generation }));
 
 function notesOf(gate: GateFinding | null, left: readonly string[]): string[] {
@@ -173,8 +173,8 @@ export interface SetsRequest {
 }
 
 export function newSets({ name, labels, images, present }: SetsRequest): NewSet[] {
-  const parts = Array.from({ length: Math.ceil(images.length / MOST_IMAGES) }, (_, index) =>
-    images.slice(index * MOST_IMAGES, (index + 1) * MOST_IMAGES),
+  const parts = Array.from({ length: Math.ceil(images.length / MAX_IMAGES) }, (_, index) =>
+    images.slice(index * MAX_IMAGES, (index + 1) * MAX_IMAGES),
   );
   return parts.map((part, index) => newSet(setName(name, index), labels, part, present));
 }
@@ -226,7 +226,7 @@ function newSet(
 
 /** Sets of a longer list of the same name that was there before: nobody asked to let go of their images. */
 export function leftOver({ name, images, present }: Omit<SetsRequest, 'labels'>): string[] {
-  const first = Math.ceil(images.length / MOST_IMAGES);
+  const first = Math.ceil(images.length / MAX_IMAGES);
   const left: string[] = [];
   for (let index = Math.max(1, first); present.has(setName(name, index)); index += 1) left.push(setName(name, index));
   return left;

@@ -1,9 +1,9 @@
 import { pinnedImageSets } from '@slipway/api';
-import { pinReport, type PinsNow } from '@slipway/fleet/reports';
+import { pinReport, type PinSnapshot } from '@slipway/fleet/reports';
 import { type Client, createInformer } from '@slipway/kube';
 import { checkPools, readFleet, readGate, watchFleet, whereInstalled } from '../cli/cluster.ts';
 import type { Io } from '../cli/io.ts';
-import type { Followed, WatchOptions } from '../cli/live.ts';
+import type { LiveSource, WatchOptions } from '../cli/live.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { clusterCommand } from '../cli/run.ts';
 import { pinChanges, pinText } from './status-text.ts';
@@ -38,14 +38,14 @@ export function runPinStatus(pools: readonly string[], options: PinStatusOptions
 }
 
 /** Reads only. */
-export async function readPins(client: Client): Promise<PinsNow> {
+export async function readPins(client: Client): Promise<PinSnapshot> {
   const fleet = await readFleet(client);
   const sets = await whereInstalled(client, () => Array.fromAsync(client.list(pinnedImageSets)));
   return { fleet, sets: new Map(sets.map((set) => [set.metadata.name, set])) };
 }
 
 /** The same, kept up to date. */
-function watchPins(client: Client, options: WatchOptions): Followed<PinsNow> {
+function watchPins(client: Client, options: WatchOptions): LiveSource<PinSnapshot> {
   const fleet = watchFleet(client, options);
   const { signal, onChange } = options;
   const sets = createInformer(client.transport, {

@@ -49,7 +49,7 @@ export const runPlan = (options: PlanOptions, io: Io): Promise<void> =>
     if (plan.problems.length > 0) throw new ProblemList(plan.problems);
   });
 
-async function planOnline(options: PlanOptions, io: Io, progress: Progress): Promise<Planned> {
+async function planOnline(options: PlanOptions, io: Io, progress: Progress): Promise<PlanResult> {
   if (options.from !== undefined) {
     throw new CommandError(
       'SLW_CLI_USAGE',
@@ -70,7 +70,7 @@ async function planOnline(options: PlanOptions, io: Io, progress: Progress): Pro
   }
 }
 
-export interface Planned {
+export interface PlanResult {
   readonly plan: FleetPlan;
   /** What was assumed or left out, a line each. */
   readonly notes: readonly string[];
@@ -86,7 +86,7 @@ export async function planCluster(
   options: ClusterPlanOptions,
   progress: Progress,
   change: (before: FleetState) => Applied,
-): Promise<Planned> {
+): Promise<PlanResult> {
   const { state: before, machines, notes } = await readCluster(client, options, progress);
   const applied = change(before);
   const reader = snapshotReader(
@@ -115,7 +115,7 @@ const planChange = (
 const drainedIn = ({ pools }: FleetPlan): ReadonlySet<string> =>
   new Set(pools.flatMap(({ nodes }) => nodes).flatMap(({ name, drain }) => (drain === null ? [] : [name])));
 
-async function planOffline(options: PlanOptions, io: Io, progress: Progress): Promise<Planned> {
+async function planOffline(options: PlanOptions, io: Io, progress: Progress): Promise<PlanResult> {
   const after = await readOffline(options.filename, io.stdin, options);
   const now = options.from === undefined ? undefined : await readOffline([options.from], io.stdin, options);
   const { before, applied } = now === undefined ? asTheyStand(after) : compared(now, after);

@@ -9,13 +9,13 @@ import {
   machineConfigurations,
   type Node,
   nodes,
-  osImagesConfigMap,
+  OS_IMAGES_CONFIG_MAP,
   type PodDisruptionBudget,
   podDisruptionBudgets,
   pods,
   poolLabel,
-  renderedPrefix,
-  singletonName,
+  RENDERED_PREFIX,
+  SINGLETON_NAME,
   targetConfigAnnotation,
 } from '@slipway/api';
 import {
@@ -50,8 +50,8 @@ export async function readCluster(client: Client, options: RenderOptions, progre
     // The longest of all: it begins with the first.
     readAll(client.list(nodes), slimNode, (count) => progress(`reads nodes: ${count}`)),
     readMachineConfigs(client, options),
-    client.find(machineConfigurations, { name: singletonName }),
-    client.find(configMaps, { name: osImagesConfigMap, namespace }),
+    client.find(machineConfigurations, { name: SINGLETON_NAME }),
+    client.find(configMaps, { name: OS_IMAGES_CONFIG_MAP, namespace }),
     readStreams(client),
   ]);
   const own = await controllerNode(client, namespace, new Set(members.map(({ metadata }) => metadata.name)));
@@ -71,7 +71,7 @@ export async function readCluster(client: Client, options: RenderOptions, progre
   };
 }
 
-interface GivenMachineConfigs {
+interface SourceMachineConfigs {
   /** Without rendered ones; with those of the operator, whether or not the cluster has them yet. */
   readonly machineConfigs: readonly MachineConfig[];
   readonly controllerVersion: string;
@@ -80,9 +80,9 @@ interface GivenMachineConfigs {
 }
 
 /** What pools are rendered from. */
-export async function readMachineConfigs(client: Client, options: RenderOptions): Promise<GivenMachineConfigs> {
+export async function readMachineConfigs(client: Client, options: RenderOptions): Promise<SourceMachineConfigs> {
   const listed = await Array.fromAsync(client.list(machineConfigs, { labelSelector: `!${poolLabel}` }));
-  const given = listed.filter(({ metadata }) => !metadata.name.startsWith(renderedPrefix));
+  const given = listed.filter(({ metadata }) => !metadata.name.startsWith(RENDERED_PREFIX));
   const controllerVersion = options.controllerVersion ?? versionIn(given);
   const missing = builtInMachineConfigs({ controllerVersion, daemonImage: options.daemonImage }).filter(
     ({ metadata }) => !given.some((each) => each.metadata.name === metadata.name),

@@ -2,7 +2,7 @@
 import { type MachineConfig, type Secret, secrets } from '@slipway/api';
 import { needsRemoteContent, type ReadInput, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
 import type { FleetState, ReadConfigs } from '@slipway/fleet/plan';
-import { loadSnapshot, remoteContentLabel, snapshotStateOf } from '@slipway/fleet/remote-content';
+import { loadSnapshot, REMOTE_CONTENT_LABEL, snapshotStateOf } from '@slipway/fleet/remote-content';
 import { type Client, isKubeError } from '@slipway/kube';
 import type { Progress } from '../cli/io.ts';
 import type { ReadMachineConfig } from '../render/remote-content.ts';
@@ -71,7 +71,7 @@ export function snapshotReader(
 
 async function listIndexes(client: Client, namespace: string, notes: string[]): Promise<readonly Secret[]> {
   try {
-    return await Array.fromAsync(client.list(secrets, { namespace, labelSelector: `${remoteContentLabel}=index` }));
+    return await Array.fromAsync(client.list(secrets, { namespace, labelSelector: `${REMOTE_CONTENT_LABEL}=index` }));
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
     notes.push(`stored remote content may not be read with these credentials: ${error.message}`);

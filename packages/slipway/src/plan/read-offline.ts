@@ -11,8 +11,8 @@ import {
   type PodDisruptionBudget,
   podDisruptionBudgets,
   pods,
-  renderedPrefix,
-  singletonName,
+  RENDERED_PREFIX,
+  SINGLETON_NAME,
   validate,
 } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
@@ -114,7 +114,7 @@ function refusalOf({ place, value }: ManifestDocument): CodedProblem[] {
       },
     ];
   }
-  if (kind !== machineConfigKind.kind || !name.startsWith(renderedPrefix)) return [];
+  if (kind !== machineConfigKind.kind || !name.startsWith(RENDERED_PREFIX)) return [];
   return [
     {
       code: 'SLW_CLI_PLAN_KIND',
@@ -136,8 +136,8 @@ function settingsIn(documents: readonly ManifestDocument[]): Settings {
   const found = documents.filter(({ value }) => headerOf(value).group === group && headerOf(value).kind === kind);
   const problems = found.flatMap(({ place, value }, index) => {
     const name = nameIn(value);
-    if (name !== singletonName)
-      return [`${place}: ${kind} ${name}: expected the name ${singletonName}; no other is looked at`];
+    if (name !== SINGLETON_NAME)
+      return [`${place}: ${kind} ${name}: expected the name ${SINGLETON_NAME}; no other is looked at`];
     const first = found.findIndex((other) => nameIn(other.value) === name);
     if (first !== index) return [`${place}: ${kind} ${name} is already in ${found[first]?.place ?? ''}; leave one out`];
     const checked = validate(machineConfigurationKind, value);
@@ -185,7 +185,7 @@ function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; probl
 const renderedIn = (machineConfigs: readonly MachineConfig[]): Map<string, PlannedConfig['spec']> =>
   new Map(
     machineConfigs
-      .filter(({ metadata }) => metadata.name.startsWith(renderedPrefix))
+      .filter(({ metadata }) => metadata.name.startsWith(RENDERED_PREFIX))
       .map(({ metadata, spec }) => [metadata.name, spec ?? {}]),
   );
 

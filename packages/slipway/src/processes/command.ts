@@ -1,16 +1,16 @@
 import { join, resolve } from 'node:path';
 import { featureGates } from '@slipway/fleet/feature-gates';
 import { isAddressRange } from '@slipway/ignition';
-import { MOST_MACHINES, USUAL_MACHINES } from '@slipway/simulator/shares';
+import { MAX_MACHINES, DEFAULT_MACHINES } from '@slipway/simulator/shares';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   addressParser,
   addTo,
-  defaultNamespace,
+  DEFAULT_NAMESPACE,
   featureGatesOption,
   logLevelOption,
   parseImage,
-  usualPort,
+  DEFAULT_API_PORT,
   withClusterOptions,
   withFirstBootOptions,
   withIronicOptions,
@@ -29,7 +29,7 @@ export const controllerCommand = (): Command =>
   withIronicOptions(withRegistryAccessOptions(withFirstBootOptions(withClusterOptions(new Command('controller')))))
     .summary('run the controllers against a cluster')
     .description('Runs the controllers against a cluster until it is told to stop. Several may run: one of them leads.')
-    .option('--namespace <name>', 'where the leader’s Lease lives', defaultNamespace)
+    .option('--namespace <name>', 'where the leader’s Lease lives', DEFAULT_NAMESPACE)
     .addOption(featureGatesOption())
     .option('--no-leader-elect', 'start at once; only where no second one can run')
     .addOption(
@@ -132,7 +132,7 @@ export const serverCommand = (): Command =>
         .default({ host: '::', port: 22_623 }, '[::]:22623')
         .argParser(addressParser('[::]:22623')),
     )
-    .option('--namespace <name>', 'where its Secrets are', defaultNamespace)
+    .option('--namespace <name>', 'where its Secrets are', DEFAULT_NAMESPACE)
     .option(
       '--allow-anonymous',
       'answer machines without a provisioning token too (default: only on OpenShift, whose stubs have none)',
@@ -164,7 +164,7 @@ export const installCommand = (): Command =>
     .option(
       '--namespace <name>',
       'where Slipway runs: its controllers are exempt from its own policies',
-      defaultNamespace,
+      DEFAULT_NAMESPACE,
     )
     .addOption(new Option('-o, --output <form>', 'how to report').choices(['text', 'json']).default('text'))
     .addHelpText(
@@ -188,7 +188,7 @@ export const startCommand = (): Command =>
     )
     .option('--data-dir <directory>', 'where everything is kept', join(root, '.slipway'))
     .addOption(
-      new Option('--port <number>', `the API server’s port (default: ${usualPort}, else a free one)`).argParser(
+      new Option('--port <number>', `the API server’s port (default: ${DEFAULT_API_PORT}, else a free one)`).argParser(
         parsePort,
       ),
     )
@@ -198,7 +198,7 @@ export const startCommand = (): Command =>
         '--nodes <number>',
         'how many simulated machines there are at least, each a directory with the real daemon; 0 for none at work',
       )
-        .default(USUAL_MACHINES, `${USUAL_MACHINES}: 3 masters, 3 workers, 2 of the custom pool infra`)
+        .default(DEFAULT_MACHINES, `${DEFAULT_MACHINES}: 3 masters, 3 workers, 2 of the custom pool infra`)
         .argParser(parseNodes),
     )
     .addOption(featureGatesOption().default(Object.fromEntries(featureGates.map((name) => [name, true])), 'all on'))
@@ -215,9 +215,9 @@ Examples:
 
 function parseNodes(text: string): number {
   const nodes = text === '' ? Number.NaN : Number(text);
-  if (Number.isInteger(nodes) && nodes >= 0 && nodes <= MOST_MACHINES) return nodes;
+  if (Number.isInteger(nodes) && nodes >= 0 && nodes <= MAX_MACHINES) return nodes;
   throw new InvalidArgumentError(
-    `expected a number from 0 to ${MOST_MACHINES}, found ${JSON.stringify(text)}: every simulated machine takes memory and a part of one processor`,
+    `expected a number from 0 to ${MAX_MACHINES}, found ${JSON.stringify(text)}: every simulated machine takes memory and a part of one processor`,
   );
 }
 

@@ -1,6 +1,6 @@
 // Runs the controllers against a cluster until it is told to stop, after the questions that must be answered before.
 import { once } from 'node:events';
-import { dataImages, defaultNamespace, kinds, machineConfigs, poolLabel } from '@slipway/api';
+import { dataImages, DEFAULT_NAMESPACE, kinds, machineConfigs, poolLabel } from '@slipway/api';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import {
   createClient,
@@ -130,7 +130,7 @@ export async function checkIdentity(transport: Transport, namespace: string): Pr
 
 /** Two operators that render the same pools would undo each other's work. */
 export async function checkAlone(transport: Transport): Promise<void> {
-  const other = { namespace: defaultNamespace, name: 'machine-config-operator' };
+  const other = { namespace: DEFAULT_NAMESPACE, name: 'machine-config-operator' };
   const found = await createClient(transport).find(deployments, other);
   if (found === undefined || found.spec?.replicas === 0) return;
   throw new CommandError(

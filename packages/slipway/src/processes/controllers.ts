@@ -71,7 +71,7 @@ export interface ControllerSettings extends Omit<FirstBootSettings, 'namespace' 
 }
 
 /** What the controllers share with who runs them. */
-export interface Surroundings {
+export interface RuntimeDeps {
   readonly gates: Gates;
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
 }
@@ -80,7 +80,7 @@ export interface Surroundings {
 function controllersOf(
   namespace: string,
   settings: ControllerSettings,
-  { gates, metrics }: Surroundings,
+  { gates, metrics }: RuntimeDeps,
 ): ControllerDef[] {
   const { osImage, osExtensionsImage, releaseImage, daemonImage, keepRendered, allowHost, allowAddress } = settings;
   const hosts = {

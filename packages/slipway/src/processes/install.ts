@@ -23,7 +23,7 @@ import { terminalProgress } from '@slipway/tools/controlplane';
 import { CommandError } from '../cli/errors.ts';
 import { type ClusterOptions, connect } from '../cli/program.ts';
 
-export interface Installed {
+export interface InstallResult {
   crds: { applied: number; created: number; left: number };
   policies: number;
   /** ServiceAccounts, roles and their bindings. */
@@ -48,7 +48,7 @@ export async function runInstall(options: InstallOptions): Promise<void> {
   }
 }
 
-export const installedText = ({ crds, policies, access }: Installed): string =>
+export const installedText = ({ crds, policies, access }: InstallResult): string =>
   `${crds.applied} CRDs of ours, ${crds.created} added for the platform, ${crds.left} left as they were; ${policies} admission policies; ${access} objects of access control`;
 
 /** Brings CRDs, policies, access control and our namespace to what this version needs. Doing it again changes nothing. */
@@ -56,8 +56,8 @@ export async function install(
   client: Client,
   namespace: string,
   onProgress: (line: string) => void,
-): Promise<Installed> {
-  const write = createWriter(client, { fieldManager });
+): Promise<InstallResult> {
+  const write = createWriter(client, { fieldManager: FIELD_MANAGER });
   await createNamespace(client, namespace);
   const existing = new Set<string>();
   for await (const crd of client.list(crds)) existing.add(crd.metadata.name);
@@ -89,7 +89,7 @@ export async function install(
 
 export async function createNamespace(client: Client, name: string): Promise<void> {
   if ((await client.find(namespaces, { name })) !== undefined) return;
-  await createWriter(client, { fieldManager }).createIfAbsent(namespaces, { metadata: { name } });
+  await createWriter(client, { fieldManager: FIELD_MANAGER }).createIfAbsent(namespaces, { metadata: { name } });
 }
 
 export interface CrdStep {
@@ -127,7 +127,7 @@ async function carryOut(write: Writer, { kind, name, action }: CrdStep): Promise
 }
 
 async function established(client: Client, name: string): Promise<void> {
-  const giveUpAt = performance.now() + establishedWithinMs;
+  const giveUpAt = performance.now() + ESTABLISHED_WITHIN_MS;
   for (;;) {
     const crd = await client.get(crds, { name });
     const conditions = crd.status?.conditions ?? [];
@@ -152,25 +152,25 @@ const crds: Resource<Crd> = customResourceDefinitions;
 
 const namespaces: Resource = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
 
-const rbac = 'rbac.authorization.k8s.io';
+const RBAC = 'rbac.authorization.k8s.io';
 
-const admission = 'admissionregistration.k8s.io';
+const ADMISSION = 'admissionregistration.k8s.io';
 
 /** The other kinds that are installed, and where the API has them. */
 const manifestKinds = {
   ServiceAccount: { group: '', plural: 'serviceaccounts', namespaced: true },
-  ClusterRole: { group: rbac, plural: 'clusterroles', namespaced: false },
-  ClusterRoleBinding: { group: rbac, plural: 'clusterrolebindings', namespaced: false },
-  Role: { group: rbac, plural: 'roles', namespaced: true },
-  RoleBinding: { group: rbac, plural: 'rolebindings', namespaced: true },
-  ValidatingAdmissionPolicy: { group: admission, plural: 'validatingadmissionpolicies', namespaced: false },
+  ClusterRole: { group: RBAC, plural: 'clusterroles', namespaced: false },
+  ClusterRoleBinding: { group: RBAC, plural: 'clusterrolebindings', namespaced: false },
+  Role: { group: RBAC, plural: 'roles', namespaced: true },
+  RoleBinding: { group: RBAC, plural: 'rolebindings', namespaced: true },
+  ValidatingAdmissionPolicy: { group: ADMISSION, plural: 'validatingadmissionpolicies', namespaced: false },
   ValidatingAdmissionPolicyBinding: {
-    group: admission,
+    group: ADMISSION,
     plural: 'validatingadmissionpolicybindings',
     namespaced: false,
   },
 } as const;
 
-const fieldManager = 'slipway-install';
+const FIELD_MANAGER = 'slipway-install';
 
-const establishedWithinMs = 60_000;
+const ESTABLISHED_WITHIN_MS = 60_000;

@@ -17,7 +17,7 @@ import {
   terminalProgress,
   ToolsError,
 } from '@slipway/tools/controlplane';
-import { defaultNamespace, usualPort, usualServerPort } from '../cli/options.ts';
+import { DEFAULT_NAMESPACE, DEFAULT_API_PORT, DEFAULT_SERVER_PORT } from '../cli/options.ts';
 import { connect, stopSignal, version, whereIs } from '../cli/program.ts';
 import { progressBar } from '../cli/terminal.ts';
 import { defaultSettings } from './command.ts';
@@ -60,23 +60,23 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
     if (options.fresh) await rm(fleetDirectory(options.dataDir), { recursive: true, force: true });
     progress.update('installing CRDs and admission policies');
     const transport = await connect({ kubeconfig: controlPlane.kubeconfig });
-    const installed = await install(createClient(transport), defaultNamespace, (line) => progress.update(line));
+    const installed = await install(createClient(transport), DEFAULT_NAMESPACE, (line) => progress.update(line));
     const { kubernetes } = await preflight(transport);
     // Where the stubs of new machines go.
     await createNamespace(createClient(transport), 'openshift-machine-api');
     await transport.close();
     progress.note(installedText(installed));
-    const operator = await controlPlane.kubeconfigFor(operatorIdentity(defaultNamespace));
-    const serverPort = await freeFrom(usualServerPort);
+    const operator = await controlPlane.kubeconfigFor(operatorIdentity(DEFAULT_NAMESPACE));
+    const serverPort = await freeFrom(DEFAULT_SERVER_PORT);
     const serverUrl = `https://127.0.0.1:${serverPort}`;
     controllers = await runControllers({
       transport: await connect({ kubeconfig: operator }),
-      namespace: defaultNamespace,
+      namespace: DEFAULT_NAMESPACE,
       featureGates: options.featureGates,
       settings: { ...defaultSettings, serverUrl, connection: await whereIs({ kubeconfig: controlPlane.kubeconfig }) },
       log: fileLog(options.dataDir, 'controllers'),
     });
-    server = await startLocalServer(operator, defaultNamespace, serverPort, fileLog(options.dataDir, 'server'));
+    server = await startLocalServer(operator, DEFAULT_NAMESPACE, serverPort, fileLog(options.dataDir, 'server'));
     progress.update('waiting for the controllers');
     await untilReady(controllers);
     if (options.nodes > 0) fleet = await startMachines(options, controlPlane.kubeconfig, progress, stop);
@@ -158,10 +158,10 @@ async function startOnPort(options: StartOptions, progress: Progress): Promise<C
   const common = { dataDir: options.dataDir, fresh: options.fresh, durable: true, progress };
   if (options.port !== undefined) return startControlPlane({ ...common, port: options.port });
   try {
-    return await startControlPlane({ ...common, port: usualPort });
+    return await startControlPlane({ ...common, port: DEFAULT_API_PORT });
   } catch (error) {
     if (!(error instanceof ToolsError) || error.code !== 'SLW_TOOLS_PORT_TAKEN') throw error;
-    progress.note(`Port ${usualPort} is taken; using a free one instead.`);
+    progress.note(`Port ${DEFAULT_API_PORT} is taken; using a free one instead.`);
     return startControlPlane(common);
   }
 }

@@ -4,11 +4,11 @@ import {
   type MachineConfig,
   machineConfigKind,
   type MachineConfigPool,
-  machineConfigurationGroup,
-  osImagesConfigMap,
+  MACHINE_CONFIGURATION_GROUP,
+  OS_IMAGES_CONFIG_MAP,
   osStreamAnnotation,
   poolLabel,
-  renderedPrefix,
+  RENDERED_PREFIX,
 } from '@slipway/api';
 import {
   builtInMachineConfigs,
@@ -67,7 +67,7 @@ function inForm(rendering: Rendering, { output, controllerVersion = version }: R
 /** The object that the render controller would make, but for what only a cluster knows. */
 export function renderedManifest({ pool, rendered }: Rendering, controllerVersion: string): MachineConfig {
   return {
-    apiVersion: `${machineConfigurationGroup}/v1`,
+    apiVersion: `${MACHINE_CONFIGURATION_GROUP}/v1`,
     kind: machineConfigKind.kind,
     metadata: {
       name: rendered.name,
@@ -204,7 +204,7 @@ export interface Fleet {
 
 /** What a controller would have beside the users' manifests: the default pools, the operator's own MachineConfigs, OS images. */
 export function completeFleet(manifests: FleetManifests, options: FleetOptions): Fleet {
-  const own = manifests.machineConfigs.filter(({ metadata }) => !metadata.name.startsWith(renderedPrefix));
+  const own = manifests.machineConfigs.filter(({ metadata }) => !metadata.name.startsWith(RENDERED_PREFIX));
   const given = new Set(own.map(({ metadata }) => metadata.name));
   const builtIn = builtInMachineConfigs(options).filter(({ metadata }) => !given.has(metadata.name));
   const defaults = missingPools(manifests.pools.map(({ metadata }) => metadata.name));
@@ -224,17 +224,17 @@ export function completeFleet(manifests: FleetManifests, options: FleetOptions):
   };
 }
 
-interface Named {
+interface NamedObject {
   metadata: { name: string };
 }
 
 /** By UTF-16 code units, so that no machine's language has a say. */
-function byName(a: Named, b: Named): number {
+function byName(a: NamedObject, b: NamedObject): number {
   if (a.metadata.name === b.metadata.name) return 0;
   return a.metadata.name < b.metadata.name ? -1 : 1;
 }
 
-function sayBuiltIn(builtIn: readonly Named[], version: string): string[] {
+function sayBuiltIn(builtIn: readonly NamedObject[], version: string): string[] {
   if (builtIn.length === 0) return [];
   const names = builtIn.map(({ metadata }) => metadata.name).join(', ');
   return [`${names}: not in the manifests; this program’s own are used (version ${version})`];
@@ -243,7 +243,7 @@ function sayBuiltIn(builtIn: readonly Named[], version: string): string[] {
 function sayOsImages({ osImageURL, baseOSExtensionsContainerImage }: OsImages): string[] {
   if (osImageURL === undefined) {
     return [
-      `OS image: neither ConfigMap ${osImagesConfigMap} in the manifests nor --os-image; the result names one only if a MachineConfig does`,
+      `OS image: neither ConfigMap ${OS_IMAGES_CONFIG_MAP} in the manifests nor --os-image; the result names one only if a MachineConfig does`,
     ];
   }
   return baseOSExtensionsContainerImage === undefined

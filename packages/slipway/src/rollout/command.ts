@@ -4,14 +4,14 @@ import { outputOption, secondsParser, withClusterOptions } from '../cli/options.
 import type { CancelOptions, PauseOptions, ResumeOptions, RollbackOptions } from './rollout.ts';
 
 /** A controller answers in well under a second; one that has just started reads the cluster first. */
-const USUAL_WAIT_SECONDS = 15;
+const DEFAULT_WAIT_SECONDS = 15;
 
 /** For what the controllers have to answer. */
 const withAnswerOptions = (command: Command): Command =>
   withClusterOptions(command)
     .addOption(
       new Option('--wait <SECONDS>', 'how long to wait for the controller’s answer')
-        .default(USUAL_WAIT_SECONDS)
+        .default(DEFAULT_WAIT_SECONDS)
         .argParser(secondsParser(3600)),
     )
     .addOption(outputOption(['text', 'json'], 'how to report'));

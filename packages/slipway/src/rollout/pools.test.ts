@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Brakes, nextWords } from './pools.ts';
+import { type RolloutHolds, nextWords } from './pools.ts';
 
 describe('what happens after a command', () => {
-  it.each<[string, Brakes, RegExp]>([
+  it.each<[string, RolloutHolds, RegExp]>([
     ['nothing holds the machines', { isPaused: false, stopped: null }, /^They go\.$/],
     [
       'the pool is paused',

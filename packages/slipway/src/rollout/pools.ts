@@ -3,13 +3,13 @@ import {
   type MachineConfigPool,
   machineConfigPools,
   machineConfigurations,
-  singletonName,
+  SINGLETON_NAME,
   stopRolloutsAnnotation,
 } from '@slipway/api';
 import { anyVersion, type Client, isKubeError, retryOnConflict, type Stored } from '@slipway/kube';
 import { readPool, writerOf } from '../cli/cluster.ts';
 
-export interface Changed {
+export interface PoolChange {
   readonly before: Stored<MachineConfigPool>;
   /** The same object where nothing had to change. */
   readonly after: Stored<MachineConfigPool>;
@@ -23,7 +23,7 @@ export function changePool(
   client: Client,
   name: string,
   change: (pool: Stored<MachineConfigPool>) => object | null,
-): Promise<Changed> {
+): Promise<PoolChange> {
   return retryOnConflict(async () => {
     const before = await readPool(client, name);
     const body = change(before);
@@ -32,19 +32,19 @@ export function changePool(
   }, MAX_TRIES);
 }
 
-export interface Brakes {
+export interface RolloutHolds {
   readonly isPaused: boolean;
   /** Why the whole fleet is stopped; null: it is not. */
   readonly stopped: string | null;
 }
 
-export async function readBrakes(client: Client, pool: string): Promise<Brakes> {
+export async function readBrakes(client: Client, pool: string): Promise<RolloutHolds> {
   const { spec } = await readPool(client, pool);
   return { isPaused: spec.paused === true, stopped: await readStopSwitch(client) };
 }
 
 /** What happens after a command, for people: also that nothing happens yet, and how it would. `moving` is what to say where nothing holds the machines. */
-export function nextWords(pool: string, { isPaused, stopped }: Brakes, moving: string): string {
+export function nextWords(pool: string, { isPaused, stopped }: RolloutHolds, moving: string): string {
   const brakes = [
     ...(stopped === null ? [] : [`the rollouts of all pools are stopped (${stopped}): slipway resume --all ends that`]),
     ...(isPaused ? [`pool ${pool} is paused: slipway resume ${pool} ends that`] : []),
@@ -54,7 +54,7 @@ export function nextWords(pool: string, { isPaused, stopped }: Brakes, moving: s
 
 /** Why the rollouts of all pools are stopped, by an annotation on the MachineConfiguration `cluster`; null: they are not. */
 export async function readStopSwitch(client: Client): Promise<string | null> {
-  const found = await client.find(machineConfigurations, { name: singletonName });
+  const found = await client.find(machineConfigurations, { name: SINGLETON_NAME });
   return found?.metadata.annotations?.[stopRolloutsAnnotation] ?? null;
 }
 
@@ -63,7 +63,7 @@ export async function setStopSwitch(client: Client, reason: string | null): Prom
   const before = await readStopSwitch(client);
   if (before === reason) return before;
   const write = writerOf(client);
-  const name = singletonName;
+  const name = SINGLETON_NAME;
   const annotations = { [stopRolloutsAnnotation]: reason };
   try {
     await write.patch(machineConfigurations, anyVersion({ name }), { metadata: { annotations } });

@@ -1,12 +1,12 @@
 import { samplePool } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { type Answer, type Asked, askedOf } from './request.ts';
+import { type RolloutAnswer, type PoolRequestState, askedOf } from './request.ts';
 
-const old: Answer = { request: 'cancel', at: '2026-01-02T03:00:00.000Z', ok: false, text: 'nothing to cancel' };
-const answer: Answer = { request: 'cancel', at: '2026-01-02T03:05:00.000Z', ok: true, text: 'cancelled' };
+const old: RolloutAnswer = { request: 'cancel', at: '2026-01-02T03:00:00.000Z', ok: false, text: 'nothing to cancel' };
+const answer: RolloutAnswer = { request: 'cancel', at: '2026-01-02T03:05:00.000Z', ok: true, text: 'cancelled' };
 
 describe('a request to a pool', () => {
-  it.each<[string, ReturnType<typeof samplePool>, Asked]>([
+  it.each<[string, ReturnType<typeof samplePool>, PoolRequestState]>([
     [
       'waits while it stands, whatever was answered before',
       samplePool({ request: 'cancel', state: { answer: old } }),

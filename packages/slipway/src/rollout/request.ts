@@ -8,7 +8,7 @@ import { safeText } from '../cli/terminal.ts';
 import { changePool } from './pools.ts';
 
 /** What a command has done to a rollout, for people and programs. */
-export interface Outcome {
+export interface RolloutCommandResult {
   readonly action: 'pause' | 'resume' | 'cancel' | 'rollback';
   /** Null: all of them. */
   readonly pool: string | null;
@@ -19,24 +19,24 @@ export interface Outcome {
   readonly next: string;
 }
 
-export interface OutcomeOptions {
+export interface ResultOptions {
   output: 'text' | 'json';
 }
 
-export function sayOutcome(io: Io, { output }: OutcomeOptions, outcome: Outcome): Promise<void> {
+export function sayOutcome(io: Io, { output }: ResultOptions, outcome: RolloutCommandResult): Promise<void> {
   const text = output === 'json' ? toJson(outcome) : `${safeText(outcome.message)}\n${safeText(outcome.next)}\n`;
   return write(io.stdout, text);
 }
 
-export interface AskCommandOptions extends OutcomeOptions {
+export interface PoolRequestCommandOptions extends ResultOptions {
   /** Seconds. */
   wait: number;
 }
 
-interface Question {
+interface PoolRequest {
   readonly client: Client;
   readonly pool: string;
-  readonly action: Outcome['action'];
+  readonly action: RolloutCommandResult['action'];
   readonly request: string;
   /** What to say after the answer. */
   readonly next: string;
@@ -44,7 +44,7 @@ interface Question {
 }
 
 /** Asks the controller and says what it answered. A refusal is an error. */
-export async function askAndSay(question: Question, options: AskCommandOptions, io: Io): Promise<void> {
+export async function askAndSay(question: PoolRequest, options: PoolRequestCommandOptions, io: Io): Promise<void> {
   const { pool, action, request, next } = question;
   const onWait = (): void => {
     void write(
@@ -66,7 +66,7 @@ export async function askAndSay(question: Question, options: AskCommandOptions, 
 const sentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 
-interface AskOptions {
+interface PoolRequestOptions {
   readonly client: Client;
   readonly pool: string;
   readonly request: string;
@@ -80,9 +80,11 @@ interface AskOptions {
 /** Sooner than this, an answer comes before anybody could read that it is waited for. */
 const QUIET_MS = 1000;
 
-type AskResult = { readonly type: 'answered'; readonly answer: Answer } | { readonly type: 'taken back' };
+type PoolRequestResult =
+  | { readonly type: 'answered'; readonly answer: RolloutAnswer }
+  | { readonly type: 'taken back' };
 
-async function askPool(options: AskOptions): Promise<AskResult> {
+async function askPool(options: PoolRequestOptions): Promise<PoolRequestResult> {
   const { client, pool, request } = options;
   const { before } = await changePool(client, pool, () => ({
     metadata: { annotations: { [rolloutRequestAnnotation]: request } },
@@ -94,9 +96,9 @@ async function askPool(options: AskOptions): Promise<AskResult> {
 }
 
 function waitForAnswer(
-  { client, pool, request, waitMs, signal, onWait }: AskOptions,
-  last: Answer | null,
-): Promise<Extract<AskResult, { type: 'answered' }> | { readonly type: 'interrupted' }> {
+  { client, pool, request, waitMs, signal, onWait }: PoolRequestOptions,
+  last: RolloutAnswer | null,
+): Promise<Extract<PoolRequestResult, { type: 'answered' }> | { readonly type: 'interrupted' }> {
   const ended = new AbortController();
   const informer = createInformer(client.transport, {
     resource: machineConfigPools,
@@ -105,7 +107,7 @@ function waitForAnswer(
   });
   const waiting = setTimeout(onWait, Math.min(QUIET_MS, waitMs));
   const { promise, resolve, reject } = Promise.withResolvers<
-    Extract<AskResult, { type: 'answered' }> | { readonly type: 'interrupted' }
+    Extract<PoolRequestResult, { type: 'answered' }> | { readonly type: 'interrupted' }
   >();
   const limit = setTimeout(() => reject(noAnswer(pool, request, waitMs)), waitMs);
   const onAbort = (): void => resolve({ type: 'interrupted' });
@@ -147,24 +149,24 @@ async function takeBack(client: Client, pool: string, request: string): Promise<
   );
 }
 
-export type Answer = NonNullable<RolloutState['answer']>;
+export type RolloutAnswer = NonNullable<RolloutState['answer']>;
 
-export type Asked =
+export type PoolRequestState =
   /** The request still stands. */
   | { readonly type: 'waiting' }
-  | { readonly type: 'answered'; readonly answer: Answer }
+  | { readonly type: 'answered'; readonly answer: RolloutAnswer }
   /** Neither the request nor an answer to it: an old view of the pool, or somebody took the request away. */
   | { readonly type: 'gone' };
 
 /** `last` is the answer that the pool had before the request was made. */
-export function askedOf(pool: MachineConfigPool, request: string, last: Answer | null): Asked {
+export function askedOf(pool: MachineConfigPool, request: string, last: RolloutAnswer | null): PoolRequestState {
   if (pool.metadata.annotations?.[rolloutRequestAnnotation] === request) return { type: 'waiting' };
   const answer = answerOf(pool);
   const isNew = answer !== null && answer.request === request && answer.at !== last?.at;
   return isNew ? { type: 'answered', answer } : { type: 'gone' };
 }
 
-const answerOf = (pool: MachineConfigPool): Answer | null => poolFactsOf(pool).pool.state?.answer ?? null;
+const answerOf = (pool: MachineConfigPool): RolloutAnswer | null => poolFactsOf(pool).pool.state?.answer ?? null;
 
 function noAnswer(pool: string, request: string, waitMs: number): CommandError {
   return new CommandError(

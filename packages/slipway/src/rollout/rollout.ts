@@ -9,9 +9,15 @@ import { type ClusterOptions, stopSignal } from '../cli/program.ts';
 import { withCluster } from '../cli/run.ts';
 import { shortConfig } from '../cli/terminal.ts';
 import { changePool, nextWords, readBrakes, readStopSwitch, setStopSwitch } from './pools.ts';
-import { askAndSay, type AskCommandOptions, type Outcome, type OutcomeOptions, sayOutcome } from './request.ts';
+import {
+  askAndSay,
+  type PoolRequestCommandOptions,
+  type RolloutCommandResult,
+  type ResultOptions,
+  sayOutcome,
+} from './request.ts';
 
-export interface PauseOptions extends ClusterOptions, WhichOptions, OutcomeOptions {
+export interface PauseOptions extends ClusterOptions, WhichOptions, ResultOptions {
   reason?: string;
 }
 
@@ -31,7 +37,7 @@ export async function runPause(named: string | undefined, options: PauseOptions,
   });
 }
 
-async function stopAll(client: Client, reason: string): Promise<Outcome> {
+async function stopAll(client: Client, reason: string): Promise<RolloutCommandResult> {
   const before = await setStopSwitch(client, reason);
   return {
     action: 'pause',
@@ -45,7 +51,7 @@ async function stopAll(client: Client, reason: string): Promise<Outcome> {
   };
 }
 
-async function pausePool(client: Client, pool: string): Promise<Outcome> {
+async function pausePool(client: Client, pool: string): Promise<RolloutCommandResult> {
   const { before, after } = await changePool(client, pool, ({ spec }) =>
     spec.paused === true ? null : { spec: { paused: true } },
   );
@@ -58,7 +64,7 @@ async function pausePool(client: Client, pool: string): Promise<Outcome> {
   };
 }
 
-export interface ResumeOptions extends ClusterOptions, WhichOptions, AskCommandOptions {}
+export interface ResumeOptions extends ClusterOptions, WhichOptions, PoolRequestCommandOptions {}
 
 export async function runResume(named: string | undefined, options: ResumeOptions, io: Io): Promise<void> {
   const pool = whichPools('resume', named, options);
@@ -68,7 +74,7 @@ export async function runResume(named: string | undefined, options: ResumeOption
   });
 }
 
-async function goOn(client: Client): Promise<Outcome> {
+async function goOn(client: Client): Promise<RolloutCommandResult> {
   const before = await setStopSwitch(client, null);
   return {
     action: 'resume',
@@ -102,7 +108,7 @@ async function resumePool(client: Client, pool: string, options: ResumeOptions, 
 const movingWords = (pool: string, kept: string | null): string =>
   `${kept === null ? '' : `It is still ${kept}: slipway resume ${pool} once more ends that. `}slipway status ${pool} --watch shows how it goes on.`;
 
-export interface CancelOptions extends ClusterOptions, AskCommandOptions {}
+export interface CancelOptions extends ClusterOptions, PoolRequestCommandOptions {}
 
 export const runCancel = (pool: string, options: CancelOptions, io: Io): Promise<void> =>
   withCluster(options, io, async (client) => {
@@ -111,7 +117,7 @@ export const runCancel = (pool: string, options: CancelOptions, io: Io): Promise
     await askAndSay({ client, pool, action: 'cancel', request: 'cancel', next, signal: stopSignal() }, options, io);
   });
 
-export interface RollbackOptions extends ClusterOptions, AskCommandOptions {
+export interface RollbackOptions extends ClusterOptions, PoolRequestCommandOptions {
   to?: string;
 }
 

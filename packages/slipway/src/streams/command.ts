@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
-import { defaultNamespace, outputOption, withClusterOptions, withRegistryOptions } from '../cli/options.ts';
+import { DEFAULT_NAMESPACE, outputOption, withClusterOptions, withRegistryOptions } from '../cli/options.ts';
 import type { InspectOptions } from './inspect.ts';
 import type { MigrateOptions } from './migrate.ts';
 import type { StreamsOptions } from './streams.ts';
@@ -57,7 +57,7 @@ const migrateCommand = (io: Io): Command =>
     .argument('<POOL>', 'the pool')
     .argument('<STREAM>', 'the stream it is to be on')
     .option('--dry-run', 'show it, and change nothing')
-    .option('--namespace <name>', 'where Slipway runs', defaultNamespace)
+    .option('--namespace <name>', 'where Slipway runs', DEFAULT_NAMESPACE)
     .addOption(outputOption(['text', 'json']))
     .option('-v, --verbose', 'every machine, pod and reason by name')
     .addHelpText(

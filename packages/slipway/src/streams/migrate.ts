@@ -10,7 +10,7 @@ import type { ClusterOptions } from '../cli/program.ts';
 import { openRegistry } from '../cli/registry.ts';
 import { withCluster } from '../cli/run.ts';
 import { byteSize, safeText, shortImage } from '../cli/terminal.ts';
-import { planCluster, type Planned } from '../plan/plan.ts';
+import { planCluster, type PlanResult } from '../plan/plan.ts';
 import { planText, type TextOptions } from '../plan/text.ts';
 import { changePool, nextWords, readBrakes } from '../rollout/pools.ts';
 import { type Migration, migrationOf } from './migration.ts';
@@ -90,7 +90,7 @@ async function planMigration(
   stream: string,
   { namespace }: MigrateOptions,
   io: Io,
-): Promise<Planned & { migration: Migration }> {
+): Promise<PlanResult & { migration: Migration }> {
   let migration: Migration | undefined;
   const planned = await planCluster(client, { namespace, ...REMOTE }, createProgress(io.stderr), (before) => {
     migration = migrationOf(before, pool, stream);

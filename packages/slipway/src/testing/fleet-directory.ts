@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-const group = 'machineconfiguration.openshift.io';
+const GROUP = 'machineconfiguration.openshift.io';
 
 export interface FileInConfig {
   path: string;
@@ -18,19 +18,19 @@ export const file = (path: string, text: string, mode = 0o644): FileInConfig => 
 
 /** A MachineConfig of a role with some files in it, as a manifest. */
 export const machineConfig = (name: string, role: string, files: object[], more: object = {}) => ({
-  apiVersion: `${group}/v1`,
+  apiVersion: `${GROUP}/v1`,
   kind: 'MachineConfig',
-  metadata: { name, labels: { [`${group}/role`]: role } },
+  metadata: { name, labels: { [`${GROUP}/role`]: role } },
   spec: { config: { ignition: { version: '3.4.0' }, storage: { files } }, ...more },
 });
 
 /** A custom pool: a worker's MachineConfigs and its own. */
 export const customPool = (name: string) => ({
-  apiVersion: `${group}/v1`,
+  apiVersion: `${GROUP}/v1`,
   kind: 'MachineConfigPool',
   metadata: { name },
   spec: {
-    machineConfigSelector: { matchExpressions: [{ key: `${group}/role`, operator: 'In', values: ['worker', name] }] },
+    machineConfigSelector: { matchExpressions: [{ key: `${GROUP}/role`, operator: 'In', values: ['worker', name] }] },
   },
 });
 

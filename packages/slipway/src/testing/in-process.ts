@@ -13,7 +13,7 @@ import { cancelCommand, pauseCommand, resumeCommand, rollbackCommand } from '../
 import { statusCommand } from '../status/command.ts';
 import { streamsCommand } from '../streams/command.ts';
 import { whyCommand } from '../why/command.ts';
-import { type Ran, runCommand } from './run-command.ts';
+import { type CommandResult, runCommand } from './run-command.ts';
 
 const commands = {
   bootimages: bootImagesCommand,
@@ -35,5 +35,5 @@ const commands = {
 
 export type InProcessCommand = keyof typeof commands;
 
-export const runInProcess = (command: InProcessCommand, ...args: readonly string[]): Promise<Ran> =>
+export const runInProcess = (command: InProcessCommand, ...args: readonly string[]): Promise<CommandResult> =>
   runCommand(commands[command], args, '', (failure) => failureText(failure, false));

@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Io } from '../cli/io.ts';
 
-export interface Ran {
+export interface CommandResult {
   out: string;
   err: string;
   code: number;
@@ -19,7 +19,7 @@ export async function runCommand(
   args: readonly string[],
   stdin = '',
   describe: (failure: Error) => string = ({ message }) => message,
-): Promise<Ran> {
+): Promise<CommandResult> {
   const [stdout, stderr] = [new PassThrough({ encoding: 'utf8' }), new PassThrough({ encoding: 'utf8' })];
   const [out, err] = [stdout.toArray(), stderr.toArray()];
   let code = 0;

@@ -1,5 +1,5 @@
 import { decideFleet, formatProblem } from '@slipway/fleet';
-import { type FleetNow, type WhyInPool, type WhyReport, whyReport } from '@slipway/fleet/reports';
+import { type FleetSnapshot, type WhyInPool, type WhyReport, whyReport } from '@slipway/fleet/reports';
 import { readFleet } from '../cli/cluster.ts';
 import { CommandError, nearNames } from '../cli/errors.ts';
 import type { Io } from '../cli/io.ts';
@@ -24,7 +24,7 @@ export const runWhy = (node: string, options: WhyOptions, io: Io): Promise<void>
     text: (report, { paint }) => whyText(report, paint),
   });
 
-export function noSuchNode(name: string, { nodes }: FleetNow): CommandError {
+export function noSuchNode(name: string, { nodes }: FleetSnapshot): CommandError {
   const near = nearNames(
     name,
     nodes.map(({ metadata }) => metadata.name),

@@ -38,10 +38,10 @@ import { createFakeGates, type FakeGates } from '@slipway/testing/gates';
 import { customResourceDefinitions, installCrd, removeAll, removeIfThere } from '@slipway/testing/resources';
 import { runControllers, type RunningControllers, type RunOptions } from '@slipway/testing/run-controllers';
 import { until } from '@slipway/testing/wait';
-import { osStreamsGate } from '../../feature-gates.ts';
+import { OS_STREAMS_GATE } from '../../feature-gates.ts';
 import { upgradeableController } from '../../os-streams/upgradeable-controller.ts';
 import { bootImagesControllers } from '../controllers.ts';
-import { bootImagesGate } from '../sources.ts';
+import { BOOT_IMAGES_GATE } from '../sources.ts';
 import { createVerdictBoard } from '../report-controller.ts';
 
 export const places = {
@@ -49,7 +49,7 @@ export const places = {
   machineApi: 'openshift-machine-api',
   clusterApi: 'openshift-cluster-api',
 } as const;
-const controllerVersion = '1.2.3';
+const CONTROLLER_VERSION = '1.2.3';
 
 /** As its provider brings it, as far as somebody who clones it can tell: whatever is in spec, and it cannot be changed. */
 const templateCrd = (kind: string, versions: readonly string[]) => ({
@@ -80,7 +80,7 @@ const templateCrd = (kind: string, versions: readonly string[]) => ({
 
 const templateCrds = templateKinds.map(({ kind, versions }) => templateCrd(kind, versions));
 
-export interface RunWish extends Pick<RunOptions, 'killAtWrite'> {
+export interface ControllerRunOptions extends Pick<RunOptions, 'killAtWrite'> {
   /** Awaited before each request leaves: somebody else is faster. */
   readonly beforeRequest?: (request: { method: string; path: string }) => Promise<void>;
   /** Left out: those of an administrator. */
@@ -109,7 +109,7 @@ export interface Running extends Omit<RunningControllers, 'writes'>, Pick<FakeGa
 
 export interface BootImagesCluster {
   readonly client: Client;
-  run(wish?: RunWish): Promise<Running>;
+  run(wish?: ControllerRunOptions): Promise<Running>;
   setPlatform(type: string, more?: object): Promise<void>;
   /** null takes it away. */
   setGolden(data: Readonly<Record<string, string>> | null, annotations?: Record<string, string>): Promise<void>;
@@ -277,7 +277,7 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
   return cluster;
 }
 
-const interfering = (transport: Transport, before: RunWish['beforeRequest']): Transport =>
+const interfering = (transport: Transport, before: ControllerRunOptions['beforeRequest']): Transport =>
   before === undefined
     ? transport
     : {
@@ -309,19 +309,19 @@ function run(
     user,
     auditLog,
     admin,
-  }: RunWish & RunPlace,
+  }: ControllerRunOptions & RunPlace,
 ): Running {
   const transport = interfering(createTransport(access), beforeRequest);
   const metrics = createMetrics();
   const board = createVerdictBoard();
-  const gates = createFakeGates({ [bootImagesGate]: gate, [osStreamsGate]: streams });
+  const gates = createFakeGates({ [BOOT_IMAGES_GATE]: gate, [OS_STREAMS_GATE]: streams });
   const controllers = [
     upgradeableController(gates),
     ...bootImagesControllers({
       namespace: places.ours,
       machineApiNamespace: places.machineApi,
       clusterApiNamespace: places.clusterApi,
-      controllerVersion,
+      controllerVersion: CONTROLLER_VERSION,
       gates,
       metrics,
       canary,
@@ -343,7 +343,7 @@ function run(
       );
       return counts.reduce((sum, { value }) => sum + value, 0);
     },
-    turn: (on) => gates.turn(on, bootImagesGate),
+    turn: (on) => gates.turn(on, BOOT_IMAGES_GATE),
     writes: async () => (await readSettledAuditLog(auditLog, user)).filter(isWrite),
     async stop() {
       await running.stop();

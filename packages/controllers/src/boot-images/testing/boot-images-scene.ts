@@ -15,7 +15,7 @@ import {
   type BootImagesCluster,
   places,
   type Running,
-  type RunWish,
+  type ControllerRunOptions,
   startBootImagesCluster,
 } from './boot-images-cluster.ts';
 
@@ -34,7 +34,7 @@ export function useBootImagesCluster(): void {
   });
 }
 
-export async function run(wish?: RunWish): Promise<Running> {
+export async function run(wish?: ControllerRunOptions): Promise<Running> {
   const started = await cluster.run(wish);
   running.push(started);
   return started;
@@ -74,7 +74,7 @@ export async function prepare(platform = 'GCP', managers: readonly MachineManage
   if (managers.length > 0) await cluster.optIn(managers);
 }
 
-export interface MachineSetWish {
+export interface MachineSetOptions {
   readonly labels?: Record<string, string>;
   readonly annotations?: Record<string, string>;
   readonly owner?: NonNullable<MachineSet['metadata']['ownerReferences']>[number];
@@ -83,7 +83,7 @@ export interface MachineSetWish {
 }
 
 /** As an installer makes it, with more around the spec than anybody here looks at. */
-const machineSetOf = (name: string, providerSpec: JsonObject, wish: MachineSetWish = {}): MachineSet => ({
+const machineSetOf = (name: string, providerSpec: JsonObject, wish: MachineSetOptions = {}): MachineSet => ({
   metadata: {
     name,
     namespace: places.machineApi,
@@ -110,7 +110,7 @@ const machineSetOf = (name: string, providerSpec: JsonObject, wish: MachineSetWi
 export const addMachineSet = (
   name: string,
   providerSpec: JsonObject,
-  wish?: MachineSetWish,
+  wish?: MachineSetOptions,
 ): Promise<Stored<MachineSet>> => cluster.client.create(machineSets, machineSetOf(name, providerSpec, wish));
 
 export const machineSet = (name: string): Promise<Stored<MachineSet>> =>
@@ -142,7 +142,7 @@ export function withoutOurs(object: Stored<KubeObject>, ...paths: readonly (read
 export const clusterApiSetOf = (
   name: string,
   template: { kind: string; apiVersion: string; name: string },
-  { labels = {}, annotations = {}, owner }: MachineSetWish = {},
+  { labels = {}, annotations = {}, owner }: MachineSetOptions = {},
 ): ClusterApiMachineSet & MachineDeployment => ({
   metadata: {
     name,

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readDrive, readNode } from './answers.ts';
 import { nodeAnswer } from './testing/misbehaving-ironic.ts';
 
-const asked = 'ironic.example: GET /v1/nodes/a';
-const refused = (code: string) => expect.objectContaining({ code, message: expect.stringContaining(asked) });
+const ASKED = 'ironic.example: GET /v1/nodes/a';
+const refused = (code: string) => expect.objectContaining({ code, message: expect.stringContaining(ASKED) });
 
 describe('what Ironic says of a node', () => {
   it.each<[string, unknown]>([
@@ -16,7 +16,7 @@ describe('what Ironic says of a node', () => {
     ['an error that is an object', { ...nodeAnswer, last_error: {} }],
     ['maintenance as text', { ...nodeAnswer, maintenance: 'false' }],
   ])('is not believed where it is %s', (_, body) => {
-    expect(() => readNode(body, asked)).toThrow(refused('SLW_IRONIC_ANSWER'));
+    expect(() => readNode(body, ASKED)).toThrow(refused('SLW_IRONIC_ANSWER'));
   });
 
   it.each<[string, unknown]>([
@@ -25,11 +25,11 @@ describe('what Ironic says of a node', () => {
     ['numbers', { slipway: { uid: 1, digest: 2 } }],
     ['null', null],
   ])('with %s where we leave our mark, is of one that we did not make', (_, extra) => {
-    expect(readNode({ ...nodeAnswer, extra }, asked)).toMatchObject({ sentDigest: null, hostUid: null });
+    expect(readNode({ ...nodeAnswer, extra }, ASKED)).toMatchObject({ sentDigest: null, hostUid: null });
   });
 
   it('is shown in one line where it is an error of many, and not without end', () => {
-    const { lastError } = readNode({ ...nodeAnswer, last_error: `Could not\nattach ${'x'.repeat(9000)}` }, asked);
+    const { lastError } = readNode({ ...nodeAnswer, last_error: `Could not\nattach ${'x'.repeat(9000)}` }, ASKED);
     expect(lastError).toMatch(/^Could not attach x+…$/);
     expect(lastError?.length).toBeLessThanOrEqual(2001);
   });
@@ -48,7 +48,7 @@ describe('a drive', () => {
     ['the second of two', [cd, { ...full, media_types: ['DVD'] }], { inserted: true, image: 'http://a/b.iso' }],
     ['of a BMC that leaves out what is not there', [{ media_types: ['CD'], inserted: null, image: null }], empty],
   ])('is read: %s', (_, body, expected) => {
-    expect(readDrive(body, asked)).toEqual(expected);
+    expect(readDrive(body, ASKED)).toEqual(expected);
   });
 
   it.each<[string, unknown, string]>([
@@ -60,6 +60,6 @@ describe('a drive', () => {
     ['no drive for discs', [floppy], 'SLW_IRONIC_NO_DRIVE'],
     ['no device at all', [], 'SLW_IRONIC_NO_DRIVE'],
   ])('cannot be read from %s', (_, body, code) => {
-    expect(() => readDrive(body, asked)).toThrow(refused(code));
+    expect(() => readDrive(body, ASKED)).toThrow(refused(code));
   });
 });

@@ -16,9 +16,9 @@ export const nodeFields = [
   'extra',
 ].join(',');
 
-const LONGEST_ERROR = 2000;
-const LONGEST_IMAGE = 4096;
-const MOST_DEVICES = 64;
+const MAX_ERROR_LENGTH = 2000;
+const MAX_IMAGE_LENGTH = 4096;
+const MAX_DEVICES = 64;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -37,7 +37,7 @@ export function readNode(body: unknown, asked: string): KnownNode {
     powerState: textOrNull(node, 'power_state', asked),
     targetPowerState: textOrNull(node, 'target_power_state', asked),
     reservation: textOrNull(node, 'reservation', asked),
-    lastError: lastError === null ? null : printableLine(lastError, LONGEST_ERROR),
+    lastError: lastError === null ? null : printableLine(lastError, MAX_ERROR_LENGTH),
     maintenance,
     ...oursIn(node['extra']),
   };
@@ -55,8 +55,8 @@ function oursIn(extra: unknown): { sentDigest: string | null; hostUid: string | 
 
 /** The drive that a CD goes into; of several, the one that has something in it. */
 export function readDrive(body: unknown, asked: string): Drive {
-  if (!Array.isArray(body) || body.length > MOST_DEVICES) {
-    throw unexpected('virtual media', `a list of at most ${MOST_DEVICES} devices`, body, asked);
+  if (!Array.isArray(body) || body.length > MAX_DEVICES) {
+    throw unexpected('virtual media', `a list of at most ${MAX_DEVICES} devices`, body, asked);
   }
   const devices = body.map((device) => recordOf(device, 'a device', asked));
   const drives = devices.filter(takesDiscs).map((device) => driveOf(device, asked));
@@ -74,8 +74,8 @@ function driveOf(device: Fields, asked: string): Drive {
   const { inserted = null, image = null } = device;
   if (inserted !== null && typeof inserted !== 'boolean')
     throw unexpected('inserted', 'true or false', inserted, asked);
-  if (image !== null && (typeof image !== 'string' || image.length > LONGEST_IMAGE)) {
-    throw unexpected('image', `text of at most ${LONGEST_IMAGE} characters`, image, asked);
+  if (image !== null && (typeof image !== 'string' || image.length > MAX_IMAGE_LENGTH)) {
+    throw unexpected('image', `text of at most ${MAX_IMAGE_LENGTH} characters`, image, asked);
   }
   return { inserted: inserted ?? false, image: image ?? '' };
 }

@@ -2,8 +2,8 @@ import type { Ironic } from '@slipway/fleet/hosts';
 import { always, firstTimes } from '@slipway/testing/fake-http-server';
 import { describe, expect, it } from 'vitest';
 import { createIronic, negotiate } from './client.ts';
-import { bmcPassword, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
-import { says, uuid } from './testing/misbehaving-ironic.ts';
+import { BMC_PASSWORD, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
+import { says, UUID } from './testing/misbehaving-ironic.ts';
 
 describe('what is sent', () => {
   const calls: [string, (ironic: Ironic) => Promise<unknown>, string, unknown][] = [
@@ -20,8 +20,8 @@ describe('what is sent', () => {
     ],
     [
       'says anew how to reach the BMC, all in one',
-      (ironic) => ironic.update(uuid, wanted),
-      `PATCH /v1/nodes/${uuid}`,
+      (ironic) => ironic.update(UUID, wanted),
+      `PATCH /v1/nodes/${UUID}`,
       [
         { op: 'add', path: '/driver', value: 'redfish' },
         { op: 'add', path: '/driver_info', value: wanted.driverInfo },
@@ -30,24 +30,24 @@ describe('what is sent', () => {
     ],
     [
       'gives an operating system its time',
-      (ironic) => ironic.power(uuid, 'soft power off', { withinMs: 180_000 }),
-      `PUT /v1/nodes/${uuid}/states/power`,
+      (ironic) => ironic.power(UUID, 'soft power off', { withinMs: 180_000 }),
+      `PUT /v1/nodes/${UUID}/states/power`,
       { target: 'soft power off', timeout: 180 },
     ],
     [
       'attaches an ISO',
-      (ironic) => ironic.attach(uuid, 'http://a/b.iso'),
-      `POST /v1/nodes/${uuid}/vmedia`,
+      (ironic) => ironic.attach(UUID, 'http://a/b.iso'),
+      `POST /v1/nodes/${UUID}/vmedia`,
       { device_type: 'cdrom', image_url: 'http://a/b.iso' },
     ],
-    ['detaches it', (ironic) => ironic.detach(uuid), `DELETE /v1/nodes/${uuid}/vmedia?device_types=cdrom`, undefined],
+    ['detaches it', (ironic) => ironic.detach(UUID), `DELETE /v1/nodes/${UUID}/vmedia?device_types=cdrom`, undefined],
     [
       'ends maintenance',
-      (ironic) => ironic.setMaintenance(uuid, false),
-      `DELETE /v1/nodes/${uuid}/maintenance`,
+      (ironic) => ironic.setMaintenance(UUID, false),
+      `DELETE /v1/nodes/${UUID}/maintenance`,
       undefined,
     ],
-    ['removes a node', (ironic) => ironic.remove(uuid), `DELETE /v1/nodes/${uuid}`, undefined],
+    ['removes a node', (ironic) => ironic.remove(UUID), `DELETE /v1/nodes/${UUID}`, undefined],
   ];
 
   it.each(calls)('%s', async (_, call, expected, body) => {
@@ -74,10 +74,10 @@ describe('what is sent', () => {
     const { server } = talk;
     const url = `${server.url}/baremetal/v1/`;
     await using known = clientOf({ url }, { auth: { username: 'ü', password: 'a:b' } });
-    await known.detach(uuid);
-    expect(server.calls.at(-1)).toBe(`DELETE /baremetal/v1/nodes/${uuid}/vmedia?device_types=cdrom`);
+    await known.detach(UUID);
+    expect(server.calls.at(-1)).toBe(`DELETE /baremetal/v1/nodes/${UUID}/vmedia?device_types=cdrom`);
     expect(server.requests.at(-1)?.headers.authorization).toBe(`Basic ${Buffer.from('ü:a:b').toString('base64')}`);
-    await talk.ironic.detach(uuid);
+    await talk.ironic.detach(UUID);
     expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
   });
 });
@@ -96,12 +96,12 @@ describe('a node', () => {
 
   it('that is gone already is removed', async () => {
     await using talk = await talkTo([always(/DELETE/, says(404, 'Node could not be found.'))]);
-    await expect(talk.ironic.remove(uuid)).resolves.toBeUndefined();
+    await expect(talk.ironic.remove(UUID)).resolves.toBeUndefined();
   });
 
   it('that is locked is asked for again, a little later each time, and changed once', async () => {
     await using talk = await talkTo([firstTimes(3, /PUT/, locked)]);
-    await talk.ironic.power(uuid, 'power on');
+    await talk.ironic.power(UUID, 'power on');
     expect(talk.server.calls).toHaveLength(4);
     for (const [round, ms] of talk.ironic.slept.entries()) {
       expect(ms).toBeGreaterThanOrEqual(125 * 2 ** round);
@@ -111,7 +111,7 @@ describe('a node', () => {
 
   it('that stays locked is left alone, and the error says who is in the way', async () => {
     await using talk = await talkTo([always(/PUT/, locked)], { conflictRetries: 2 });
-    const failure = await failureOf(talk.ironic.power(uuid, 'power on'));
+    const failure = await failureOf(talk.ironic.power(UUID, 'power on'));
     expect(failure).toMatchObject({ code: 'SLW_IRONIC_CONFLICT', isRefusal: false, status: 409 });
     expect(failure.message).toContain('locked by host a');
     expect(talk.server.calls).toHaveLength(3);
@@ -119,7 +119,7 @@ describe('a node', () => {
 
   it('has a time of its own for its drive, since Ironic asks the BMC', async () => {
     await using talk = await talkTo([always(/vmedia/, () => {})], { driveTimeoutMs: 100 });
-    expect((await failureOf(talk.ironic.drive(uuid))).code).toBe('SLW_IRONIC_SILENT');
+    expect((await failureOf(talk.ironic.drive(UUID))).code).toBe('SLW_IRONIC_SILENT');
   });
 });
 
@@ -134,7 +134,7 @@ describe('a client', () => {
     ],
     ['no URL', { url: 'ironic.example:6385' }],
     ['another scheme', { url: 'ftp://ironic.example' }],
-    ['a password in the URL', { url: `http://admin:${bmcPassword}@ironic.example` }],
+    ['a password in the URL', { url: `http://admin:${BMC_PASSWORD}@ironic.example` }],
     ['a query', { url: 'http://ironic.example/?a=b' }],
   ])('with %s is refused at once', async (_, options) => {
     const failure = await failureOf(
@@ -148,7 +148,7 @@ const offer = (minimum: string, maximum: string) => ({
   'x-openstack-ironic-api-minimum-version': minimum,
   'x-openstack-ironic-api-maximum-version': maximum,
 });
-const asksForVersions = /^GET \/v1$/;
+const ASKS_FOR_VERSIONS = /^GET \/v1$/;
 
 describe('the version of the API', () => {
   it.each([
@@ -164,9 +164,9 @@ describe('the version of the API', () => {
     ['2.0', '2.7', 'SLW_IRONIC_ANSWER', /expected the versions of its API/],
     ['', '', 'SLW_IRONIC_ANSWER', /Check that this is the address of an Ironic/],
   ])('from %s to %s will not do, and nothing is sent', async (minimum, maximum, code, message) => {
-    const offers = always(asksForVersions, (response) => response.writeHead(200, offer(minimum, maximum)).end('{}'));
+    const offers = always(ASKS_FOR_VERSIONS, (response) => response.writeHead(200, offer(minimum, maximum)).end('{}'));
     await using talk = await talkTo([offers]);
-    const failure = await failureOf(talk.ironic.power(uuid, 'power on'));
+    const failure = await failureOf(talk.ironic.power(UUID, 'power on'));
     expect(failure.code).toBe(code);
     expect(failure.message).toMatch(message);
     expect(talk.server.calls).toEqual([]);
@@ -174,23 +174,23 @@ describe('the version of the API', () => {
 
   it('is asked for once, however many calls there are at the beginning', async () => {
     await using talk = await talkTo([]);
-    await Promise.all([talk.ironic.node('a'), talk.ironic.node('b'), talk.ironic.drive(uuid)]);
+    await Promise.all([talk.ironic.node('a'), talk.ironic.node('b'), talk.ironic.drive(UUID)]);
     const { requests } = talk.server;
-    expect(requests.filter(({ call }) => asksForVersions.test(call))).toHaveLength(1);
+    expect(requests.filter(({ call }) => ASKS_FOR_VERSIONS.test(call))).toHaveLength(1);
     const spoken = requests.slice(1).map(({ headers }) => headers['x-openstack-ironic-api-version']);
     expect(spoken).toEqual(['1.93', '1.93', '1.93']);
   });
 
   it('is asked for again where that failed', async () => {
-    await using talk = await talkTo([firstTimes(1, asksForVersions, (response) => response.writeHead(503).end())]);
+    await using talk = await talkTo([firstTimes(1, ASKS_FOR_VERSIONS, (response) => response.writeHead(503).end())]);
     expect((await failureOf(talk.ironic.node('a'))).code).toBe('SLW_IRONIC_SERVER');
-    expect(await talk.ironic.node('a')).toMatchObject({ uuid });
+    expect(await talk.ironic.node('a')).toMatchObject({ uuid: UUID });
   });
 
   it('is asked for again where another Ironic has come to stand there, and the call is made again', async () => {
     await using talk = await talkTo([firstTimes(1, /^PUT/, says(406, 'Version 1.93 was requested'))]);
-    await talk.ironic.power(uuid, 'power on');
-    const power = `PUT /v1/nodes/${uuid}/states/power`;
+    await talk.ironic.power(UUID, 'power on');
+    const power = `PUT /v1/nodes/${UUID}/states/power`;
     expect(talk.server.requests.map(({ call }) => call)).toEqual(['GET /v1', power, 'GET /v1', power]);
   });
 });

@@ -1,16 +1,16 @@
 import { type Backoff, backoffMs, halfJitter } from '@slipway/base/backoff';
 import { type Clock, systemClock } from '@slipway/base/clock';
-import type { Ironic, IronicOptions, WantedNode } from '@slipway/fleet/hosts';
+import type { Ironic, IronicOptions, DesiredNode } from '@slipway/fleet/hosts';
 import { nodeFields, readDrive, readNode } from './answers.ts';
 import { IronicError, isIronicError } from './ironic-error.ts';
-import { type Answer, type Call, createTransport, parseEndpoint } from './transport.ts';
+import { type IronicResponse, type Call, createTransport, parseEndpoint } from './transport.ts';
 
 /** Attaching came with 1.89, seeing what is attached with 1.93. No later version changes what we use. */
-const WANTED = 93;
+const MIN_MINOR_VERSION = 93;
 
 const header = (name: 'minimum' | 'maximum') => `x-openstack-ironic-api-${name}-version`;
 
-const versionHeader = 'x-openstack-ironic-api-version';
+const VERSION_HEADER = 'x-openstack-ironic-api-version';
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -22,11 +22,11 @@ export function negotiate(headers: Headers, asked: string): string {
     const text = `expected the versions of its API in its headers, found none. Check that this is the address of an Ironic, and that a proxy between passes its headers on`;
     throw new IronicError('SLW_IRONIC_ANSWER', text, { asked });
   }
-  if (most < WANTED) {
-    const text = `expected version 1.${WANTED} of its API or newer, found 1.${least} to 1.${most}. Use Ironic 26.1 (2024.2) or newer`;
+  if (most < MIN_MINOR_VERSION) {
+    const text = `expected version 1.${MIN_MINOR_VERSION} of its API or newer, found 1.${least} to 1.${most}. Use Ironic 26.1 (2024.2) or newer`;
     throw new IronicError('SLW_IRONIC_VERSION', text, { asked });
   }
-  return `1.${Math.max(WANTED, least)}`;
+  return `1.${Math.max(MIN_MINOR_VERSION, least)}`;
 }
 
 function minorOf(value: string | readonly string[] | undefined): number | undefined {
@@ -57,12 +57,12 @@ export function createIronic(options: IronicOptions, clock: Pick<Clock, 'sleep'>
     return version;
   }
 
-  async function sendOnce(call: Call): Promise<Answer> {
-    return transport.send({ ...call, headers: { [versionHeader]: await versionOf() } });
+  async function sendOnce(call: Call): Promise<IronicResponse> {
+    return transport.send({ ...call, headers: { [VERSION_HEADER]: await versionOf() } });
   }
 
   /** Another Ironic may stand at the address by now, older or newer: then it is asked anew. */
-  async function send(call: Call): Promise<Answer> {
+  async function send(call: Call): Promise<IronicResponse> {
     try {
       return await sendOnce(call);
     } catch (error) {
@@ -142,10 +142,10 @@ export function createIronic(options: IronicOptions, clock: Pick<Clock, 'sleep'>
 
 const pathOf = (id: string): string => `/v1/nodes/${encodeURIComponent(id)}`;
 
-const oursOf = ({ hostUid, digest }: Omit<WantedNode, 'name'>) => ({ uid: hostUid, digest });
+const oursOf = ({ hostUid, digest }: Omit<DesiredNode, 'name'>) => ({ uid: hostUid, digest });
 
 /** What Ironic itself hides when it shows a node. */
-const secretsOf = ({ driverInfo }: Omit<WantedNode, 'name'>): string[] =>
+const secretsOf = ({ driverInfo }: Omit<DesiredNode, 'name'>): string[] =>
   Object.entries(driverInfo).flatMap(([key, value]) =>
     key.includes('password') && typeof value === 'string' ? [value] : [],
   );

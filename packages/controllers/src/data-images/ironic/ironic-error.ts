@@ -38,7 +38,7 @@ export class IronicError extends CodedError<IronicErrorCode> {
 
 export const isIronicError = errorGuard(IronicError);
 
-const MAX_WORDS = 600;
+const MAX_FAULT_LENGTH = 600;
 
 /** Why Ironic says no, in its own words: JSON within a string of JSON. Undefined: these are not words of an Ironic. */
 export function readFault(text: string): string | undefined {
@@ -54,7 +54,8 @@ export function readFault(text: string): string | undefined {
 /** The error that a status means which is not a success. */
 export function faultOf(status: number, words: string | undefined, asked: string): IronicError {
   const code = codeOf(status, words);
-  const found = words === undefined ? `status ${status}` : `status ${status}: ${printableLine(words, MAX_WORDS)}`;
+  const found =
+    words === undefined ? `status ${status}` : `status ${status}: ${printableLine(words, MAX_FAULT_LENGTH)}`;
   return new IronicError(code, `expected a yes, found ${found}. ${wayOut[code] ?? ''}`.trim(), { asked, status });
 }
 

@@ -5,11 +5,11 @@ import type { IronicOptions } from '@slipway/fleet/hosts';
 import { always } from '@slipway/testing/fake-http-server';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bmcPassword, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
-import { nodeAnswer, says, startMisbehavingIronic, uuid } from './testing/misbehaving-ironic.ts';
+import { BMC_PASSWORD, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
+import { nodeAnswer, says, startMisbehavingIronic, UUID } from './testing/misbehaving-ironic.ts';
 import { parseAuth, parseEndpoint } from './transport.ts';
 
-const power = /PUT .*\/states\/power/;
+const POWER = /PUT .*\/states\/power/;
 
 interface Case {
   answer: (response: ServerResponse) => void;
@@ -104,28 +104,28 @@ describe('an Ironic that answers a change', () => {
   it.each(Object.entries(cases))(
     'with %s is asked once, and the error says what it means',
     async (_, { answer, code, message, isRefusal = false, options }) => {
-      await using talk = await talkTo([always(power, answer)], options);
-      const failure = await failureOf(talk.ironic.power(uuid, 'power on'));
+      await using talk = await talkTo([always(POWER, answer)], options);
+      const failure = await failureOf(talk.ironic.power(UUID, 'power on'));
       expect(failure).toMatchObject({ code: `SLW_IRONIC_${code}`, isRefusal });
       expect(failure.message).toMatch(message);
-      expect(failure.message).toContain(`Ironic at ${talk.server.host}: PUT /v1/nodes/${uuid}/states/power: `);
+      expect(failure.message).toContain(`Ironic at ${talk.server.host}: PUT /v1/nodes/${UUID}/states/power: `);
       expect(talk.server.calls).toHaveLength(1);
       expect(talk.ironic.slept).toEqual([]);
     },
   );
 
   it('by repeating the password does not get it into a message', async () => {
-    const repeats = always(/POST|PATCH/, says(400, `bad: ${bmcPassword} swordfish`));
+    const repeats = always(/POST|PATCH/, says(400, `bad: ${BMC_PASSWORD} swordfish`));
     await using talk = await talkTo([repeats], { auth: { username: 'slipway', password: 'swordfish' } });
-    for (const failing of [talk.ironic.register({ ...wanted, name: 'a' }), talk.ironic.update(uuid, wanted)]) {
+    for (const failing of [talk.ironic.register({ ...wanted, name: 'a' }), talk.ironic.update(UUID, wanted)]) {
       const { message } = await failureOf(failing);
       expect(message).toContain('bad: *** ***');
     }
   });
 
   it('with a screen full of text is quoted in one line', async () => {
-    await using talk = await talkTo([always(power, says(400, `one\n\u001b[31mtwo\n${'x'.repeat(5000)}`))]);
-    const { message } = await failureOf(talk.ironic.power(uuid, 'power on'));
+    await using talk = await talkTo([always(POWER, says(400, `one\n\u001b[31mtwo\n${'x'.repeat(5000)}`))]);
+    const { message } = await failureOf(talk.ironic.power(UUID, 'power on'));
     expect(message).toContain('status 400: one [31mtwo xxx');
     expect(message).not.toMatch(/\p{Cc}/u);
     expect(message.length).toBeLessThan(1000);
@@ -165,7 +165,7 @@ describe('the way to Ironic', () => {
     const { leaf, key } = await issueServing(authority, ['127.0.0.1'], now, 3_600_000);
     await using server = await startMisbehavingIronic({ cert: leaf, key });
     await using trusting = clientOf(server, { ca: authority.certificate });
-    expect(await trusting.node('a')).toMatchObject({ uuid });
+    expect(await trusting.node('a')).toMatchObject({ uuid: UUID });
     await using careful = clientOf(server);
     expect((await failureOf(careful.node('a'))).code).toBe('SLW_IRONIC_TLS');
     await using mistaken = clientOf({ url: server.url.replace('https', 'http') });
@@ -180,18 +180,18 @@ describe('the way to Ironic', () => {
 
   it('is given up when somebody says so, with their reason', async () => {
     const stop = new AbortController();
-    await using talk = await talkTo([always(power, () => stop.abort(new Error('enough')))]);
-    await expect(talk.ironic.power(uuid, 'power on', { signal: stop.signal })).rejects.toThrow('enough');
+    await using talk = await talkTo([always(POWER, () => stop.abort(new Error('enough')))]);
+    await expect(talk.ironic.power(UUID, 'power on', { signal: stop.signal })).rejects.toThrow('enough');
   });
 
   it('is closed: what was under way ends', async () => {
     await using talk = await talkTo([]);
     talk.server.fail(
-      always(power, () => {
+      always(POWER, () => {
         void talk.ironic.close();
       }),
     );
-    expect((await failureOf(talk.ironic.power(uuid, 'power on'))).code).toBe('SLW_IRONIC_CLOSED');
+    expect((await failureOf(talk.ironic.power(UUID, 'power on'))).code).toBe('SLW_IRONIC_CLOSED');
   });
 });
 

@@ -16,7 +16,7 @@ export interface Call {
   readonly secrets?: readonly string[];
 }
 
-export interface Answer {
+export interface IronicResponse {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Undefined: the body was empty. */
   readonly body: unknown;
@@ -26,7 +26,7 @@ export interface Answer {
 
 export interface Transport {
   /** What is not a success is an IronicError. Redirects are not followed: the credentials are for this host alone. */
-  send(call: Call): Promise<Answer>;
+  send(call: Call): Promise<IronicResponse>;
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function createTransport({ endpoint, ca, auth }: TransportOptions): Trans
   const authorization = auth === undefined ? {} : { authorization: basic(auth) };
   const hidden = auth === undefined ? [] : [auth.password];
 
-  async function send(call: Call): Promise<Answer> {
+  async function send(call: Call): Promise<IronicResponse> {
     const asked = `${endpoint.host}: ${call.method} ${call.path}`;
     const stopped = AbortSignal.any([closing.signal, ...(call.signal === undefined ? [] : [call.signal])]);
     const deadline = createDeadline(call.timeoutMs, stopped);

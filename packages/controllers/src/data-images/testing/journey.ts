@@ -1,7 +1,7 @@
 // A simulation: the whole life of a host and its DataImages, without faults, with the controller killed at chosen places.
 import { createRandom } from '@slipway/testing/random';
 import { simulatedOptions } from './scenario.ts';
-import { SimulatedShell } from './simulated-shell.ts';
+import { SimulatedController } from './simulated-shell.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 const [first, second] = ['http://iso.example/a.iso', 'http://iso.example/b.iso'];
@@ -72,7 +72,7 @@ export interface Journey {
 /** Killed at these places, counted from 0. */
 export function runJourney(killedAt: ReadonlySet<number>): Journey {
   const world = new SimulatedWorld(createRandom(1));
-  const shell = new SimulatedShell(world, simulatedOptions);
+  const shell = new SimulatedController(world, simulatedOptions);
   const { ironic } = world;
   let places = 0;
   const mayGoOn = (): boolean => {
@@ -90,7 +90,7 @@ export function runJourney(killedAt: ReadonlySet<number>): Journey {
   return { violations: ironic.violations, places, offs: ironic.offs };
 }
 
-function settle({ ironic }: SimulatedWorld, shell: SimulatedShell, mayGoOn: () => boolean): void {
+function settle({ ironic }: SimulatedWorld, shell: SimulatedController, mayGoOn: () => boolean): void {
   for (let round = 0, quiet = 0; quiet < 3; round += 1) {
     if (round === 1000) return ironic.violate('no end');
     const wait = reconcile(shell, mayGoOn);
@@ -100,7 +100,7 @@ function settle({ ironic }: SimulatedWorld, shell: SimulatedShell, mayGoOn: () =
 }
 
 /** Until when it waits; null: until something changes. */
-function reconcile(shell: SimulatedShell, mayGoOn: () => boolean): number | null {
+function reconcile(shell: SimulatedController, mayGoOn: () => boolean): number | null {
   const run = shell.reconcile(false);
   for (;;) {
     const at = run.next();

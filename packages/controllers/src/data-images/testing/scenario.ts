@@ -1,10 +1,10 @@
 // A simulation: users at random, faults at random, and a controller that is killed at random; then calm, and a last look.
-import { type HostMemory, isOwn, isPlain, type StepOptions, usualOptions } from '@slipway/fleet/hosts';
+import { type HostMemory, isOwn, isPlain, type StepOptions, DEFAULT_STEP_OPTIONS } from '@slipway/fleet/hosts';
 import { createRandom, type Random } from '@slipway/testing/random';
 import { type Faults, noFaults } from './simulated-faults.ts';
-import { MOST_LAG_MS } from './simulated-ironic.ts';
+import { MAX_LAG_MS } from './simulated-ironic.ts';
 import { runOperator } from './simulated-operator.ts';
-import { SimulatedShell } from './simulated-shell.ts';
+import { SimulatedController } from './simulated-shell.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 const rough: Faults = {
@@ -19,7 +19,7 @@ const rough: Faults = {
 };
 
 /** Quick, so that a run sees many tries. */
-export const simulatedOptions: StepOptions = { ...usualOptions, settleMs: MOST_LAG_MS + 10_000, minuteMs: 5000 };
+export const simulatedOptions: StepOptions = { ...DEFAULT_STEP_OPTIONS, settleMs: MAX_LAG_MS + 10_000, minuteMs: 5000 };
 
 type UserAction = (world: SimulatedWorld, random: Random) => void;
 
@@ -75,14 +75,14 @@ function wantImage(world: SimulatedWorld, url: string): void {
   if (world.image?.object.isDeleting !== true) world.userChangesImage({ url });
 }
 
-export interface Outcome {
+export interface ScenarioOutcome {
   readonly violations: readonly string[];
   readonly story: readonly string[];
   readonly kills: number;
   readonly steps: number;
 }
 
-export function runScenario(seed: number, besideOperator: boolean): Outcome {
+export function runScenario(seed: number, besideOperator: boolean): ScenarioOutcome {
   const scenario = new Scenario(createRandom(seed), besideOperator);
   scenario.run();
   const { violations, story } = scenario.world.ironic;
@@ -104,7 +104,7 @@ class Scenario {
   kills = 0;
   steps = 0;
   readonly world: SimulatedWorld;
-  private readonly shell: SimulatedShell;
+  private readonly shell: SimulatedController;
   private readonly random: Random;
   private readonly besideOperator: boolean;
 
@@ -112,7 +112,7 @@ class Scenario {
     this.random = random;
     this.besideOperator = besideOperator;
     this.world = new SimulatedWorld(random.fork());
-    this.shell = new SimulatedShell(this.world, { ...simulatedOptions, besideOperator });
+    this.shell = new SimulatedController(this.world, { ...simulatedOptions, besideOperator });
   }
 
   run(): void {

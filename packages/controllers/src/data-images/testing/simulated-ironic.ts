@@ -10,8 +10,8 @@ export interface Medium {
   readonly url: string | null;
 }
 
-export type Answer = 'accepted' | 'refused' | 'unsure';
-interface Work {
+export type CallResult = 'accepted' | 'refused' | 'unsure';
+interface PendingOperation {
   readonly endsAt: number;
   readonly finish: () => void;
   /** A restart fails what cannot be resumed, and forgets the rest. */
@@ -20,10 +20,10 @@ interface Work {
 type Node = { -readonly [K in keyof IronicNode]: IronicNode[K] };
 
 /** What somebody else puts in. */
-const somebodysImage = 'http://somebody.example/tool.iso';
+const FOREIGN_IMAGE = 'http://somebody.example/tool.iso';
 
 /** Of what is read, nothing is older; the steps are told of as much. */
-export const MOST_LAG_MS = 20_000;
+export const MAX_LAG_MS = 20_000;
 
 export class SimulatedIronic {
   now = 1_000_000;
@@ -41,7 +41,7 @@ export class SimulatedIronic {
   /** For people who look into a failure. */
   readonly story: string[] = [];
   private node: Node | null = null;
-  private work: Work | null = null;
+  private work: PendingOperation | null = null;
   private history: { readonly at: number; readonly node: IronicNode | null }[] = [];
   private pressedAt = 0;
   private wasReadLate = false;
@@ -99,7 +99,7 @@ export class SimulatedIronic {
   }
 
   readNode(): IronicNode | null {
-    const old = this.history.findLast(({ at }) => at <= this.now - this.random.int(1, MOST_LAG_MS));
+    const old = this.history.findLast(({ at }) => at <= this.now - this.random.int(1, MAX_LAG_MS));
     const isOld = this.random.chance(this.faults.lag) && old !== undefined;
     this.wasReadLate = isOld;
     return isOld ? old.node : this.node === null ? null : { ...this.node };
@@ -125,7 +125,7 @@ export class SimulatedIronic {
     };
   }
 
-  register(digest: string): Answer {
+  register(digest: string): CallResult {
     if (this.node !== null) return 'refused';
     this.nodes += 1;
     this.node = {
@@ -142,19 +142,19 @@ export class SimulatedIronic {
     return this.answered();
   }
 
-  update(digest: string): Answer {
+  update(digest: string): CallResult {
     return this.onNode((node) => {
       node.sentDigest = digest;
     });
   }
 
-  setMaintenance(maintenance: boolean): Answer {
+  setMaintenance(maintenance: boolean): CallResult {
     return this.onNode((node) => {
       node.maintenance = maintenance;
     });
   }
 
-  delete(): Answer {
+  delete(): CallResult {
     // As the real one: a conflict, which may be over later.
     if (this.node?.provisionState === 'active' && !this.node.maintenance) return 'unsure';
     return this.onNode(() => {
@@ -162,7 +162,7 @@ export class SimulatedIronic {
     });
   }
 
-  provision(target: 'manage' | 'adopt'): Answer {
+  provision(target: 'manage' | 'adopt'): CallResult {
     const [during, after, failed] =
       target === 'manage'
         ? (['verifying', 'manageable', 'enroll'] as const)
@@ -178,7 +178,7 @@ export class SimulatedIronic {
     );
   }
 
-  setPower(target: PowerTarget): Answer {
+  setPower(target: PowerTarget): CallResult {
     return this.begin(
       target,
       (node, hasFailed) => {
@@ -192,7 +192,7 @@ export class SimulatedIronic {
     );
   }
 
-  attach(url: string): Answer {
+  attach(url: string): CallResult {
     this.checkDriveChange('attach');
     return this.begin(`attach ${url}`, (node, hasFailed) => {
       if (hasFailed) node.lastError = 'the image cannot be fetched';
@@ -204,7 +204,7 @@ export class SimulatedIronic {
     });
   }
 
-  detach(): Answer {
+  detach(): CallResult {
     this.checkDriveChange('detach');
     return this.begin('detach', (node, hasFailed) => {
       if (hasFailed) node.lastError = 'the BMC does not eject it';
@@ -233,11 +233,11 @@ export class SimulatedIronic {
   /** Somebody at the BMC, at any moment, whatever was there before. */
   insertSomebodys(): void {
     this.tell('somebody inserts a medium');
-    this.medium = { image: somebodysImage, url: null };
+    this.medium = { image: FOREIGN_IMAGE, url: null };
   }
 
   private get isSomebodys(): boolean {
-    return this.medium?.image === somebodysImage;
+    return this.medium?.image === FOREIGN_IMAGE;
   }
 
   /** Somebody at the machine; Ironic hears of it later, and nobody can know it sooner. */
@@ -248,7 +248,7 @@ export class SimulatedIronic {
 
   /** It is on, and has been for long enough that everybody can know. */
   get isKnownOn(): boolean {
-    return this.power === 'on' && this.now > this.changedAt + MOST_LAG_MS;
+    return this.power === 'on' && this.now > this.changedAt + MAX_LAG_MS;
   }
 
   /** Another operator has registered and adopted it. */
@@ -268,12 +268,12 @@ export class SimulatedIronic {
     if (this.isSomebodys && this.medium === this.seen)
       this.violate(`${what} with a medium of somebody else in the drive`);
     // What is read is at most so old, and was read a step of time before the call.
-    const isKnown = this.now > this.pressedAt + MOST_LAG_MS + 10_000;
+    const isKnown = this.now > this.pressedAt + MAX_LAG_MS + 10_000;
     if (this.power === 'on' && isKnown && !this.mayChangeWhileOn) this.violate(`${what} while the host is on`);
   }
 
   /** A call that is done when it is answered. */
-  private onNode(change: (node: Node) => void): Answer {
+  private onNode(change: (node: Node) => void): CallResult {
     if (this.node === null) return 'refused';
     if (this.isLocked()) return 'unsure';
     change(this.node);
@@ -286,7 +286,7 @@ export class SimulatedIronic {
     finish: (node: Node, hasFailed: boolean) => void,
     states: { readonly during: string; readonly failed: string } | null = null,
     targetPowerState: string | null = null,
-  ): Answer {
+  ): CallResult {
     const { node } = this;
     if (node === null) return 'refused';
     if (this.isLocked()) return 'unsure';
@@ -315,7 +315,7 @@ export class SimulatedIronic {
     return this.work !== null || this.random.chance(this.faults.busy);
   }
 
-  private answered(): Answer {
+  private answered(): CallResult {
     this.keep();
     return this.random.chance(this.faults.cut) ? 'unsure' : 'accepted';
   }

@@ -1,6 +1,6 @@
 // A simulation of the operator that Slipway runs beside: it registers the host, and powers it as spec.online and the reboot
 // annotations say. Of DataImages it knows nothing.
-import { type HostSeen, isPlain } from '@slipway/fleet/hosts';
+import { type ObservedHost, isPlain } from '@slipway/fleet/hosts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
 export function runOperator(world: SimulatedWorld): void {
@@ -13,7 +13,11 @@ export function runOperator(world: SimulatedWorld): void {
   } else powerAsWanted(world, host.object, isOn);
 }
 
-function powerAsWanted(world: SimulatedWorld, { online, reboots, isPowerOffDisabled }: HostSeen, isOn: boolean): void {
+function powerAsWanted(
+  world: SimulatedWorld,
+  { online, reboots, isPowerOffDisabled }: ObservedHost,
+  isOn: boolean,
+): void {
   const isWantedOn = (isOn && isPowerOffDisabled) || (online && reboots.length === 0);
   // Where it may not be switched off, it is rebooted in one go.
   if ((!isOn || isPowerOffDisabled) && reboots.some(isPlain)) {

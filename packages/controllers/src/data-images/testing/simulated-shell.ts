@@ -6,19 +6,19 @@ import {
   type DriveMemory,
   type HostFacts,
   type HostMemory,
-  type HostSeen,
+  type ObservedHost,
   type HostStep,
   isOwn,
   isPlain,
   nextHostStep,
-  ownRebootKey,
+  OWN_REBOOT_KEY,
   type StepOptions,
   stepWithoutHost,
 } from '@slipway/fleet/hosts';
-import type { Answer, SimulatedIronic } from './simulated-ironic.ts';
-import type { Seen, SimulatedWorld, Stored } from './simulated-world.ts';
+import type { CallResult, SimulatedIronic } from './simulated-ironic.ts';
+import type { WorldSnapshot, SimulatedWorld, Stored } from './simulated-world.ts';
 
-type SeenHost = Seen & { readonly host: Stored<HostSeen> };
+type SeenHost = WorldSnapshot & { readonly host: Stored<ObservedHost> };
 type Write = Extract<
   HostStep['type'],
   | 'add host finalizer'
@@ -32,7 +32,7 @@ type Write = Extract<
 
 type Call = Extract<HostStep, { remember: unknown } | { type: 'register' | 'delete node' }>;
 
-export class SimulatedShell {
+export class SimulatedController {
   private readonly world: SimulatedWorld;
   private readonly options: StepOptions;
 
@@ -56,7 +56,7 @@ export class SimulatedShell {
     return step;
   }
 
-  private choose(host: HostSeen, dataImage: HostFacts['dataImage']): HostStep {
+  private choose(host: ObservedHost, dataImage: HostFacts['dataImage']): HostStep {
     const { ironic, digest } = this.world;
     const facts: HostFacts = {
       host: { ...host, bmc: { ok: true, driver: 'redfish', digest, nonBootableISOImage: true } },
@@ -129,7 +129,7 @@ export class SimulatedShell {
     else world.writeHost(world.host, { memory: after.host });
   }
 
-  private call(step: Call): Answer {
+  private call(step: Call): CallResult {
     const { ironic, digest, image, host } = this.world;
     ironic.mayChangeWhileOn = image?.object.immediate === true || host?.object.isDeleting === true;
     if (step.type === 'register') return ironic.register(digest);
@@ -139,7 +139,7 @@ export class SimulatedShell {
   }
 
   /** The law that attached is never said before it is true. */
-  private rememberDrive({ image }: Pick<Seen, 'image'>, memory: DriveMemory): void {
+  private rememberDrive({ image }: Pick<WorldSnapshot, 'image'>, memory: DriveMemory): void {
     const { world } = this;
     if (!world.writeImage(image, { memory })) return;
     if (!memory.isAttached) return;
@@ -148,7 +148,7 @@ export class SimulatedShell {
   }
 
   /** The law that nobody reboots a host without having been asked to. */
-  private checkPowerRequest(step: HostStep, read: Stored<HostSeen>): void {
+  private checkPowerRequest(step: HostStep, read: Stored<ObservedHost>): void {
     const { host, ironic } = this.world;
     if (step.type !== 'power' || host?.version !== read.version) return;
     const { online, reboots, isPowerOffDisabled } = host.object;
@@ -158,10 +158,12 @@ export class SimulatedShell {
   }
 
   /** The same law beside another operator: our annotation makes it switch the host off. */
-  private holdOff(read: Stored<HostSeen>): void {
+  private holdOff(read: Stored<ObservedHost>): void {
     const { world } = this;
     const { reboots } = read.object;
-    if (!world.writeHost(read, { reboots: [...reboots, { key: ownRebootKey, mode: 'soft', since: world.ironic.now }] }))
+    if (
+      !world.writeHost(read, { reboots: [...reboots, { key: OWN_REBOOT_KEY, mode: 'soft', since: world.ironic.now }] })
+    )
       return;
     if (reboots.length === 0 && world.ironic.isKnownOn)
       world.ironic.violate('held off, and so rebooted, without a request');
@@ -173,7 +175,7 @@ const rest: HostStep = { type: 'wait', why: 'at rest', ms: null };
 function callWithTarget(
   ironic: SimulatedIronic,
   step: Exclude<Call, { type: 'register' | 'update node' | 'delete node' }>,
-): Answer {
+): CallResult {
   switch (step.type) {
     case 'provision':
       return ironic.provision(step.target);

@@ -1,5 +1,5 @@
 // A simulation: one BareMetalHost and its DataImage as an API server keeps them, with versions, beside a simulated Ironic.
-import type { DataImageSeen, HostSeen } from '@slipway/fleet/hosts';
+import type { ObservedDataImage, ObservedHost } from '@slipway/fleet/hosts';
 import type { Random } from '@slipway/testing/random';
 import { SimulatedIronic } from './simulated-ironic.ts';
 
@@ -10,22 +10,22 @@ export interface Stored<T> {
 }
 
 /** A watch is not further behind. */
-const MOST_STALE_MS = 5000;
+const MAX_STALE_MS = 5000;
 
-export interface Seen {
-  readonly host: Stored<HostSeen> | null;
-  readonly image: Stored<DataImageSeen> | null;
+export interface WorldSnapshot {
+  readonly host: Stored<ObservedHost> | null;
+  readonly image: Stored<ObservedDataImage> | null;
 }
 
 export class SimulatedWorld {
   readonly ironic: SimulatedIronic;
-  host: Stored<HostSeen> | null;
-  image: Stored<DataImageSeen> | null = null;
+  host: Stored<ObservedHost> | null;
+  image: Stored<ObservedDataImage> | null = null;
   digest = 'good';
   /** What a reader saw before the last write of a user; ours are always seen, as the shell waits for them. */
-  private older: Seen | null = null;
+  private older: WorldSnapshot | null = null;
   private writtenAt = 0;
-  private detachedAt = -MOST_STALE_MS;
+  private detachedAt = -MAX_STALE_MS;
   private versions = 0;
 
   constructor(random: Random) {
@@ -38,8 +38,8 @@ export class SimulatedWorld {
     return { version: this.versions, object };
   }
 
-  read(isStale: boolean): Seen {
-    const isOlder = isStale && this.older !== null && this.ironic.now <= this.writtenAt + MOST_STALE_MS;
+  read(isStale: boolean): WorldSnapshot {
+    const isOlder = isStale && this.older !== null && this.ironic.now <= this.writtenAt + MAX_STALE_MS;
     return isOlder && this.older !== null ? this.older : { host: this.host, image: this.image };
   }
 
@@ -49,18 +49,18 @@ export class SimulatedWorld {
   }
 
   /** A user writes. */
-  userChangesHost(change: Partial<Writable<HostSeen>>): void {
+  userChangesHost(change: Partial<Writable<ObservedHost>>): void {
     if (this.host === null) return;
     if (this.host.object.isDetached) this.detachedAt = this.ironic.now;
     this.keepOlder();
     this.host = this.stored({ ...this.host.object, ...change });
   }
 
-  operatorChangesHost(change: Partial<Writable<HostSeen>>): void {
+  operatorChangesHost(change: Partial<Writable<ObservedHost>>): void {
     this.userChangesHost(change);
   }
 
-  userChangesImage(change: Partial<Writable<DataImageSeen>> | null): void {
+  userChangesImage(change: Partial<Writable<ObservedDataImage>> | null): void {
     this.keepOlder();
     if (change !== null && this.image !== null) this.image = this.stored({ ...this.image.object, ...change });
     else if (change !== null) this.image = this.stored({ ...newImage, ...change });
@@ -70,7 +70,7 @@ export class SimulatedWorld {
   }
 
   /** We write, on the ground of what we have read. False: it was old, and nothing is written. */
-  writeHost(read: Stored<HostSeen> | null, change: Partial<Writable<HostSeen>>): boolean {
+  writeHost(read: Stored<ObservedHost> | null, change: Partial<Writable<ObservedHost>>): boolean {
     if (this.host === null || read?.version !== this.host.version) return false;
     this.host = this.stored({ ...this.host.object, ...change });
     this.older = null;
@@ -78,7 +78,7 @@ export class SimulatedWorld {
     return true;
   }
 
-  writeImage(read: Stored<DataImageSeen> | null, change: Partial<Writable<DataImageSeen>>): boolean {
+  writeImage(read: Stored<ObservedDataImage> | null, change: Partial<Writable<ObservedDataImage>>): boolean {
     if (this.image === null || read?.version !== this.image.version) return false;
     this.image = this.stored({ ...this.image.object, ...change });
     this.older = null;
@@ -100,7 +100,7 @@ export class SimulatedWorld {
     const { medium } = this.ironic;
     if (medium === null || medium.url === null) return;
     // Whoever attaches a host again in this very moment may be too late.
-    const wasDetached = this.ironic.now <= this.detachedAt + MOST_STALE_MS;
+    const wasDetached = this.ironic.now <= this.detachedAt + MAX_STALE_MS;
     const isOutOfReach = this.host === null || this.host.object.isDetached || wasDetached;
     if (!isOutOfReach) this.ironic.violate(`a DataImage gone, and ${medium.url} still in the drive`);
     // From here on it is nobody's.
@@ -108,7 +108,7 @@ export class SimulatedWorld {
   }
 }
 
-const newHost = (): HostSeen => ({
+const newHost = (): ObservedHost => ({
   namespace: 'metal',
   name: 'worker-0',
   uid: 'uid-1',
@@ -129,7 +129,7 @@ const newHost = (): HostSeen => ({
   memory: null,
 });
 
-const newImage: DataImageSeen = {
+const newImage: ObservedDataImage = {
   url: '',
   immediate: false,
   isDeleting: false,

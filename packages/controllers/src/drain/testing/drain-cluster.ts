@@ -14,7 +14,7 @@ export interface DrainCluster {
   annotate(name: string, annotations: Record<string, string | null>): Promise<void>;
   /** What nobody cordoned is schedulable. */
   setCordoned(name: string, unschedulable: boolean): Promise<void>;
-  addPod(name: string, nodeName: string, pod?: PodWish): Promise<void>;
+  addPod(name: string, nodeName: string, pod?: TestPodOptions): Promise<void>;
   pod(name: string): Promise<Stored<Pod> | undefined>;
   podNames(): Promise<string[]>;
   /** Selects pods with `app: name`. */
@@ -30,16 +30,16 @@ export interface DrainCluster {
   stop(): Promise<void>;
 }
 
-export interface PodWish {
+export interface TestPodOptions {
   readonly app?: string;
   readonly phase?: string;
   readonly owner?: { readonly kind: string; readonly name: string };
   readonly annotations?: Record<string, string>;
 }
 
-const namespace = 'shop';
-const here = (name: string): Name & { namespace: string } => ({ namespace, name });
-const uid = '00000000-0000-0000-0000-000000000001';
+const NAMESPACE = 'shop';
+const here = (name: string): Name & { namespace: string } => ({ namespace: NAMESPACE, name });
+const UID = '00000000-0000-0000-0000-000000000001';
 
 interface ReplicaSet extends KubeObject {
   spec: object;
@@ -58,12 +58,12 @@ const ownerReferences = ({
 }: {
   kind: string;
   name: string;
-}): NonNullable<ObjectMeta['ownerReferences']> => [{ apiVersion: 'apps/v1', kind, name, uid, controller: true }];
+}): NonNullable<ObjectMeta['ownerReferences']> => [{ apiVersion: 'apps/v1', kind, name, uid: UID, controller: true }];
 
 export async function startDrainCluster(): Promise<DrainCluster> {
   const { operator: client, stop } = await startTestCluster();
-  await addNamespace(client, namespace);
-  const allPods = (): Promise<Stored<Pod>[]> => Array.fromAsync(client.list(pods, { namespace }));
+  await addNamespace(client, NAMESPACE);
+  const allPods = (): Promise<Stored<Pod>[]> => Array.fromAsync(client.list(pods, { namespace: NAMESPACE }));
   const annotate: DrainCluster['annotate'] = async (name, annotations) => {
     await client.patch(nodes, { name }, { type: 'merge', body: { metadata: { annotations } } }, {});
   };

@@ -4,10 +4,10 @@ import { sendHalf } from '@slipway/testing/fake-http-server';
 import { startHttpFaultProxy } from '@slipway/testing/http-fault-proxy';
 import type { RegistryAccess } from '@slipway/tools/registry';
 
-export type Part = 'manifest' | 'config' | 'layer';
+export type ImagePart = 'manifest' | 'config' | 'layer';
 
 interface GoodAnswer {
-  readonly part: Part;
+  readonly part: ImagePart;
   readonly body: Buffer;
 }
 
@@ -15,7 +15,7 @@ interface GoodAnswer {
 export type Fault = (good: GoodAnswer, response: ServerResponse) => void;
 
 interface Request {
-  readonly part: Part;
+  readonly part: ImagePart;
   readonly path: string;
   readonly at: number;
   readonly isSpoilt: boolean;
@@ -29,7 +29,7 @@ export interface FaultyRegistry {
   /** What the registry has for a path, such as /v2/openshift/release/manifests/sha256:…, if it was asked for it. */
   good(path: string): Buffer | undefined;
   /** Spoils so many of the next answers with that part. */
-  spoil(part: Part, fault: Fault, times?: number): void;
+  spoil(part: ImagePart, fault: Fault, times?: number): void;
   /** From now on all answers are good. */
   work(): void;
   stop(): Promise<void>;
@@ -37,11 +37,11 @@ export interface FaultyRegistry {
 
 export async function startFaultyRegistry(real: RegistryAccess): Promise<FaultyRegistry> {
   const proxy = await startHttpFaultProxy(real);
-  const faults = new Map<Part, { readonly fault: Fault; left: number }>();
+  const faults = new Map<ImagePart, { readonly fault: Fault; left: number }>();
   const known = new Map<string, Buffer>();
   const requests: Request[] = [];
 
-  function takeFault(part: Part): Fault | undefined {
+  function takeFault(part: ImagePart): Fault | undefined {
     const told = faults.get(part);
     if (told === undefined || told.left === 0) return undefined;
     told.left -= 1;
@@ -71,7 +71,7 @@ export async function startFaultyRegistry(real: RegistryAccess): Promise<FaultyR
 }
 
 /** A config is JSON, and no layer begins like that. */
-function partOf(path: string, body: Buffer): Part {
+function partOf(path: string, body: Buffer): ImagePart {
   if (path.includes('/manifests/')) return 'manifest';
   return body[0] === '{'.charCodeAt(0) ? 'config' : 'layer';
 }

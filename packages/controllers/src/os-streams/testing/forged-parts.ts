@@ -5,18 +5,18 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 export const forgedConfig = (config: Buffer): Buffer =>
   Buffer.from(config.toString('utf8').replaceAll(/"rhel-\d/g, '"rhel-8'));
 
-const commit = /(?<="io\.openshift\.build\.commit\.id": ")[0-9a-f]{40}/g;
-const fileNameFlag = 0x08;
+const COMMIT = /(?<="io\.openshift\.build\.commit\.id": ")[0-9a-f]{40}/g;
+const FILE_NAME_FLAG = 0x08;
 
 /** A layer of a release that names one image in place of another, in just as many bytes. */
 export function forgedLayer(layer: Buffer, digest: string, instead: string): Buffer {
   const archive = gunzipSync(layer).toString('latin1');
   // Commits that pack well leave room for whatever the other digest takes more.
-  const forged = archive.replaceAll(digest, instead).replaceAll(commit, 'c'.repeat(40));
+  const forged = archive.replaceAll(digest, instead).replaceAll(COMMIT, 'c'.repeat(40));
   if (!forged.includes(instead) || forged.length !== archive.length) throw new Error(`no ${digest} to be forged`);
   const packed = gzipSync(Buffer.from(forged, 'latin1'), { level: 9 });
   const header = Buffer.from(packed.subarray(0, 10));
-  header[3] = fileNameFlag;
+  header[3] = FILE_NAME_FLAG;
   // The name of a file, which no reader looks at, fills it up (RFC 1952, 2.3.1).
   const name = Buffer.from('\0'.padStart(layer.length - packed.length, 'x'));
   const whole = Buffer.concat([header, name, packed.subarray(10)]);

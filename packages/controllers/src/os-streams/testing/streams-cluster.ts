@@ -8,11 +8,11 @@ import {
   machineConfigs,
   namespaces,
   nodes,
-  osImagesConfigMap,
+  OS_IMAGES_CONFIG_MAP,
   type OSImageStream,
   osImageStreams,
   secrets,
-  singletonName,
+  SINGLETON_NAME,
 } from '@slipway/api';
 import type { Client, ControllerDef, Gates, Stored } from '@slipway/kube';
 import { machineConfig, machineConfigPool, node } from '@slipway/testing/builders';
@@ -29,11 +29,11 @@ import type { RetryTimes } from '../options.ts';
 import { registryWith } from '../registry.ts';
 import { osStreamsControllers } from '../streams-controller.ts';
 
-const namespace = 'openshift-machine-config-operator';
-const controllerVersion = '0.0.0';
+const NAMESPACE = 'openshift-machine-config-operator';
+const CONTROLLER_VERSION = '0.0.0';
 
 /** How the controllers come to the registry; as they are, straight and with a short patience. */
-export interface WayToRegistry {
+export interface RegistryRoute {
   /** Stands before the registry, in plain http: all references have its host. */
   readonly through?: (registry: RunningRegistry) => Promise<{ readonly host: string; stop(): Promise<void> }>;
   readonly retries?: number;
@@ -42,7 +42,7 @@ export interface WayToRegistry {
   readonly retry?: RetryTimes;
 }
 
-export interface RunWish extends Pick<RunOptions, 'killAtWrite'> {
+export interface ControllerRunOptions extends Pick<RunOptions, 'killAtWrite'> {
   gate?: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface Running extends RunningControllers, Pick<FakeGates, 'turn'> {}
 export interface StreamsCluster {
   readonly client: Client;
   readonly registry: RunningRegistry;
-  run(wish?: RunWish): Running;
+  run(wish?: ControllerRunOptions): Running;
   /** The platform is, or is to become, of this release. */
   setRelease(image: string, version?: string): Promise<void>;
   /** The cluster's login for the registry; without one, the right one. */
@@ -74,7 +74,7 @@ export interface StreamsCluster {
   stop(): Promise<void>;
 }
 
-export async function startStreamsCluster(way: WayToRegistry = {}): Promise<StreamsCluster> {
+export async function startStreamsCluster(way: RegistryRoute = {}): Promise<StreamsCluster> {
   const [{ operator: client, stop }, real] = await Promise.all([startTestCluster(), startRegistry()]);
   const before = await way.through?.(real);
   const registry = before === undefined ? real : { ...real, host: before.host };
@@ -110,11 +110,11 @@ export async function startStreamsCluster(way: WayToRegistry = {}): Promise<Stre
       await client.patch(secrets, pullSecret, { type: 'merge', body: { data: loginWith(password) } }, {});
     },
     async setConfigMap(data) {
-      const name = { namespace, name: osImagesConfigMap };
+      const name = { namespace: NAMESPACE, name: OS_IMAGES_CONFIG_MAP };
       await removeIfThere(client, configMaps, name);
       if (data !== null) await client.create(configMaps, { metadata: name, data });
     },
-    streams: () => client.find(osImageStreams, { name: singletonName }),
+    streams: () => client.find(osImageStreams, { name: SINGLETON_NAME }),
     async addPool(name, spec = {}, annotations = {}) {
       await client.create(machineConfigPools, machineConfigPool(name, spec, annotations));
       if (name === 'worker' || name === 'master') return;
@@ -173,7 +173,7 @@ export async function startStreamsCluster(way: WayToRegistry = {}): Promise<Stre
 function run(
   client: Client,
   controllersWith: (gates: Gates) => ControllerDef[],
-  { killAtWrite, gate = true }: RunWish = {},
+  { killAtWrite, gate = true }: ControllerRunOptions = {},
 ): Running {
   const gates = createFakeGates(gate);
   return { ...runControllers(client, controllersWith(gates), { gates, killAtWrite }), turn: gates.turn };
@@ -181,15 +181,15 @@ function run(
 
 const controllers = (
   { ca, host }: RunningRegistry,
-  { through, retries = 0, silenceMs = 3000, retry = { firstMs: 200, mostMs: 500 } }: WayToRegistry,
+  { through, retries = 0, silenceMs = 3000, retry = { firstMs: 200, mostMs: 500 } }: RegistryRoute,
   gates: Gates,
 ): ControllerDef[] => [
-  builtInController({ controllerVersion }),
-  renderController({ namespace, controllerVersion, gates }),
+  builtInController({ controllerVersion: CONTROLLER_VERSION }),
+  renderController({ namespace: NAMESPACE, controllerVersion: CONTROLLER_VERSION, gates }),
   rolloutController({ gates }),
   ...osStreamsControllers({
-    namespace,
-    controllerVersion,
+    namespace: NAMESPACE,
+    controllerVersion: CONTROLLER_VERSION,
     gates,
     registry: registryWith({ ca, retries, silenceMs, ...(through !== undefined && { plainHttp: [host] }) }),
     retry,

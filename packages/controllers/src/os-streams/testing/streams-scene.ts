@@ -4,14 +4,14 @@ import { type Payload, pushPayload, type StreamSpec } from '@slipway/tools/regis
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import {
   type Running,
-  type RunWish,
+  type ControllerRunOptions,
   startStreamsCluster,
   type StreamsCluster,
-  type WayToRegistry,
+  type RegistryRoute,
 } from './streams-cluster.ts';
 
-export const stream = 'slipway.dev/os-image-stream';
-const digest = 'slipway.dev/stream-sources';
+export const STREAM = 'slipway.dev/os-image-stream';
+const DIGEST = 'slipway.dev/stream-sources';
 
 export const rhel9: StreamSpec = { tag: 'rhel-coreos', name: 'rhel-9', version: '9.6.20251201-1' };
 export const rhel10: StreamSpec = { tag: 'rhel-coreos-10', name: 'rhel-10', version: '10.1.20251202-0' };
@@ -24,7 +24,7 @@ export let next: Payload;
 const running: Running[] = [];
 
 /** For the top of a test file. */
-export function useStreamsCluster(way?: WayToRegistry): void {
+export function useStreamsCluster(way?: RegistryRoute): void {
   beforeAll(async () => {
     cluster = await startStreamsCluster(way);
     old = await pushPayload(cluster.registry, { version: '4.22.0', streams: [rhel9, rhel10] });
@@ -43,7 +43,7 @@ export function useStreamsCluster(way?: WayToRegistry): void {
   });
 }
 
-export function run(wish?: RunWish): Running {
+export function run(wish?: ControllerRunOptions): Running {
   const started = cluster.run(wish);
   running.push(started);
   return started;
@@ -52,7 +52,7 @@ export function run(wish?: RunWish): Running {
 export const osOf = (payload: Payload, name: string): string => payload.os.get(name)?.osImage ?? 'none';
 
 /** Pools as a cluster has them. */
-export async function start(payload: Payload, wish?: RunWish): Promise<Running> {
+export async function start(payload: Payload, wish?: ControllerRunOptions): Promise<Running> {
   await cluster.addPool('master');
   await cluster.addPool('worker');
   await cluster.setRelease(payload.releaseImage);
@@ -63,14 +63,14 @@ export const untilStreams = (names: readonly string[], defaultStream: string) =>
   until(async () => {
     const { status, metadata } = (await cluster.streams()) ?? {};
     expect(status).toMatchObject({ defaultStream, availableStreams: names.map((name) => ({ name })) });
-    expect(metadata?.annotations?.[digest]).toBeDefined();
+    expect(metadata?.annotations?.[DIGEST]).toBeDefined();
   });
 
 /** The pool is rendered with the OS of that stream of that payload, and says so. */
 export const untilOs = (pool: string, name: string, payload: Payload) =>
   until(async () => {
     expect(await cluster.renderedOs(pool)).toEqual({ image: osOf(payload, name), stream: name });
-    expect((await cluster.pool(pool)).metadata.annotations).toMatchObject({ [stream]: name });
+    expect((await cluster.pool(pool)).metadata.annotations).toMatchObject({ [STREAM]: name });
   });
 
 export const untilRuns = (pool: string, name: string | undefined) =>

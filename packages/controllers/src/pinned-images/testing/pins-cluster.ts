@@ -9,7 +9,7 @@ import {
   pinAssignmentAnnotation,
   type PinnedImageSet,
   pinnedImageSets,
-  roleLabel,
+  ROLE_LABEL,
 } from '@slipway/api';
 import { decodeAssignment, type PinAssignment } from '@slipway/fleet';
 import { type Client, createMetrics, type Stored } from '@slipway/kube';
@@ -23,9 +23,9 @@ import { machineConfigNodesController } from '../../machine-config-nodes-control
 import { rolloutController } from '../../rollout/controller.ts';
 import { pinnedImagesControllers } from '../assignments-controller.ts';
 
-const namespace = 'openshift-machine-config-operator';
+const NAMESPACE = 'openshift-machine-config-operator';
 
-export interface RunWish extends Pick<RunOptions, 'killAtWrite'> {
+export interface ControllerRunOptions extends Pick<RunOptions, 'killAtWrite'> {
   readonly gate?: boolean;
   /** With a lease, for which others may stand too. */
   readonly elected?: boolean;
@@ -34,7 +34,7 @@ export interface RunWish extends Pick<RunOptions, 'killAtWrite'> {
 export interface Running extends RunningControllers, Pick<FakeGates, 'turn'> {}
 
 /** What the daemon of a node would say. */
-export interface Said {
+export interface DaemonReport {
   /** The generation whose images it holds; null: it works on its first. */
   readonly sets?: Readonly<Record<string, number | null>>;
   readonly failing?: readonly string[];
@@ -43,7 +43,7 @@ export interface Said {
 
 export interface PinsCluster {
   readonly client: Client;
-  run(wish?: RunWish): Running;
+  run(wish?: ControllerRunOptions): Running;
   addPool(name: string, spec?: Partial<MachineConfigPool['spec']>): Promise<void>;
   pool(name: string): Promise<Stored<MachineConfigPool>>;
   patchPool(name: string, body: object): Promise<void>;
@@ -52,7 +52,7 @@ export interface PinsCluster {
   removeSet(name: string): Promise<void>;
   addNode(name: string, ...roles: string[]): Promise<void>;
   told(node: string): Promise<PinAssignment | null>;
-  says(node: string, said: Said): Promise<void>;
+  says(node: string, said: DaemonReport): Promise<void>;
   /** As a daemon that does at once what it is told. */
   obeys(...names: string[]): Promise<void>;
   clear(): Promise<void>;
@@ -79,7 +79,7 @@ export async function startPinsCluster(): Promise<PinsCluster> {
     },
     addSet: (name, role, images = [name]) =>
       client.create(pinnedImageSets, {
-        metadata: { name, labels: { [roleLabel]: role } },
+        metadata: { name, labels: { [ROLE_LABEL]: role } },
         spec: { pinnedImages: imagesOf(images) },
       }),
     async editSet(name, images) {
@@ -108,7 +108,7 @@ export async function startPinsCluster(): Promise<PinsCluster> {
   return cluster;
 }
 
-function statusOf({ status }: MachineConfigNode, { sets = {}, failing = [], failure = '' }: Said): object {
+function statusOf({ status }: MachineConfigNode, { sets = {}, failing = [], failure = '' }: DaemonReport): object {
   const failed = { lastFailedGeneration: 1, lastFailedGenerationError: failure };
   const entries = Object.entries(sets).map(([name, current]) =>
     Object.assign(
@@ -128,7 +128,7 @@ function statusOf({ status }: MachineConfigNode, { sets = {}, failing = [], fail
   return { pinnedImageSets: entries.length === 0 ? null : entries, conditions: [...others, degraded] };
 }
 
-function run(client: Client, { gate = true, elected = false, killAtWrite }: RunWish = {}): Running {
+function run(client: Client, { gate = true, elected = false, killAtWrite }: ControllerRunOptions = {}): Running {
   const gates = createFakeGates({ PinnedImages: gate });
   const metrics = createMetrics();
   const controllers = [
@@ -136,7 +136,7 @@ function run(client: Client, { gate = true, elected = false, killAtWrite }: RunW
     machineConfigNodesController(),
     ...pinnedImagesControllers({ metrics }),
   ];
-  const election = elected ? { client, lease: { namespace, name: 'slipway-controllers' } } : undefined;
+  const election = elected ? { client, lease: { namespace: NAMESPACE, name: 'slipway-controllers' } } : undefined;
   const running = runControllers(client, controllers, { gates, metrics, election, killAtWrite });
   return { ...running, turn: (on) => gates.turn(on, 'PinnedImages') };
 }

@@ -12,7 +12,7 @@ const MACHINES = 100;
 const HOUR = 3_600_000;
 const { currentConfig, desiredConfig, state } = nodeAnnotations;
 
-interface Outcome {
+interface BlastRadius {
   readonly cluster: SimulatedCluster;
   readonly good: string;
   /** Machines that the bad config ever reached. */
@@ -20,7 +20,7 @@ interface Outcome {
 }
 
 /** A hundred machines get a config that breaks every one it touches, with views that lag and a process that dies. */
-async function breakAll(seed: number, annotations: Record<string, string>): Promise<Outcome> {
+async function breakAll(seed: number, annotations: Record<string, string>): Promise<BlastRadius> {
   const cluster = createCluster({
     seed,
     controllers: () => [rolloutController(), drainController()],

@@ -1,11 +1,11 @@
 // For tests: a rollout that is under way, and one that has ended.
 import type { RolloutRecord, RolloutState } from '@slipway/fleet';
 
-export const at = '2026-01-02T03:04:05.000Z';
+export const AT = '2026-01-02T03:04:05.000Z';
 export const state: RolloutState = {
   target: 'rendered-worker-2',
   from: 'rendered-worker-1',
-  startedAt: at,
+  startedAt: AT,
   endedAt: null,
   nodes: 3,
   fromOsMajor: null,
@@ -19,8 +19,8 @@ export const state: RolloutState = {
 export const record: RolloutRecord = {
   config: 'rendered-worker-2',
   from: 'rendered-worker-1',
-  startedAt: at,
-  endedAt: at,
+  startedAt: AT,
+  endedAt: AT,
   outcome: 'completed',
   nodes: 3,
   capacity: 1,

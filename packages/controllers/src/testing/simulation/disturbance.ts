@@ -5,22 +5,22 @@ import { isCordoned, isOnItsWay } from './fleet-rules.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { Workload } from './simulated-workload.ts';
 
-export interface Scene {
+export interface Simulation {
   readonly cluster: SimulatedCluster;
   readonly workload: Workload | null;
 }
 
-type Disturb = (scene: Scene, random: Random) => void;
+type Disturb = (scene: Simulation, random: Random) => void;
 
 export const maxUnavailables = [undefined, 1, 2, 3, '10%', '25%', '50%', '100%'] as const;
 export const waves = [undefined, '1,100%', '1,3,50%,100%', '2,100%', '100%'] as const;
 
-const poolNames = ({ cluster }: Scene): string[] =>
+const poolNames = ({ cluster }: Simulation): string[] =>
   cluster.api.list(machineConfigPools).map(({ metadata }) => metadata.name);
-const nodeNames = ({ cluster }: Scene): string[] => cluster.api.list(nodes).map(({ metadata }) => metadata.name);
+const nodeNames = ({ cluster }: Simulation): string[] => cluster.api.list(nodes).map(({ metadata }) => metadata.name);
 
 /** Does something to one of the nodes, if there is one left that may be touched. */
-function toNode(disturb: (scene: Scene, name: string, random: Random) => void): Disturb {
+function toNode(disturb: (scene: Simulation, name: string, random: Random) => void): Disturb {
   return (scene, random) => {
     const names = nodeNames(scene);
     if (names.length > 1) disturb(scene, random.pick(names), random);
@@ -28,7 +28,7 @@ function toNode(disturb: (scene: Scene, name: string, random: Random) => void): 
 }
 
 /** A person cordons a node, or lets it go. In the middle of an update is when it matters most. */
-function cordonOrNot({ cluster }: Scene, random: Random): void {
+function cordonOrNot({ cluster }: Simulation, random: Random): void {
   const all = cluster.api.list(nodes);
   const busy = all.filter((node) => isOnItsWay(node) && !isCordoned(node));
   const node = random.pick(busy.length > 0 && random.chance(0.7) ? busy : all);
@@ -89,6 +89,6 @@ const ofOutside: readonly Disturb[] = [
 ];
 
 /** `inside`: nothing that takes machines out of service but the rollout itself. */
-export function disturb(scene: Scene, random: Random, inside: boolean): void {
+export function disturb(scene: Simulation, random: Random, inside: boolean): void {
   random.pick(inside ? ofRollouts : [...ofRollouts, ...ofOutside])(scene, random);
 }

@@ -17,7 +17,7 @@ export interface DrainPromises {
 }
 
 /** By their number: the wish that a node has now, and those that were answered and cordoned for last. */
-interface Wishes {
+interface DrainRequestCounts {
   now: number;
   answered: number;
   cordoned: number;
@@ -26,8 +26,8 @@ interface Wishes {
 const { desiredDrain, lastAppliedDrain } = nodeAnnotations;
 
 export function createDrainPromises(api: MemoryApi, report: (what: string) => void): DrainPromises {
-  const byUid = new Map<string, Wishes>();
-  const wishesOf = (uid: string): Wishes => {
+  const byUid = new Map<string, DrainRequestCounts>();
+  const wishesOf = (uid: string): DrainRequestCounts => {
     const wishes = byUid.get(uid) ?? { now: 0, answered: 0, cordoned: 0 };
     byUid.set(uid, wishes);
     return wishes;

@@ -52,15 +52,15 @@ export function allowedOut({ metadata, spec }: MachineConfigPool, machines: numb
   return Math.max(1, Math.floor((machines * Number.parseInt(maxUnavailable, 10)) / 100));
 }
 
-interface Remembered {
+interface RolloutMemory {
   readonly target?: string;
   readonly halted?: object | null;
   readonly hold?: { readonly kind?: string } | null;
   readonly resumedAt?: string | null;
 }
 
-const rememberedIn = ({ metadata }: MachineConfigPool): Remembered =>
-  JSON.parse(metadata.annotations?.[rolloutStateAnnotation] ?? '{}') as Remembered;
+const rememberedIn = ({ metadata }: MachineConfigPool): RolloutMemory =>
+  JSON.parse(metadata.annotations?.[rolloutStateAnnotation] ?? '{}') as RolloutMemory;
 
 /** The target that is given to nobody any more because a machine failed; undefined: none. */
 export function haltedTarget(pool: MachineConfigPool): string | undefined {

@@ -3,5 +3,5 @@ export { allowedOut, annotationsOf, isOutThroughUs, isUnavailable, isWell, targe
 export { createMemoryApi } from './memory-api.ts';
 export { createMemoryClient } from './memory-client.ts';
 export type { Annotations, Change } from './model-daemon.ts';
-export { type MachineSite, runMachine, type SimulatedMachine } from './simulated-machine.ts';
+export { type MachineEnvironment, runMachine, type SimulatedMachine } from './simulated-machine.ts';
 export { openView } from './view.ts';

@@ -11,7 +11,7 @@ import {
 import {
   type ControllerDef,
   type KubeObject,
-  type Read,
+  type StoreReader,
   type Resource,
   resourceId,
   type Store,
@@ -23,15 +23,11 @@ import { drainController } from '../../drain/controller.ts';
 import { rolloutController } from '../../rollout/controller.ts';
 import { runScenario } from './rollout-scenario.ts';
 
-const MOST_SEEDS = 200;
-const zoneLabel = 'topology.kubernetes.io/zone';
+const MAX_SEEDS = 200;
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
 /** What the first broken promise of these controllers is, in some seed. */
-async function foundIn(
-  controllers: () => readonly ControllerDef[],
-  wanted: RegExp,
-  most = MOST_SEEDS,
-): Promise<string> {
+async function foundIn(controllers: () => readonly ControllerDef[], wanted: RegExp, most = MAX_SEEDS): Promise<string> {
   for (let seed = 1; seed <= most; seed += 1) {
     const { violations } = await runScenario(seed, controllers);
     const found = violations.find((violation) => wanted.test(violation));
@@ -53,7 +49,7 @@ function deceived<T extends KubeObject>(
     return told;
   };
   const deceive =
-    (read: Read): Read =>
+    (read: StoreReader): StoreReader =>
     (asked, which) => {
       const store = read(asked, which);
       if (resourceId(asked) !== resourceId(resource)) return store;
@@ -79,7 +75,7 @@ const annotated = (node: Stored<Node>, annotations: Record<string, string>): Sto
 });
 
 function withoutZone({ metadata }: Stored<Node>): Record<string, string> {
-  const { [zoneLabel]: _, ...labels } = metadata.labels ?? {};
+  const { [ZONE_LABEL]: _, ...labels } = metadata.labels ?? {};
   return labels;
 }
 

@@ -26,7 +26,7 @@ interface Writer {
 }
 
 /** The first ones tell what went wrong. */
-const MOST = 20;
+const MAX_VIOLATIONS = 20;
 
 export function createReferee(api: MemoryApi, now: () => number): Referee {
   const violations: string[] = [];
@@ -36,7 +36,7 @@ export function createReferee(api: MemoryApi, now: () => number): Referee {
   let changes = 0;
 
   function report(what: string): void {
-    if (violations.length < MOST) violations.push(`${new Date(now()).toISOString()} ${what}`);
+    if (violations.length < MAX_VIOLATIONS) violations.push(`${new Date(now()).toISOString()} ${what}`);
   }
 
   function onNode(node: Stored<Node>, old: Stored<Node> | undefined): void {

@@ -32,7 +32,7 @@ import {
 import type { MemoryApi } from './memory-api.ts';
 
 /** A target that was given: to which machine, by which reconcile, and the pool as that one saw it. */
-interface Gift {
+interface AssignedTarget {
   readonly node: Stored<Node>;
   readonly old: Stored<Node>;
   readonly target: string;
@@ -53,7 +53,7 @@ export function brokenByGift(api: MemoryApi, run: Run, node: Stored<Node>, old: 
   return [...stopped(gift), ...(takesOut ? [...failed(gift), ...tooMany(api, gift)] : [])];
 }
 
-function stopped({ node, target, pool, run }: Gift): string[] {
+function stopped({ node, target, pool, run }: AssignedTarget): string[] {
   const switches = run.saw(machineConfigurations).get('cluster')?.metadata.annotations ?? {};
   const reasons = [
     ...(pool.spec.paused === true ? [`${run.key} was paused`] : []),
@@ -63,7 +63,7 @@ function stopped({ node, target, pool, run }: Gift): string[] {
   return reasons.map((reason) => `${node.metadata.name}: given ${target} while ${reason}`);
 }
 
-function failed({ node, target, pool, run }: Gift): string[] {
+function failed({ node, target, pool, run }: AssignedTarget): string[] {
   if (!stopsAtFailure(pool, target)) return [];
   const failing = [...run.saw(nodes).values()].filter((other) => hasFailedAt(other, target));
   return failing.map(
@@ -71,7 +71,7 @@ function failed({ node, target, pool, run }: Gift): string[] {
   );
 }
 
-function tooMany(api: MemoryApi, { node, pool, run }: Gift): string[] {
+function tooMany(api: MemoryApi, { node, pool, run }: AssignedTarget): string[] {
   const pools = run.saw(machineConfigPools);
   const key = pool.metadata.name;
   const poolNameOf = (member: Stored<Node>): string => {

@@ -12,7 +12,7 @@ import {
 import { poolOf } from '@slipway/fleet';
 import { type ControllerDef, resourceId } from '@slipway/kube';
 import type { Random } from '@slipway/testing/random';
-import { disturb, maxUnavailables, type Scene, waves } from './disturbance.ts';
+import { disturb, maxUnavailables, type Simulation, waves } from './disturbance.ts';
 import { allowedOut, annotationsOf, isCordoned, isReady, isUnavailable, isWell, targetOf } from './fleet-rules.ts';
 import { createCluster, type SimulatedCluster } from './simulated-cluster.ts';
 import { startWorkload } from './simulated-workload.ts';
@@ -31,7 +31,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const WARM_UP = HOUR;
 /** Soaks and halts take their time, thousands of tries do not. */
-const LONGEST = 14 * 24 * HOUR;
+const MAX_DURATION_MS = 14 * 24 * HOUR;
 
 export async function runScenario(seed: number, controllers: () => readonly ControllerDef[]): Promise<ScenarioResult> {
   const scene = makeScene(seed, controllers);
@@ -56,7 +56,7 @@ export async function runScenario(seed: number, controllers: () => readonly Cont
 }
 
 /** A new config, and then one thing after the other, mostly while it is on its way to the machines. */
-async function trouble(scene: Scene, count: number, inside: boolean): Promise<void> {
+async function trouble(scene: Simulation, count: number, inside: boolean): Promise<void> {
   const { random, time, render } = scene.cluster;
   render('worker');
   for (let each = 0; each < count; each += 1) {
@@ -66,7 +66,7 @@ async function trouble(scene: Scene, count: number, inside: boolean): Promise<vo
   }
 }
 
-function makeScene(seed: number, controllers: () => readonly ControllerDef[]): Scene {
+function makeScene(seed: number, controllers: () => readonly ControllerDef[]): Simulation {
   const lag = seed % 3;
   const cluster = createCluster({
     seed,
@@ -140,7 +140,7 @@ function membersOf({ api }: Pick<SimulatedCluster, 'api'>, pool: string) {
 }
 
 /** Nothing comes from outside any more, and people put right what they did. */
-function calmDown({ cluster, workload }: Scene): void {
+function calmDown({ cluster, workload }: Simulation): void {
   const { api, referee } = cluster;
   cluster.calmDown();
   cluster.stopRollouts(null);
@@ -174,7 +174,7 @@ function resume(cluster: SimulatedCluster, pool: MachineConfigPool): void {
 /** Until every machine is where it shall be, and for a while longer. What is not so is reported. */
 export async function untilConverged(cluster: SimulatedCluster): Promise<void> {
   const { time, referee } = cluster;
-  const end = time.now() + LONGEST;
+  const end = time.now() + MAX_DURATION_MS;
   while (laggards(cluster).length > 0 && time.now() < end) await time.runUntil(time.now() + 10 * MINUTE);
   const late = laggards(cluster);
   if (late.length > 0) return referee.report(`did not converge: ${late.slice(0, 5).join('; ')}`);

@@ -25,7 +25,7 @@ import { targetOf } from './fleet-rules.ts';
 import { createMemoryApi, type MemoryApi } from './memory-api.ts';
 import { type Change, type ChangeOf } from './model-daemon.ts';
 import { createReferee, type Referee } from './referee.ts';
-import { type MachineSite, runMachine, type SimulatedMachine } from './simulated-machine.ts';
+import { type MachineEnvironment, runMachine, type SimulatedMachine } from './simulated-machine.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 import type { Fate } from './wire.ts';
 
@@ -137,7 +137,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
       : change;
   }
 
-  function siteOf({ metadata: { name, uid } }: Stored<Node>): MachineSite {
+  function siteOf({ metadata: { name, uid } }: Stored<Node>): MachineEnvironment {
     const { int, chance } = ofMachines;
     const write = (body: object, subresource?: string): Promise<void> => {
       try {

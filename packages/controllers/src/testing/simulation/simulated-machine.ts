@@ -11,7 +11,7 @@ import {
 } from './model-daemon.ts';
 
 /** Where a machine lives: in virtual time on an API in memory, or in real time on a real one. */
-export interface MachineSite {
+export interface MachineEnvironment {
   after(this: void, ms: number, happen: () => void): void;
   /** What its Node says; null: it is gone, and the machine with it. */
   read(this: void): Promise<Annotations | null>;
@@ -31,7 +31,7 @@ export interface SimulatedMachine {
   reset(): void;
 }
 
-export function runMachine(site: MachineSite, born: string): SimulatedMachine {
+export function runMachine(site: MachineEnvironment, born: string): SimulatedMachine {
   let machine = bornWith(born);
   let isBusy = false;
   /** The Node has changed while the daemon was busy. */

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { describeTally, disturbEverywhere, type Disturbance, type Tally, type Thoroughness } from './crash.ts';
 import type { Sample } from './sample.ts';
 
-const MOST_PROBLEMS = 10;
+const MAX_PROBLEMS = 10;
 
 /** Disturbs the update at every call, prints how many that were, and expects no machine that is a mix. */
 export async function expectExact(
@@ -12,7 +12,7 @@ export async function expectExact(
 ): Promise<Tally> {
   const tally = await disturbEverywhere(sample, disturbance, thoroughness);
   console.log(`${sample.update.name}: ${describeTally(tally)}`);
-  expect(tally.problems.slice(0, MOST_PROBLEMS)).toEqual([]);
+  expect(tally.problems.slice(0, MAX_PROBLEMS)).toEqual([]);
   expect(tally.old + tally.new).toBe(tally.tried);
   return tally;
 }

@@ -7,7 +7,7 @@ import { writeCurrentConfig } from '../../stored-config.ts';
 import { createUpdater, type UpdateResult } from '../updater.ts';
 import { machineOptions, nothing, OLD_DIRECTORY, type SampleUpdate } from './sample-update.ts';
 
-const MOST_REBOOTS = 12;
+const MAX_REBOOTS = 12;
 
 /** Made by the same program that is tested: what it must be is said by the config, and verified. */
 export async function makeSampleMachine(files: FileSystem, { from }: SampleUpdate): Promise<void> {
@@ -40,7 +40,7 @@ async function endOf(
 ): Promise<UpdateResult> {
   let result = await start(updaterOn(files, update));
   for (let reboots = 0; isRebooting(result); reboots += 1) {
-    if (reboots === MOST_REBOOTS) throw new Error(`the machine boots again and again: ${JSON.stringify(result)}`);
+    if (reboots === MAX_REBOOTS) throw new Error(`the machine boots again and again: ${JSON.stringify(result)}`);
     const next = await updaterOn(files, update).recover();
     // A machine that went down at its old config has no more to say.
     if (next.outcome === 'none') return result;

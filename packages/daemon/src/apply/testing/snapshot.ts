@@ -1,7 +1,7 @@
 // All of a machine that a config is about, as lines of text: two machines are the same if these are.
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import type { FileSystem, Found } from '../../host/file-system.ts';
+import type { FileSystem, FileInfo } from '../../host/file-system.ts';
 import { CURRENT_CONFIG, STATE_DIRECTORY } from '../../state-file.ts';
 
 const SIMULATED_STATE = '/var/lib/slipway-simulated/os.json';
@@ -44,7 +44,7 @@ function isEmptyOfLinks(snapshot: Snapshot, path: string): boolean {
   return snapshot.has(path) && ![...snapshot.keys()].some((each) => each.startsWith(`${path}/`));
 }
 
-async function describe(files: FileSystem, path: string, found: Found): Promise<string> {
+async function describe(files: FileSystem, path: string, found: FileInfo): Promise<string> {
   if (found.kind === 'other') return 'other';
   const owner = `${found.uid}:${found.gid}`;
   if (found.kind === 'link') return `link ${owner} → ${found.target}`;

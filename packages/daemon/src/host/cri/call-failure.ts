@@ -3,7 +3,7 @@ import { DaemonError } from '../../errors.ts';
 import type { RegistryCredential } from '../container-runtime.ts';
 import { shorten } from '../run-command.ts';
 
-const MOST_SAID = 600;
+const MAX_MESSAGE_CHARS = 600;
 
 /** Codes of gRPC that mean: there was no answer, or none that this interface has. An answer has UNKNOWN, and few have others. */
 const NO_ANSWER: ReadonlySet<number> = new Set([
@@ -18,7 +18,7 @@ const FULL = /no space left on device|disk quota exceeded/i;
 /** The runtime pulls an image once for all who ask for it, and for none of them where the first, such as the kubelet, calls it off. */
 const CALLED_OFF = /context canceled/i;
 
-const WAYS_OUT: readonly (readonly [said: RegExp, wayOut: string])[] = [
+const REMEDIATIONS: readonly (readonly [said: RegExp, wayOut: string])[] = [
   [
     /did not match|does not match/i,
     'What came is not what the digest says: push the image again, or check the mirrors and proxies on the way.',
@@ -70,7 +70,7 @@ export function pullFailure(
     );
   }
   if (NO_ANSWER.has(code) && !CALLED_OFF.test(said)) return noAnswer(`pull ${image}`, words, runtime);
-  const [, wayOut] = WAYS_OUT.find(([pattern]) => pattern.test(said)) ?? [];
+  const [, wayOut] = REMEDIATIONS.find(([pattern]) => pattern.test(said)) ?? [];
   return new DaemonError(
     'SLW_PINNING_PULL',
     `${image} could not be pulled: ${words}. ${wayOut ?? `The log of the container runtime on the machine says more: \`journalctl -u ${runtime.unit}\`.`}`,
@@ -106,7 +106,7 @@ function wordsOf(said: string, credential: RegistryCredential | null): string {
   let words = said;
   for (const secret of secretsOf(credential)) words = words.replaceAll(secret, '…');
   for (const [pattern, instead] of REWORDED) words = words.replaceAll(pattern, instead);
-  return shorten(words, MOST_SAID).replace(/\.$/, '') || 'it said nothing';
+  return shorten(words, MAX_MESSAGE_CHARS).replace(/\.$/, '') || 'it said nothing';
 }
 
 const REWORDED: readonly (readonly [RegExp, string])[] = [

@@ -4,7 +4,7 @@ import { Client, credentials, status } from '@grpc/grpc-js';
 import protobuf from 'protobufjs/light.js';
 
 /** A list of some 10,000 images has 5 MB. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 const NO_ANSWER = { code: status.INTERNAL, details: 'an answer without a message' };
 
 export interface CallOptions {
@@ -32,7 +32,7 @@ export interface Connection {
   close(): void;
 }
 
-export function connect(socket: string, mostBytes = MOST_BYTES): Connection {
+export function connect(socket: string, mostBytes = MAX_MESSAGE_BYTES): Connection {
   const client = new Client(`unix://${socket}`, credentials.createInsecure(), {
     'grpc.max_receive_message_length': mostBytes,
     'grpc.initial_reconnect_backoff_ms': 100,

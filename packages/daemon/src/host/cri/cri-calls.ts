@@ -14,13 +14,13 @@ export interface CriCalls extends Pick<ContainerRuntime, 'describe' | 'images' |
   close(): Promise<void>;
 }
 
-type Speaking = Awaited<ReturnType<typeof speak>>;
+type CriClient = Awaited<ReturnType<typeof speak>>;
 
 export function createCriCalls(called: CalledRuntime, files: Pick<FileSystem, 'space'>): CriCalls {
-  let speaking: Promise<Speaking> | undefined;
+  let speaking: Promise<CriClient> | undefined;
   const open = () => (speaking ??= speak(called.socket));
 
-  async function ask<T>(what: string, act: (runtime: Speaking) => Promise<T>): Promise<T> {
+  async function ask<T>(what: string, act: (runtime: CriClient) => Promise<T>): Promise<T> {
     const runtime = await open();
     return act(runtime).catch((error: unknown) => {
       throw error instanceof runtime.CallError ? runtimeFailure(what, error, called) : error;

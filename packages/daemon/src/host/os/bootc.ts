@@ -15,7 +15,7 @@ const SHORT_MS = 2 * 60_000;
 const SOURCE = 'slipway';
 /** Those of the booted deployment, once others are staged. As bootc's own record of that, it is gone with the next boot. */
 const BOOTED_ARGUMENTS = '/run/slipway/booted-kernel-arguments';
-const MOST_BYTES = 64 * 1024;
+const MAX_ARGUMENTS_BYTES = 64 * 1024;
 
 export function createBootc(parts: {
   readonly files: FileSystem;
@@ -68,7 +68,7 @@ export function createBootc(parts: {
     const { booted, staged } = await status();
     if (staged === null || !booted?.image) return;
     await switchTo(booted.image);
-    const before = await readText(files, BOOTED_ARGUMENTS, MOST_BYTES);
+    const before = await readText(files, BOOTED_ARGUMENTS, MAX_ARGUMENTS_BYTES);
     if (before === undefined) return;
     await setArguments(before);
     await files.remove(BOOTED_ARGUMENTS);

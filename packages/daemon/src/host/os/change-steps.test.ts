@@ -18,7 +18,7 @@ const realtime: RpmOstreeDeployment = {
   packages: ['kernel-rt-core', 'kernel-rt-modules', 'kernel-rt-modules-extra', 'usbguard', 'vim'],
   removals: ['kernel', 'kernel-core'],
 };
-const image = 'quay.example/os:2';
+const IMAGE = 'quay.example/os:2';
 const RT = 'kernel-rt-core --install kernel-rt-modules --install kernel-rt-modules-extra';
 const DEFAULT = 'kernel kernel-core kernel-modules kernel-modules-core kernel-modules-extra';
 const RESET =
@@ -37,21 +37,21 @@ describe('the steps of a change', () => {
   });
 
   it('to another image go through podman’s store if it is there, else to the registry', () => {
-    expect(steps({ image })).toEqual([`rpm-ostree rebase --experimental ostree-unverified-registry:${image}`]);
-    expect(steps({ image }, { isPulled: true })).toEqual([
-      `rpm-ostree rebase --experimental ostree-unverified-image:containers-storage:${image}`,
+    expect(steps({ image: IMAGE })).toEqual([`rpm-ostree rebase --experimental ostree-unverified-registry:${IMAGE}`]);
+    expect(steps({ image: IMAGE }, { isPulled: true })).toEqual([
+      `rpm-ostree rebase --experimental ostree-unverified-image:containers-storage:${IMAGE}`,
     ]);
-    expect(steps({ image }, { imageTool: 'bootc' })).toEqual([`bootc switch ${image}`]);
-    expect(steps({ image }, { imageTool: 'bootc', isPulled: true })).toEqual([
-      `bootc switch --transport containers-storage ${image}`,
+    expect(steps({ image: IMAGE }, { imageTool: 'bootc' })).toEqual([`bootc switch ${IMAGE}`]);
+    expect(steps({ image: IMAGE }, { imageTool: 'bootc', isPulled: true })).toEqual([
+      `bootc switch --transport containers-storage ${IMAGE}`,
     ]);
   });
 
   it('to another image are left to rpm-ostree where there are packages, or will be', () => {
-    const rebase = `rpm-ostree rebase --experimental ostree-unverified-registry:${image}`;
+    const rebase = `rpm-ostree rebase --experimental ostree-unverified-registry:${IMAGE}`;
     const withPackages = { ...booted, packages: ['vim'] };
-    expect(steps({ image }, { imageTool: 'bootc', booted: withPackages })).toEqual([rebase]);
-    expect(steps({ image, extensions: { before: [], after: ['sysstat'] } }, { imageTool: 'bootc' })).toEqual([
+    expect(steps({ image: IMAGE }, { imageTool: 'bootc', booted: withPackages })).toEqual([rebase]);
+    expect(steps({ image: IMAGE, extensions: { before: [], after: ['sysstat'] } }, { imageTool: 'bootc' })).toEqual([
       rebase,
       'rpm-ostree update --install sysstat',
     ]);
@@ -75,8 +75,8 @@ describe('the steps of a change', () => {
     const withPackages = { ...booted, packages: ['usbguard'] };
     const change = { extensions, extensionsImage: 'quay.example/extensions:2' };
     expect(steps(change, { booted: withPackages })).toEqual(['rpm-ostree update']);
-    expect(steps({ ...change, image }, { booted: withPackages })).toEqual([
-      `rpm-ostree rebase --experimental ostree-unverified-registry:${image}`,
+    expect(steps({ ...change, image: IMAGE }, { booted: withPackages })).toEqual([
+      `rpm-ostree rebase --experimental ostree-unverified-registry:${IMAGE}`,
     ]);
     expect(steps({ extensions: { before: [], after: [] }, extensionsImage: 'quay.example/extensions:2' })).toEqual([]);
   });
@@ -89,9 +89,9 @@ describe('the steps of a change', () => {
   });
 
   it('to another image put the image’s kernel back first, and the other one in its place again', () => {
-    expect(steps({ image, kernelArguments: { removed: [], added: ['x'] } }, { booted: realtime })).toEqual([
+    expect(steps({ image: IMAGE, kernelArguments: { removed: [], added: ['x'] } }, { booted: realtime })).toEqual([
       RESET,
-      `rpm-ostree rebase --experimental ostree-unverified-registry:${image}`,
+      `rpm-ostree rebase --experimental ostree-unverified-registry:${IMAGE}`,
       'rpm-ostree kargs --append=x',
       `rpm-ostree override remove ${DEFAULT} --install ${RT}`,
     ]);
@@ -107,16 +107,16 @@ describe('the steps of a change', () => {
       realtime,
       { extensions: { before: ['usbguard'], after: ['usbguard'] } },
     ],
-    [true, 'another image under packages', realtime, { image }],
-    [false, 'another image', booted, { image }],
+    [true, 'another image under packages', realtime, { image: IMAGE }],
+    [false, 'another image', booted, { image: IMAGE }],
   ])('need packages: %s for %s', (needs, _what, from, change) => {
     expect(needsPackages({ booted: from, change })).toBe(needs);
   });
 
   const extensionsImage = 'quay.example/extensions@sha256:1';
   it.each<[string, RpmOstreeDeployment, OSChange, string[]]>([
-    ['another image', booted, { image }, [image]],
-    ['another image under packages', realtime, { image, extensionsImage }, [image, extensionsImage]],
+    ['another image', booted, { image: IMAGE }, [IMAGE]],
+    ['another image under packages', realtime, { image: IMAGE, extensionsImage }, [IMAGE, extensionsImage]],
     ['a new extension', booted, { extensions: { before: [], after: ['sysstat'] }, extensionsImage }, [extensionsImage]],
     [
       'another kernel',
@@ -133,7 +133,7 @@ describe('the steps of a change', () => {
     ['a kernel that comes from no image', booted, { kernelType: { before: 'default', after: 'realtime' } }, []],
     ['the last package going', booted, { extensions: { before: ['usbguard'], after: [] }, extensionsImage }, []],
     ['arguments alone', realtime, { kernelArguments: { removed: [], added: ['x'] }, extensionsImage }, []],
-    ['the image that it runs', { ...booted, image }, { image }, []],
+    ['the image that it runs', { ...booted, image: IMAGE }, { image: IMAGE }, []],
   ])('are preceded by downloads for %s', (_what, from, change, images) => {
     expect(imagesOf({ booted: from, change })).toEqual(images);
   });

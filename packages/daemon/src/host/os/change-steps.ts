@@ -28,7 +28,7 @@ export interface StepsRequest {
   readonly isPulled: boolean;
 }
 
-interface WantedDeployment {
+interface DesiredDeployment {
   readonly booted: Pick<Deployment, 'image' | 'packages'>;
   readonly change: OSChange;
 }
@@ -49,7 +49,7 @@ export function stepsOfChange(request: StepsRequest): OSStep[] {
 }
 
 /** Packages come from the extensions image where there are any in the end and this change has rpm-ostree look for them. */
-export function needsPackages({ booted, change }: WantedDeployment): boolean {
+export function needsPackages({ booted, change }: DesiredDeployment): boolean {
   const wanted = changePackages(booted.packages, change);
   const looksForThem =
     bringsImage({ booted, change }) || change.extensions !== undefined || change.kernelType !== undefined;
@@ -57,12 +57,12 @@ export function needsPackages({ booted, change }: WantedDeployment): boolean {
 }
 
 /** All that has to be downloaded for the change, and nothing else. */
-export function imagesOf(wanted: WantedDeployment): string[] {
+export function imagesOf(wanted: DesiredDeployment): string[] {
   const { image = '', extensionsImage = '' } = wanted.change;
   return [bringsImage(wanted) ? image : '', needsPackages(wanted) ? extensionsImage : ''].filter((name) => name !== '');
 }
 
-function bringsImage({ booted, change }: WantedDeployment): boolean {
+function bringsImage({ booted, change }: DesiredDeployment): boolean {
   return change.image !== undefined && change.image !== booted.image;
 }
 

@@ -13,7 +13,7 @@ const NEW = `quay.example/os@sha256:${'b'.repeat(64)}`;
 const EXTENSIONS = `quay.example/extensions@sha256:${'c'.repeat(64)}`;
 const NOT_AN_OS = 'quay.example/httpd:1';
 const EL9 = 'ID=rhcos\nRHEL_VERSION="9.6"\nNAME="Red Hat Enterprise Linux CoreOS"\n';
-const PATIENCE = { busyForMs: 200, busyEveryMs: 10, network: { firstMs: 10, maxMs: 10 }, networkRetries: 2 };
+const RETRY_POLICY = { busyForMs: 200, busyEveryMs: 10, network: { firstMs: 10, maxMs: 10 }, networkRetries: 2 };
 const signal = new AbortController().signal;
 const directories: string[] = [];
 
@@ -45,7 +45,7 @@ async function open(
   const opened = await openOS({
     files: createDisk({ root: machine.root }),
     run: machine.run,
-    patience: PATIENCE,
+    patience: RETRY_POLICY,
     commandLine: () => machine.commandLine(),
   });
   return { machine, ...opened };
@@ -116,7 +116,7 @@ describe('rpm-ostree', () => {
     const files = createDisk({ root: machine.root });
     const again = await openOS({
       files,
-      patience: PATIENCE,
+      patience: RETRY_POLICY,
       run: async (command) => {
         const result = await run(command);
         // Somebody is faster between two of our calls.
@@ -179,7 +179,7 @@ describe('rpm-ostree', () => {
     await mkdir(join(machine.root, 'var/lib/kubelet'), { recursive: true });
     await writeFile(join(machine.root, 'var/lib/kubelet/config.json'), '{"auths":{}}');
     const files = createDisk({ root: machine.root });
-    const { os } = await openOS({ files, run: machine.run, patience: PATIENCE });
+    const { os } = await openOS({ files, run: machine.run, patience: RETRY_POLICY });
     await os.prefetch([NEW], () => undefined, signal);
     expect(machine.state().calls.at(-1)).toBe(`podman pull --authfile /var/lib/kubelet/config.json ${NEW}`);
     expect(await files.lookAt('/run/ostree/auth.json')).toMatchObject({ target: '/var/lib/kubelet/config.json' });
@@ -195,7 +195,7 @@ describe('rpm-ostree', () => {
     const { machine } = await open();
     const { os } = await openOS({
       files: createDisk({ root: machine.root }),
-      patience: PATIENCE,
+      patience: RETRY_POLICY,
       run: (command) =>
         command.args[0] === 'rebase' ? Promise.resolve({ status: 0, stdout: '', stderr: '' }) : machine.run(command),
     });
@@ -228,7 +228,7 @@ describe('bootc', () => {
     await os.stage({ extensions, extensionsImage: EXTENSIONS });
     machine.boot();
     const files = createDisk({ root: machine.root });
-    const again = await openOS({ files, run: machine.run, patience: PATIENCE });
+    const again = await openOS({ files, run: machine.run, patience: RETRY_POLICY });
     expect(again.kind).toBe('rpm-ostree');
     await again.os.stage({ image: NEW, extensionsImage: EXTENSIONS });
     expect((await again.os.state()).staged).toMatchObject({ image: NEW, packages: ['usbguard'] });

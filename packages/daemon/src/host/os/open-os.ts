@@ -5,7 +5,7 @@ import type { OperatingSystem } from '../host.ts';
 import type { Run } from '../run-command.ts';
 import { createBootc, parseBootcStatus } from './bootc.ts';
 import { createExtensionsRepository } from './extensions-repository.ts';
-import { createOSRun, DEFAULT_PATIENCE, type Patience } from './os-commands.ts';
+import { createOSRun, DEFAULT_RETRY_POLICY, type OSRetryPolicy } from './os-commands.ts';
 import { describeOS, readOSRelease } from './os-release.ts';
 import { chooseOSTool, type OSTool, type OSToolFacts } from './os-tool.ts';
 import { createPlainOS } from './plain.ts';
@@ -13,7 +13,7 @@ import { createPodman, type Podman } from './podman.ts';
 import { createRpmOstree } from './rpm-ostree.ts';
 
 export interface OSOptions {
-  readonly patience?: Patience;
+  readonly patience?: OSRetryPolicy;
   /** What the kernel was started with; that of this machine unless told. */
   readonly commandLine?: () => Promise<string>;
 }
@@ -27,7 +27,7 @@ const CONTAINERS = '/var/lib/containers';
 export async function openOS(
   options: OSOptions & { readonly files: FileSystem; readonly run: Run },
 ): Promise<{ readonly kind: OSTool; readonly os: OperatingSystem }> {
-  const { files, run, patience = DEFAULT_PATIENCE } = options;
+  const { files, run, patience = DEFAULT_RETRY_POLICY } = options;
   const commandLine = options.commandLine ?? (() => readFile('/proc/cmdline', 'utf8'));
   const facts = await gatherFacts(files, run);
   const kind = chooseOSTool(facts);

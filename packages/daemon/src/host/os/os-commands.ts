@@ -4,7 +4,7 @@ import { systemClock } from '@slipway/base/clock';
 import { DaemonError } from '../../errors.ts';
 import { type Command, type Run, shorten } from '../run-command.ts';
 
-export interface Patience {
+export interface OSRetryPolicy {
   /** How long somebody else's change of the OS is waited for, and how often it is asked. */
   readonly busyForMs: number;
   readonly busyEveryMs: number;
@@ -14,7 +14,7 @@ export interface Patience {
   readonly networkRetries: number;
 }
 
-export const DEFAULT_PATIENCE: Patience = {
+export const DEFAULT_RETRY_POLICY: OSRetryPolicy = {
   busyForMs: 10 * 60_000,
   busyEveryMs: 5000,
   network: { firstMs: 5000, maxMs: 80_000 },
@@ -33,7 +33,7 @@ export type OSRun = (command: OSCommand) => Promise<string>;
 /** Nothing but asking takes longer than that, and a pull on a slow line may take as long. */
 const LONG_MS = 60 * 60_000;
 
-export function createOSRun(run: Run, patience: Patience): OSRun {
+export function createOSRun(run: Run, patience: OSRetryPolicy): OSRun {
   return async (command) => {
     const giveUpAt = Date.now() + patience.busyForMs;
     let networkFailures = 0;
@@ -53,7 +53,7 @@ export function createOSRun(run: Run, patience: Patience): OSRun {
 /** Undefined: trying again does not help, or not any more. */
 function pauseAfter(
   failure: OSFailureClass,
-  { busyEveryMs, network, networkRetries }: Patience,
+  { busyEveryMs, network, networkRetries }: OSRetryPolicy,
   { giveUpAt, networkFailures }: { readonly giveUpAt: number; readonly networkFailures: number },
 ): number | undefined {
   if (failure === 'busy') return Date.now() + busyEveryMs > giveUpAt ? undefined : busyEveryMs;
@@ -118,7 +118,7 @@ const RULES: readonly FailureRule[] = [
   { is: 'unsupported', text: /local rpm-ostree modifications|unexpected argument/i },
 ];
 
-const WAY_OUT: Readonly<Record<OSFailureClass, string>> = {
+const REMEDIATIONS: Readonly<Record<OSFailureClass, string>> = {
   busy: 'Another change of the OS is under way on this machine; it is tried again when that is done. Who does that: `rpm-ostree status`.',
   network: 'The registry cannot be reached. It is tried again; check network, proxy and mirrors of this machine.',
   unauthorized: 'The registry does not let this machine in. Check the pull secret in /var/lib/kubelet/config.json.',
@@ -133,8 +133,8 @@ const WAY_OUT: Readonly<Record<OSFailureClass, string>> = {
   unknown: 'This failure is not known to Slipway; what the program said stands here whole.',
 };
 
-const MAY_PASS: ReadonlySet<OSFailureClass> = new Set(['busy', 'network', 'no space']);
-const MOST_TEXT = 4096;
+const TRANSIENT: ReadonlySet<OSFailureClass> = new Set(['busy', 'network', 'no space']);
+const MAX_TEXT_CHARS = 4096;
 
 export class OSFailure extends DaemonError {
   readonly failure: OSFailureClass;
@@ -144,10 +144,10 @@ export class OSFailure extends DaemonError {
   constructor(failure: OSFailureClass, what: string, said: string) {
     super(
       'SLW_DAEMON_OS',
-      `${what} (${failure}). ${WAY_OUT[failure]} It said: ${shorten(said, MOST_TEXT) || 'nothing'}`,
+      `${what} (${failure}). ${REMEDIATIONS[failure]} It said: ${shorten(said, MAX_TEXT_CHARS) || 'nothing'}`,
     );
     this.failure = failure;
-    this.retry = MAY_PASS.has(failure);
+    this.retry = TRANSIENT.has(failure);
   }
 }
 

@@ -1,13 +1,13 @@
 import { type FileSystem, readText } from '../file-system.ts';
 
 const PATHS = ['/etc/os-release', '/usr/lib/os-release'];
-const MOST_BYTES = 64 * 1024;
+const MAX_RELEASE_BYTES = 64 * 1024;
 
 export type OSRelease = Readonly<Record<string, string>>;
 
 export async function readOSRelease(files: FileSystem): Promise<OSRelease> {
   for (const path of PATHS) {
-    const text = await readText(files, path, MOST_BYTES);
+    const text = await readText(files, path, MAX_RELEASE_BYTES);
     if (text !== undefined) return parseOSRelease(text);
   }
   return {};

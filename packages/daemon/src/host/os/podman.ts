@@ -6,7 +6,7 @@ import type { OSRun } from './os-commands.ts';
 
 const PULL_SECRET = '/var/lib/kubelet/config.json';
 const SHORT_MS = 60_000;
-const MOST_LINE = 200;
+const MAX_LINE_CHARS = 200;
 /** A name of its own: what an earlier try has left is found by it. */
 const CONTAINER = 'slipway-extensions';
 
@@ -48,7 +48,7 @@ export function createPodman({ files, run, attempt }: { files: FileSystem; run: 
         program: 'nice',
         args: ['--', 'ionice', '-c', '3', ...pull],
         failing: `The image ${image} cannot be pulled`,
-        onLine: (line) => onProgress({ text: truncate(line, MOST_LINE) }),
+        onLine: (line) => onProgress({ text: truncate(line, MAX_LINE_CHARS) }),
         ...(signal && { signal }),
       });
     },

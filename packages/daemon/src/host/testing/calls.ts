@@ -1,7 +1,7 @@
 // Every call of the port as a value, so that one function can count, fail, stop or keep any of them.
 import type { FileSystem, NewFile, Owners } from '../file-system.ts';
 
-export type Change =
+export type ChangeCall =
   | { readonly operation: 'createFile'; readonly path: string; readonly file: NewFile }
   | { readonly operation: 'overwrite'; readonly path: string; readonly offset: number; readonly bytes: Uint8Array }
   | {
@@ -16,21 +16,21 @@ export type Change =
   | { readonly operation: 'setMode'; readonly path: string; readonly mode: number }
   | { readonly operation: 'setOwners'; readonly path: string; readonly owners: Owners };
 
-export type Look = { readonly operation: 'lookAt' | 'read' | 'list' | 'space'; readonly path: string };
+export type ReadCall = { readonly operation: 'lookAt' | 'read' | 'list' | 'space'; readonly path: string };
 
-export type Call = Change | Look;
+export type Call = ChangeCall | ReadCall;
 
-const LOOKS: ReadonlySet<string> = new Set(['lookAt', 'read', 'list', 'space']);
+const READ_OPERATIONS: ReadonlySet<string> = new Set(['lookAt', 'read', 'list', 'space']);
 
-export function isChange(call: Call): call is Change {
-  return !LOOKS.has(call.operation);
+export function isChange(call: Call): call is ChangeCall {
+  return !READ_OPERATIONS.has(call.operation);
 }
 
 /** Decides about each call: `run` carries it out. */
 export type Around = <T>(call: Call, run: () => Promise<T>) => Promise<T>;
 
 export function aroundCalls(files: FileSystem, around: Around): FileSystem {
-  const change = (call: Change) => around(call, () => carryOut(files, call));
+  const change = (call: ChangeCall) => around(call, () => carryOut(files, call));
   return {
     lookAt: (path) => around({ operation: 'lookAt', path }, () => files.lookAt(path)),
     read: (path, limit) => around({ operation: 'read', path }, () => files.read(path, limit)),
@@ -51,7 +51,7 @@ export function aroundCalls(files: FileSystem, around: Around): FileSystem {
   };
 }
 
-export function carryOut(files: FileSystem, call: Change): Promise<void> {
+export function carryOut(files: FileSystem, call: ChangeCall): Promise<void> {
   switch (call.operation) {
     case 'createFile':
       return files.createFile(call.path, call.file);

@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { getSystemErrorMessage } from 'node:util';
 import { type FileSystem, type Owners, ownOwners } from '../file-system.ts';
-import { aroundCalls, type Call, carryOut, type Change, isChange } from './calls.ts';
+import { aroundCalls, type Call, carryOut, type ChangeCall, isChange } from './calls.ts';
 
 export type Fault =
   /** The program ends: no call after it is carried out, and none returns. */
@@ -68,7 +68,7 @@ function isRefused(code: 'EROFS' | 'ENOSPC', call: Call): boolean {
   return code === 'EROFS' ? isChange(call) && !call.operation.startsWith('sync') : NEED_SPACE.has(call.operation);
 }
 
-type InSteps = Extract<Change, { operation: 'createFile' | 'overwrite' | 'makeDirectory' | 'makeLink' }>;
+type InSteps = Extract<ChangeCall, { operation: 'createFile' | 'overwrite' | 'makeDirectory' | 'makeLink' }>;
 
 /** What is more than one call of the operating system. */
 function canBeHalfDone(call: Call): call is InSteps {

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createDisk } from '../disk.ts';
 import type { FileSystem } from '../file-system.ts';
-import { aroundCalls, carryOut, type Change } from './calls.ts';
+import { aroundCalls, carryOut, type ChangeCall } from './calls.ts';
 import { emptyImage } from './disk-image.ts';
 import { createMemoryDisk } from './memory-disk.ts';
 
@@ -19,7 +19,7 @@ const target = fc.constantFrom('a', '/b', '../c', '/a/b', '..', '../../d', '/d/.
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 8 });
 const mode = fc.constantFrom(0o600, 0o644, 0o755, 0o700, 0o1777, 0o4755);
 
-const change: fc.Arbitrary<Change> = fc.oneof(
+const change: fc.Arbitrary<ChangeCall> = fc.oneof(
   fc.record({
     operation: fc.constant('createFile' as const),
     path,

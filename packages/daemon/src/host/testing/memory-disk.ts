@@ -2,7 +2,7 @@
 // A property test beside holds it against the real disk.
 import { constants } from 'node:os';
 import { DaemonError } from '../../errors.ts';
-import type { FileSystem, Found, Owners } from '../file-system.ts';
+import type { FileSystem, FileInfo, Owners } from '../file-system.ts';
 import { ROOT, type DiskImage, type Inode } from './disk-image.ts';
 
 /** One note for each thing that a disk may or may not have kept when the power went. */
@@ -19,7 +19,7 @@ export interface NameSet {
   readonly inode: number | null;
 }
 
-interface Place {
+interface PathEntry {
   readonly directory: number;
   readonly name: string;
   readonly inode: number | undefined;
@@ -35,7 +35,7 @@ interface Walk {
 type File = Extract<Inode, { kind: 'file' }>;
 type Directory = Extract<Inode, { kind: 'directory' }>;
 
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 const ALL_BITS = 0o7777;
 /** It never gets full. */
 const SPACE = { freeBytes: 50e9, sizeBytes: 100e9 };
@@ -90,7 +90,7 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
     const number = directoryOf(trail.at(-1) ?? ROOT).names.get(each);
     if (number === undefined) return false;
     const inode = inodeOf(number);
-    if (inode.kind === 'file' || (inode.kind === 'link' && ++state.links > MOST_LINKS)) throw refusal(path);
+    if (inode.kind === 'file' || (inode.kind === 'link' && ++state.links > MAX_LINKS)) throw refusal(path);
     if (inode.kind === 'directory') trail.push(number);
     else {
       if (inode.target.startsWith('/')) trail.splice(1);
@@ -98,7 +98,7 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
     }
     return true;
   }
-  function lookUp(path: string): Place | undefined {
+  function lookUp(path: string): PathEntry | undefined {
     const names = checked(path);
     const last = names.at(-1);
     if (last === undefined) return { directory: ROOT, name: '.', inode: ROOT };
@@ -108,12 +108,12 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
       ? undefined
       : { directory, name: last, inode: directoryOf(directory).names.get(last) };
   }
-  function find(path: string): Place {
+  function find(path: string): PathEntry {
     const place = lookUp(path);
     if (place === undefined) throw failure('ENOENT');
     return place;
   }
-  function existing(path: string): Place & { readonly inode: number } {
+  function existing(path: string): PathEntry & { readonly inode: number } {
     const place = find(path);
     if (place.inode === undefined) throw failure('ENOENT');
     return { ...place, inode: place.inode };
@@ -241,7 +241,7 @@ function withOwners(inode: Inode, owners: Owners): Inode {
   return { ...inode, ...owners, mode: inode.mode & ~lost };
 }
 
-function foundOf(number: number, inode: Inode): Found {
+function foundOf(number: number, inode: Inode): FileInfo {
   const { uid, gid } = inode;
   if (inode.kind === 'link') return { kind: 'link', target: inode.target, uid, gid };
   if (inode.kind === 'directory') return { kind: 'directory', mode: inode.mode, uid, gid };

@@ -1,6 +1,6 @@
 import type { StandInState } from './stand-in-state.ts';
 
-export interface Answer {
+export interface StandInResult {
   readonly status?: number;
   readonly stdout?: string;
   readonly stderr?: string;

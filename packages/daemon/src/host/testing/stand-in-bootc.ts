@@ -1,11 +1,11 @@
 // The part of the stand-in that is called as bootc.
-import { type Answer, Failed } from './stand-in-answer.ts';
+import { type StandInResult, Failed } from './stand-in-answer.ts';
 import { checksumOf, type StandInDeployment, type StandInState } from './stand-in-state.ts';
 
 const MODIFIED =
   'Switching: Deployment contains local rpm-ostree modifications; cannot upgrade via bootc. You can run `rpm-ostree reset` to undo the modifications.';
 
-export function runBootc(state: StandInState, [verb = '', ...args]: readonly string[]): Answer {
+export function runBootc(state: StandInState, [verb = '', ...args]: readonly string[]): StandInResult {
   if (verb === '--version') return { stdout: 'bootc stand-in, this is not bootc\n' };
   if (verb === 'status') return status(state);
   if (verb === 'switch') return switchImage(state, args);
@@ -14,7 +14,7 @@ export function runBootc(state: StandInState, [verb = '', ...args]: readonly str
 }
 
 /** Keys sorted, on one line. */
-function status(state: StandInState): Answer {
+function status(state: StandInState): StandInResult {
   const { booted, staged } = state;
   const spec = imageOf(staged ?? booted);
   const text = {
@@ -61,7 +61,7 @@ function imageOf({ reference }: StandInDeployment): { image: string; transport: 
     : { image: reference.slice('ostree-unverified-registry:'.length), transport: 'registry' };
 }
 
-function switchImage(state: StandInState, args: readonly string[]): Answer {
+function switchImage(state: StandInState, args: readonly string[]): StandInResult {
   const transport = args[0] === '--transport' ? (args[1] ?? '') : 'registry';
   const image = args.at(-1) ?? '';
   const first = state.staged ?? state.booted;
@@ -85,7 +85,7 @@ function pullImage(state: StandInState, image: string, transport: string): void 
   if (!found.bootable) throw new Failed('Switching: Target image does not have ostree.bootable label');
 }
 
-function setOptions(state: StandInState, args: readonly string[]): Answer {
+function setOptions(state: StandInState, args: readonly string[]): StandInResult {
   if (args[0] !== 'set-options-for-source') throw new Failed(`unrecognized subcommand '${args[0]}'`, 2);
   const source = args[args.indexOf('--source') + 1] ?? '';
   const options = args.includes('--options') ? (args[args.indexOf('--options') + 1] ?? '') : '';

@@ -1,10 +1,10 @@
 // The part of the stand-in that is called as podman.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Answer, Failed } from './stand-in-answer.ts';
+import { type StandInResult, Failed } from './stand-in-answer.ts';
 import type { StandInState } from './stand-in-state.ts';
 
-type Verb = (state: StandInState, args: readonly string[]) => Answer;
+type Verb = (state: StandInState, args: readonly string[]) => StandInResult;
 
 const VERBS: Readonly<Record<string, Verb>> = {
   '--version': () => ({ stdout: 'podman stand-in, this is not podman\n' }),
@@ -18,13 +18,13 @@ const VERBS: Readonly<Record<string, Verb>> = {
   },
 };
 
-export function runPodman(state: StandInState, [verb = '', ...args]: readonly string[]): Answer {
+export function runPodman(state: StandInState, [verb = '', ...args]: readonly string[]): StandInResult {
   const run = VERBS[verb];
   if (run === undefined) throw new Failed(`unrecognized command \`podman ${verb}\``, 125);
   return run(state, args);
 }
 
-function pull(state: StandInState, args: readonly string[]): Answer {
+function pull(state: StandInState, args: readonly string[]): StandInResult {
   const image = args.at(-1) ?? '';
   if (state.registry[image] === undefined) {
     throw new Failed(`initializing source docker://${image}: reading manifest in ${image}: manifest unknown`, 125);
@@ -36,7 +36,7 @@ function pull(state: StandInState, args: readonly string[]): Answer {
   };
 }
 
-function create(state: StandInState, args: readonly string[]): Answer {
+function create(state: StandInState, args: readonly string[]): StandInResult {
   const name = args[args.indexOf('--name') + 1] ?? '';
   const image = args.at(-1) ?? '';
   if (state.containers[name] !== undefined) throw new Failed(`the container name "${name}" is already in use`, 125);
@@ -45,7 +45,7 @@ function create(state: StandInState, args: readonly string[]): Answer {
   return { stdout: 'stand-in\n', state: { ...state, pulled, containers: { ...state.containers, [name]: image } } };
 }
 
-function cp(state: StandInState, [from = '', to = '']: readonly string[]): Answer {
+function cp(state: StandInState, [from = '', to = '']: readonly string[]): StandInResult {
   const image = state.containers[from.split(':')[0] ?? ''];
   if (image === undefined) throw new Failed(`no container with name or ID "${from}" found: no such container`, 125);
   const directory = join(state.root, to, 'usr/share/rpm-ostree/extensions');

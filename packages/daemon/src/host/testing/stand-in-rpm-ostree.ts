@@ -1,7 +1,7 @@
 // The part of the stand-in that is called as rpm-ostree.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Answer, Failed } from './stand-in-answer.ts';
+import { type StandInResult, Failed } from './stand-in-answer.ts';
 import { argumentsOf, checksumOf, type StandInDeployment, type StandInState } from './stand-in-state.ts';
 
 const QUEUED = 'Changes queued for next boot. Run "systemctl reboot" to start a reboot\n';
@@ -9,7 +9,7 @@ const STORAGE = 'ostree-unverified-image:containers-storage:';
 const REGISTRY = 'ostree-unverified-registry:';
 const REPOSITORY = '/etc/yum.repos.d/coreos-extensions.repo';
 
-type Verb = (state: StandInState, args: readonly string[]) => Answer;
+type Verb = (state: StandInState, args: readonly string[]) => StandInResult;
 
 const VERBS: Readonly<Record<string, Verb>> = {
   '--version': () => ({
@@ -24,7 +24,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   update,
 };
 
-export function runRpmOstree(state: StandInState, [verb = '', ...args]: readonly string[]): Answer {
+export function runRpmOstree(state: StandInState, [verb = '', ...args]: readonly string[]): StandInResult {
   const run = VERBS[verb];
   if (run === undefined) throw new Failed(`Unknown command '${verb}'`);
   if (state.isComposefs && verb !== '--version') throw new Failed('This system was not booted via libostree.');
@@ -33,11 +33,11 @@ export function runRpmOstree(state: StandInState, [verb = '', ...args]: readonly
 
 const first = ({ staged, booted }: StandInState): StandInDeployment => staged ?? booted;
 
-function stage(state: StandInState, staged: StandInDeployment, stdout = ''): Answer {
+function stage(state: StandInState, staged: StandInDeployment, stdout = ''): StandInResult {
   return { stdout: `${stdout}Staging deployment...done\n${QUEUED}`, state: { ...state, staged } };
 }
 
-function status(state: StandInState, args: readonly string[]): Answer {
+function status(state: StandInState, args: readonly string[]): StandInResult {
   const { booted, staged } = state;
   const deployments = [...(staged === null ? [] : [describe(staged, 'staged')]), describe(booted, 'booted')];
   return {
@@ -77,7 +77,7 @@ function describe(deployment: StandInDeployment, is: 'booted' | 'staged'): objec
   };
 }
 
-function rebase(state: StandInState, args: readonly string[]): Answer {
+function rebase(state: StandInState, args: readonly string[]): StandInResult {
   const reference = args.find((argument) => !argument.startsWith('--')) ?? '';
   if (reference === first(state).reference) throw new Failed(`Old and new refs are equal: ${reference}`);
   const stdout = `Pulling manifest: ${reference}\n`;
@@ -112,7 +112,7 @@ function needPackages(state: StandInState, packages: readonly string[]): void {
   if (missing.length > 0) throw new Failed(`Packages not found: ${missing.join(', ')}`);
 }
 
-function kargs(state: StandInState, args: readonly string[]): Answer {
+function kargs(state: StandInState, args: readonly string[]): StandInResult {
   if (args.includes('--import-proc-cmdline')) {
     return { stdout: `BOOT_IMAGE=(hd0,gpt3)/vmlinuz ${argumentsOf(state.booted).join(' ')}\n` };
   }
@@ -132,13 +132,13 @@ function kargs(state: StandInState, args: readonly string[]): Answer {
   return stage(state, { ...before, kernelArguments: after });
 }
 
-function cleanup(state: StandInState, args: readonly string[]): Answer {
+function cleanup(state: StandInState, args: readonly string[]): StandInResult {
   if (args.length === 0) throw new Failed('cleanup: At least one cleanup option must be specified');
   if (!args.includes('-p') || state.staged === null) return { stdout: 'Deployments unchanged.\n' };
   return { stdout: 'Freed: 12.3 MB (pkgcache branches: 0)\n', state: { ...state, staged: null } };
 }
 
-function override(state: StandInState, [verb = '', ...args]: readonly string[]): Answer {
+function override(state: StandInState, [verb = '', ...args]: readonly string[]): StandInResult {
   const { names, installed, uninstalled } = readPackages(args);
   const before = first(state);
   const again = names.find((name) => before.removals.includes(name) === (verb === 'remove'));
@@ -152,7 +152,7 @@ function override(state: StandInState, [verb = '', ...args]: readonly string[]):
   return stage(state, { ...before, removals, packages: changePackages(state, before, installed, uninstalled) });
 }
 
-function update(state: StandInState, args: readonly string[]): Answer {
+function update(state: StandInState, args: readonly string[]): StandInResult {
   const { installed, uninstalled } = readPackages(args);
   if (installed.length + uninstalled.length === 0) return { stdout: 'No upgrade available.\n' };
   const before = first(state);

@@ -1,13 +1,13 @@
 // A stand-in for rpm-ostree, bootc and podman. It is none of them and says so. It does what their sources and users' transcripts
 // say that they do, with their texts and statuses, as far as Slipway calls them; none of the real ones was run. What its tests
 // show is that Slipway drives programs that behave like this.
-import { type Answer, Failed } from './stand-in-answer.ts';
+import { type StandInResult, Failed } from './stand-in-answer.ts';
 import { runBootc } from './stand-in-bootc.ts';
 import { runPodman } from './stand-in-podman.ts';
 import { runRpmOstree } from './stand-in-rpm-ostree.ts';
 import { readStandIn, type StandInState, writeStandIn } from './stand-in-state.ts';
 
-const STAND_IN_PROGRAMS: Readonly<Record<string, (state: StandInState, args: readonly string[]) => Answer>> = {
+const STAND_IN_PROGRAMS: Readonly<Record<string, (state: StandInState, args: readonly string[]) => StandInResult>> = {
   'rpm-ostree': runRpmOstree,
   bootc: runBootc,
   podman: runPodman,
@@ -25,7 +25,7 @@ export function callStandIn(
   return { status, stdout, stderr };
 }
 
-function answer(state: StandInState, name: string, args: readonly string[]): Answer {
+function answer(state: StandInState, name: string, args: readonly string[]): StandInResult {
   const call = [name, ...args].join(' ');
   const failure = state.failures.find((each) => each.times > 0 && call.startsWith(each.call));
   if (failure !== undefined) {

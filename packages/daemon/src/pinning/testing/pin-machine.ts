@@ -7,7 +7,7 @@ import { silentLog } from '@slipway/kube';
 import { createSimulatedHost } from '@slipway/simulator';
 import type { FileSystem } from '../../host/file-system.ts';
 import type { Host } from '../../host/host.ts';
-import type { WantedSet } from '../assigned-sets.ts';
+import type { DesiredSet } from '../assigned-sets.ts';
 import type { PinMetrics } from '../pin-metrics.ts';
 import { createPinner, type Pinner } from '../pinner.ts';
 import { pinStatusOf } from '../report.ts';
@@ -44,7 +44,7 @@ export function createPinWorld(): PinWorld {
 }
 
 /** As the controller does it. */
-export function assign(world: PinWorld, sets: readonly WantedSet[], more: Partial<PinAssignment> = {}): void {
+export function assign(world: PinWorld, sets: readonly DesiredSet[], more: Partial<PinAssignment> = {}): void {
   world.sets.clear();
   for (const set of sets) world.sets.set(set.name, objectOf(set));
   const assigned = sets.map(({ name, uid, generation }) => ({ name, uid, generation }));
@@ -56,7 +56,7 @@ export function assign(world: PinWorld, sets: readonly WantedSet[], more: Partia
   };
 }
 
-const objectOf = ({ name, uid, generation, images }: WantedSet): PinnedImageSet => ({
+const objectOf = ({ name, uid, generation, images }: DesiredSet): PinnedImageSet => ({
   apiVersion: 'machineconfiguration.openshift.io/v1',
   kind: 'PinnedImageSet',
   metadata: { name, uid, generation },
@@ -78,7 +78,7 @@ export interface PinMachine {
   until(holds: () => boolean | Promise<boolean>): Promise<void>;
 }
 
-const MOST_STEPS = 500;
+const MAX_STEPS = 500;
 const IDLE_MS = 60_000;
 
 /** The daemon starts. */
@@ -132,12 +132,12 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
   }
 
   async function until(holds: (dueMs: number | null) => boolean | Promise<boolean>): Promise<void> {
-    for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+    for (let steps = 0; steps < MAX_STEPS; steps += 1) {
       const due = await step();
       if (await holds(due)) return;
       world.now += due ?? IDLE_MS;
     }
-    throw new Error(`not after ${MOST_STEPS} steps; the cluster was told: ${JSON.stringify(world.status)}`);
+    throw new Error(`not after ${MAX_STEPS} steps; the cluster was told: ${JSON.stringify(world.status)}`);
   }
 
   return {

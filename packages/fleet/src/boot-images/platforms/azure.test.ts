@@ -12,7 +12,7 @@ const withImage = (image: JsonObject): JsonObject => ({
 const upload = { publisher: '', offer: '', sku: '', version: '', type: '' };
 const question = questionOf({ name: 'azure' });
 const withoutMarketplace = { ...question, images: { ...question.images, 'rhel-coreos-extensions': {} } };
-const gallery =
+const GALLERY =
   '/resourceGroups/demo-x7k2p-rg/providers/Microsoft.Compute/galleries/gallery_demo_x7k2p/images/demo-x7k2p';
 
 describe('a stream whose OS is not on the marketplace yet', () => {
@@ -33,8 +33,8 @@ describe('a stream whose OS is not on the marketplace yet', () => {
 
 describe('a release without images on the marketplace', () => {
   it('has what the installer uploaded be uploaded again', () => {
-    const verdict = azure.machineApi(withImage({ ...upload, resourceID: gallery }), withoutMarketplace);
-    expect(verdict).toMatchObject({ type: 'manual', to: `${gallery}/versions/9.8.20260428` });
+    const verdict = azure.machineApi(withImage({ ...upload, resourceID: GALLERY }), withoutMarketplace);
+    expect(verdict).toMatchObject({ type: 'manual', to: `${GALLERY}/versions/9.8.20260428` });
   });
 
   it('fails machines that boot from there', () => {
@@ -51,7 +51,7 @@ describe('an upload', () => {
     ['of another cluster', { infrastructureName: 'other-1abcd' }],
     ['in a cluster whose name is not known', { infrastructureName: '' }],
   ])('%s is left alone', (_, more) => {
-    const spec = withImage({ ...upload, resourceID: gallery });
+    const spec = withImage({ ...upload, resourceID: GALLERY });
     expect(azure.machineApi(spec, { ...question, ...more })).toMatchObject({ type: 'theirs' });
   });
 

@@ -15,7 +15,7 @@ import { osMajor } from '../boot-version.ts';
 import { artifactOf, download, useImage, word } from './import.ts';
 import { type PlatformDef, verdictOfView } from './platform.ts';
 
-const templateKind = 'AzureMachineTemplate';
+const TEMPLATE_KIND = 'AzureMachineTemplate';
 
 export const azure = {
   type: 'azure',
@@ -24,7 +24,7 @@ export const azure = {
     apiVersions: ['azureproviderconfig.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate } },
+  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate } },
 } as const satisfies PlatformDef;
 
 /** An image of the marketplace; what the installer uploaded is moved there. */
@@ -179,12 +179,12 @@ interface Upload {
   readonly name: string;
 }
 
-const uploadPattern =
+const UPLOAD_PATTERN =
   /^(?:\/subscriptions\/[^/]+)?\/resourceGroups\/([^/]+)\/providers\/Microsoft\.Compute\/(?:galleries\/([^/]+)\/)?images\/([^/]+)(?:\/versions\/[^/]+)?$/i;
 
 /** Null: it is no image of a resource group. */
 function uploadOf(resourceId: string): Upload | null {
-  const [, group, gallery = '', name] = uploadPattern.exec(resourceId) ?? [];
+  const [, group, gallery = '', name] = UPLOAD_PATTERN.exec(resourceId) ?? [];
   return group === undefined || name === undefined ? null : { group, gallery, name };
 }
 
@@ -323,7 +323,7 @@ function judgeUploadTemplate(spec: JsonObject, id: string, question: ImageQuesti
 }
 
 const viewOf = (spec: JsonObject, image: JsonObject) => ({
-  kind: templateKind,
+  kind: TEMPLATE_KIND,
   rule: judgeProviderSpec,
   providerSpec: {
     image,

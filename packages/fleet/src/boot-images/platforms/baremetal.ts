@@ -11,7 +11,7 @@ import {
 import { artifactOf, fileOf, useImage } from './import.ts';
 import { type PlatformDef, verdictOfView } from './platform.ts';
 
-const templateKind = 'Metal3MachineTemplate';
+const TEMPLATE_KIND = 'Metal3MachineTemplate';
 
 export const baremetal = {
   type: 'baremetal',
@@ -21,11 +21,11 @@ export const baremetal = {
     userData: ['userData', 'name'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
 } as const satisfies PlatformDef;
 
 /** Writes the OS of the payload itself: such a spec has no image that could grow old. */
-const installCoreos = 'install_coreos';
+const INSTALL_COREOS = 'install_coreos';
 
 /** What a spec can name by its address: each is written to disk in a way of its own, and none can stand for another. */
 const formats = [
@@ -37,9 +37,9 @@ const formats = [
 /** The address and checksum of an image, where hosts are deployed with one. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const method = textAt(spec, 'customDeploy', 'method');
-  if (method === installCoreos) {
+  if (method === INSTALL_COREOS) {
     const version = textAt(question.images, 'artifacts', 'metal', 'release');
-    return { type: 'current', image: `the OS of the payload (customDeploy ${installCoreos})`, version };
+    return { type: 'current', image: `the OS of the payload (customDeploy ${INSTALL_COREOS})`, version };
   }
   if (method !== '') return ofMethod(method, question);
   const url = textAt(spec, 'image', 'url');
@@ -93,11 +93,11 @@ const isCached = (url: string): boolean => /^http:\/\/[^/]+:6180\/images\//.test
 function toCustomDeploy(image: string, question: ImageQuestion): ImageVerdict {
   const artifact = artifactOf(question.images, 'metal', 'raw.gz');
   if (artifact === null) return noImage(image, question, 'artifacts.metal.formats["raw.gz"]');
-  const value = { customDeploy: { method: installCoreos }, image: { url: '', checksum: '' } };
+  const value = { customDeploy: { method: INSTALL_COREOS }, image: { url: '', checksum: '' } };
   return {
     type: 'manual',
     image,
-    to: `the OS of the payload (customDeploy ${installCoreos})`,
+    to: `the OS of the payload (customDeploy ${INSTALL_COREOS})`,
     artifact,
     commands: [useImage(question.resource, value)],
   };
@@ -110,7 +110,7 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
   if (method === '' && !URL.canParse(url))
     return badTemplate('image.url', 'the address of an image', fieldAt(spec, 'image', 'url'));
   const view = {
-    kind: templateKind,
+    kind: TEMPLATE_KIND,
     rule: judgeProviderSpec,
     providerSpec: { customDeploy: { method }, image: objectAt(spec, 'image') },
     // Left out, the kind of checksum is md5.

@@ -13,7 +13,7 @@ export const gcp = {
 } as const satisfies PlatformDef;
 
 /** Where images of the OS have always been published. */
-const ourProject = 'rhcos-cloud';
+const OUR_PROJECT = 'rhcos-cloud';
 
 interface GcpImage {
   readonly reference: string;
@@ -34,7 +34,7 @@ function gcpImage(images: JsonObject): GcpImage | null {
 /** Of our project, or of the one that the stream has its images in: another one is a copy, or the marketplace. */
 function isOurGcpImage(reference: string, images: JsonObject): boolean {
   const project = /^projects\/([^/]+)\/global\/images\//.exec(pathOf(reference))?.[1];
-  return project !== undefined && [ourProject, textAt(images, 'images', 'gcp', 'project')].includes(project);
+  return project !== undefined && [OUR_PROJECT, textAt(images, 'images', 'gcp', 'project')].includes(project);
 }
 
 /** An image may be given with the address of the API before it. */
@@ -70,7 +70,7 @@ function verdictOf(spec: JsonObject, disks: readonly Json[], question: ImageQues
 const whyNotOurs = (image: string): string =>
   image.includes('projects/redhat-marketplace-public/')
     ? `Image ${image} is of the marketplace, and paid for with each machine.`
-    : `Image ${image} is not of project ${ourProject}.`;
+    : `Image ${image} is not of project ${OUR_PROJECT}.`;
 
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 

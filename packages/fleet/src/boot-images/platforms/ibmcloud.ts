@@ -3,7 +3,7 @@ import { type Architecture, badSpec, badTemplate, type ImageQuestion, type Image
 import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
 import { ownImageName, type PlatformDef, type TemplatePlace, verdictOfView } from './platform.ts';
 
-const templateKind = 'IBMVPCMachineTemplate';
+const TEMPLATE_KIND = 'IBMVPCMachineTemplate';
 
 export const ibmcloud = {
   type: 'ibmcloud',
@@ -12,11 +12,11 @@ export const ibmcloud = {
     apiVersions: ['ibmcloudproviderconfig.openshift.io/v1beta1'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
   regionIn: ({ ibmcloud }) => ibmcloud?.location,
 } as const satisfies PlatformDef;
 
-const LONGEST_NAME = 63;
+const MAX_NAME_LENGTH = 63;
 
 /** Names of operating systems in VPC; the cloud has none of ours for s390x, and takes the image under that of RHEL. */
 const osNames: Partial<Record<Architecture, string>> = { s390x: 'red-8-s390x-byol' };
@@ -34,7 +34,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
       isInstallers: isNamedByInstaller(current, question),
       artifact: artifactOf(question.images, 'ibmcloud', 'qcow2.gz'),
       place: 'artifacts.ibmcloud.formats["qcow2.gz"]',
-      nameOf: (version) => nameWithVersion(current, version.replaceAll('.', '-'), LONGEST_NAME),
+      nameOf: (version) => nameWithVersion(current, version.replaceAll('.', '-'), MAX_NAME_LENGTH),
       commands: (artifact, to) => {
         const { file, commands } = download(artifact);
         const osName = osNames[question.architecture] ?? 'rhel-coreos-stable-amd64';
@@ -59,7 +59,7 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion, place: Templat
     return notOurs(text, `The image is found by ${text}, which tells nothing of it.`);
   const region = regionOf(textAt(spec, 'zone')) || place.region || 'REGION';
   const view = {
-    kind: templateKind,
+    kind: TEMPLATE_KIND,
     rule: judgeProviderSpec,
     providerSpec: { image: name || ownImageName(question), region },
     image: text,

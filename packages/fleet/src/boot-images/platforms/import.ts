@@ -9,7 +9,7 @@ import {
   notOurs,
 } from '../verdict.ts';
 
-const LONGEST_LOCATION = 2048;
+const MAX_LOCATION_LENGTH = 2048;
 
 /** Null: the stream has none for the architecture, or one that cannot be checked after its download. */
 export function artifactOf(images: JsonObject, platform: string, format: string): Artifact | null {
@@ -29,7 +29,9 @@ const isSha256 = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 
 /** Safe to show and to give to a shell in quotes. */
 const isLocation = (text: string): boolean =>
-  text.length <= LONGEST_LOCATION && /^https?:\/\/[\w.:[\]-]+\/[\w./~%+@:-]*[\w~-]$/.test(text) && URL.canParse(text);
+  text.length <= MAX_LOCATION_LENGTH &&
+  /^https?:\/\/[\w.:[\]-]+\/[\w./~%+@:-]*[\w~-]$/.test(text) &&
+  URL.canParse(text);
 
 // Commands for people, made of what specs and stream metadata say. Names come from outside: what a shell would take for more
 // than a word is quoted.
@@ -63,7 +65,7 @@ export const useImage = ({ namespace, name }: MachineResource, value: JsonObject
 // them. So what we ask people to import is named after its version: the name tells when it was done.
 
 /** A version at the end of a name, with dots or, where a platform has no dots in names, without. */
-const versionAtEnd = /-\d+[.-](?:\d+[.-]\d{8,}|\d{8}[.-]\d+)[.-]\d+$/;
+const VERSION_AT_END = /-\d+[.-](?:\d+[.-]\d{8,}|\d{8}[.-]\d+)[.-]\d+$/;
 
 export interface NamedImage {
   /** Its name in the spec, as it is there. */
@@ -92,7 +94,7 @@ export function importedImage(image: NamedImage, question: ImageQuestion): Image
 /** The name as it is, with its version in place of another, or after it. */
 export function nameWithVersion(name: string, version: string, longest: number): string {
   if (name.endsWith(`-${version}`)) return name;
-  return `${name.replace(versionAtEnd, '').slice(0, longest - version.length - 1)}-${version}`;
+  return `${name.replace(VERSION_AT_END, '').slice(0, longest - version.length - 1)}-${version}`;
 }
 
 /** The installer names images after the cluster: `<cluster>-rhcos`, and on some platforms something more. */
@@ -102,7 +104,7 @@ export const isNamedByInstaller = (name: string, { infrastructureName }: ImageQu
 const afterPrefix = (name: string, prefix: string): string =>
   name.startsWith(prefix) ? name.slice(prefix.length) : '';
 
-const LONGEST_BASE = 200;
+const MAX_BASE_LENGTH = 200;
 
 /**
  * Lets machines use what was imported: a template cannot be changed, so another one is made and referred to. `fields`: what
@@ -116,7 +118,7 @@ export function templateCommands(
 ): readonly string[] {
   const kubectl = `kubectl --namespace ${word(namespace)}`;
   const resource = `${kind.toLowerCase()}s.cluster.x-k8s.io ${word(name)}`;
-  const template = `${name.slice(0, LONGEST_BASE)}-${version.replaceAll(/[^a-z0-9]+/g, '-')}`;
+  const template = `${name.slice(0, MAX_BASE_LENGTH)}-${version.replaceAll(/[^a-z0-9]+/g, '-')}`;
   const clone = `{apiVersion, kind, metadata: {name: $name}, spec} | .spec.template.spec |= (. + $fields | with_entries(select(.value != null)))`;
   const reference = { spec: { template: { spec: { infrastructureRef: { name: template } } } } };
   return [

@@ -13,7 +13,7 @@ export const libvirt = {
   machineApi: judgeProviderSpec,
 } as const satisfies PlatformDef;
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 /** A volume that the disks of machines are made upon. The installer calls it `<cluster>-base`. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
@@ -31,7 +31,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
       isInstallers: question.infrastructureName !== '' && isOwn,
       artifact: artifactOf(question.images, 'qemu', 'qcow2.gz'),
       place: 'artifacts.qemu.formats["qcow2.gz"]',
-      nameOf: (version) => nameWithVersion(current, version, LONGEST_NAME),
+      nameOf: (version) => nameWithVersion(current, version, MAX_NAME_LENGTH),
       commands: (artifact, to) => {
         const { file, commands } = download(artifact);
         const volume = to.slice(to.lastIndexOf('/') + 1);

@@ -3,16 +3,16 @@ import { type Artifact, badSpec, badTemplate, type ImageQuestion, type ImageVerd
 import { artifactOf, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
 import { ownImageName, type PlatformDef, verdictOfView } from './platform.ts';
 
-const templateKind = 'NutanixMachineTemplate';
+const TEMPLATE_KIND = 'NutanixMachineTemplate';
 
 export const nutanix = {
   type: 'nutanix',
   providerSpec: { kind: 'NutanixMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'] },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate } },
+  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate } },
 } as const satisfies PlatformDef;
 
-const LONGEST_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 
 /** An image of Prism Central, by its name or, chosen by the owner, by its UUID. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
@@ -26,7 +26,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
       isInstallers: type !== 'uuid' && isNamedByInstaller(current, question),
       artifact: artifactOf(question.images, 'nutanix', 'qcow2'),
       place: 'artifacts.nutanix.formats.qcow2',
-      nameOf: (version) => nameWithVersion(base, version, LONGEST_NAME),
+      nameOf: (version) => nameWithVersion(base, version, MAX_NAME_LENGTH),
       commands: (artifact, to) => [
         importCommand(artifact, to),
         useImage(question.resource, { image: { type: 'name', name: to, uuid: null } }),
@@ -55,7 +55,7 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
   if (isLookup && !question.isAdopted)
     return notOurs(text, `The image is found by ${text}, which is the owner's own choice.`);
   const view = {
-    kind: templateKind,
+    kind: TEMPLATE_KIND,
     rule: judgeProviderSpec,
     providerSpec: { image: isLookup ? { type: 'name', name: ownImageName(question) } : image },
     image: text,

@@ -3,7 +3,7 @@ import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } 
 import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
 import { ownImageName, type PlatformDef, verdictOfView } from './platform.ts';
 
-const templateKind = 'OpenStackMachineTemplate';
+const TEMPLATE_KIND = 'OpenStackMachineTemplate';
 
 export const openstack = {
   type: 'openstack',
@@ -12,10 +12,10 @@ export const openstack = {
     apiVersions: ['openstackproviderconfig.openshift.io/v1alpha1', 'machine.openshift.io/v1alpha1'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
 } as const satisfies PlatformDef;
 
-const LONGEST_NAME = 255;
+const MAX_NAME_LENGTH = 255;
 
 /** With a root volume, its source alone counts, and is the name of an image too, whatever the field is called. */
 const imagePath = (spec: JsonObject): readonly [string, ...string[]] =>
@@ -33,7 +33,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
       isInstallers: isNamedByInstaller(current, question),
       artifact: artifactOf(question.images, 'openstack', 'qcow2.gz'),
       place: 'artifacts.openstack.formats["qcow2.gz"]',
-      nameOf: (version) => nameWithVersion(current, version, LONGEST_NAME),
+      nameOf: (version) => nameWithVersion(current, version, MAX_NAME_LENGTH),
       commands: (artifact, to) => {
         const { file, commands } = download(artifact);
         return [
@@ -57,7 +57,7 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
   if (name === '' && !question.isAdopted)
     return notOurs(text, `The image is found by ${text}, which is the owner's own choice.`);
   const view = {
-    kind: templateKind,
+    kind: TEMPLATE_KIND,
     rule: judgeProviderSpec,
     providerSpec: { image: name || ownImageName(question), cloudName: textAt(spec, 'identityRef', 'cloudName') },
     image: text,

@@ -12,7 +12,7 @@ export const ovirt = {
   machineApi: judgeProviderSpec,
 } as const satisfies PlatformDef;
 
-const LONGEST_NAME = 255;
+const MAX_NAME_LENGTH = 255;
 
 /** A template of virtual machines, by its name. It is made of the image for OpenStack. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
@@ -27,7 +27,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
       isInstallers: isNamedByInstaller(current, question),
       artifact: artifactOf(question.images, 'openstack', 'qcow2.gz'),
       place: 'artifacts.openstack.formats["qcow2.gz"]',
-      nameOf: (version) => nameWithVersion(current, version, LONGEST_NAME),
+      nameOf: (version) => nameWithVersion(current, version, MAX_NAME_LENGTH),
       commands: (artifact, to) => commandsOf(artifact, to, question.resource),
     },
     question,

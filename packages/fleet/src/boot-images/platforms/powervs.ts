@@ -3,18 +3,18 @@ import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict } from '../
 import { artifactOf, importedImage, nameWithVersion, useImage, word } from './import.ts';
 import { type PlatformDef, verdictOfView } from './platform.ts';
 
-const templateKind = 'IBMPowerVSMachineTemplate';
+const TEMPLATE_KIND = 'IBMPowerVSMachineTemplate';
 
 export const powervs = {
   type: 'powervs',
   providerSpec: { kind: 'PowerVSMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'] },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: templateKind, rules: { v1beta2: judgeTemplate, v1beta3: judgeTemplateV1beta3 } },
+  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta2: judgeTemplate, v1beta3: judgeTemplateV1beta3 } },
   architecture: 'ppc64le',
   regionIn: ({ powervs }) => powervs?.region,
 } as const satisfies PlatformDef;
 
-const LONGEST_NAME = 47;
+const MAX_NAME_LENGTH = 47;
 
 /** An image of the workspace, by its name. The installer calls it `rhcos-<cluster>`. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
@@ -31,7 +31,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
       isInstallers: type === 'Name' && question.infrastructureName !== '' && isOwn(current, own),
       artifact: artifactOf(question.images, 'powervs', 'ova.gz'),
       place: 'artifacts.powervs.formats["ova.gz"]',
-      nameOf: (version) => nameWithVersion(base, version, LONGEST_NAME),
+      nameOf: (version) => nameWithVersion(base, version, MAX_NAME_LENGTH),
       commands: (_, to) => [
         ...importCommands(question, to),
         useImage(question.resource, { image: { type: 'Name', name: to, id: null, regex: null } }),
@@ -91,4 +91,4 @@ const verdictOf = (
   question: ImageQuestion,
   imported: (to: string) => JsonObject,
 ): ImageVerdict =>
-  verdictOfView(spec, { kind: templateKind, rule: judgeProviderSpec, providerSpec: { image }, imported }, question);
+  verdictOfView(spec, { kind: TEMPLATE_KIND, rule: judgeProviderSpec, providerSpec: { image }, imported }, question);

@@ -8,7 +8,7 @@ import {
   type TemplateCase,
   templateCases,
   templateQuestionOf,
-  templateRegion,
+  TEMPLATE_REGION,
 } from '../testing/machine-templates.ts';
 import { olderStream, rhel10, rhel9 } from '../testing/stream-metadata.ts';
 import type { ImageRule } from '../verdict.ts';
@@ -16,7 +16,7 @@ import { regionOfZone } from './aws.ts';
 
 const templateKindNames = templateKinds.map(({ kind }) => kind);
 
-function ruleOf({ kind, apiVersion }: Pick<TemplateCase, 'kind' | 'apiVersion'>, region = templateRegion): ImageRule {
+function ruleOf({ kind, apiVersion }: Pick<TemplateCase, 'kind' | 'apiVersion'>, region = TEMPLATE_REGION): ImageRule {
   const rule = templateRule(kind, apiVersion, { region, failureDomain: '' });
   if (rule === null) throw new Error(`no rule for ${kind} of ${apiVersion}`);
   return rule;

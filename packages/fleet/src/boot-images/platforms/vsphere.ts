@@ -10,7 +10,7 @@ import {
 import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
 import { type PlatformDef, verdictOfView } from './platform.ts';
 
-const templateKind = 'VSphereMachineTemplate';
+const TEMPLATE_KIND = 'VSphereMachineTemplate';
 
 export const vsphere = {
   type: 'vsphere',
@@ -19,10 +19,10 @@ export const vsphere = {
     apiVersions: ['vsphereprovider.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: templateKind, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
 } as const satisfies PlatformDef;
 
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 
 /** A template of virtual machines, by its name or its path in the inventory. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
@@ -36,7 +36,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
       isInstallers: isNamedByInstaller(name, question),
       artifact: artifactOf(question.images, 'vmware', 'ova'),
       place: 'artifacts.vmware.formats.ova',
-      nameOf: (version) => current.slice(0, at) + nameWithVersion(name, version, LONGEST_NAME),
+      nameOf: (version) => current.slice(0, at) + nameWithVersion(name, version, MAX_NAME_LENGTH),
       commands: (artifact, to) => commandsOf(spec, artifact, to, question.resource),
     },
     question,
@@ -86,5 +86,5 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
   const workspace = Object.fromEntries(places.map((name) => [name, textAt(spec, name)]));
   const providerSpec = { template, workspace, network: fieldAt(spec, 'network') ?? {} };
   const imported = (name: string) => ({ template: name });
-  return verdictOfView(spec, { kind: templateKind, rule: judgeProviderSpec, providerSpec, imported }, question);
+  return verdictOfView(spec, { kind: TEMPLATE_KIND, rule: judgeProviderSpec, providerSpec, imported }, question);
 }

@@ -4,7 +4,7 @@ import { additions, authorities, installer22, installer3, managedStub } from '..
 import { classifyStub, STUB_LIMITS } from './classify-stub.ts';
 
 const classOf = (stub: unknown, ours: string | null = null) => classifyStub(JSON.stringify(stub), ours);
-const source = 'https://api-int.demo.example.com:22623/config/worker';
+const SOURCE = 'https://api-int.demo.example.com:22623/config/worker';
 const merging = (...merge: object[]) => ({ ignition: { version: '3.2.0', config: { merge } } });
 
 describe('the installer’s stub is known', () => {
@@ -16,8 +16,12 @@ describe('the installer’s stub is known', () => {
     ['with a virtual address', installer3('3.2.0', 'worker', 'https://192.168.111.5:22623'), 'worker'],
     ['with an IPv6 address', installer3('3.2.0', 'worker', 'https://[fd2e:6f44:5dd8::5]:22623'), 'worker'],
     ['of a pool of one’s own', installer3('3.2.0', 'infra-gpu'), 'infra-gpu'],
-    ['without a CA', merging({ source }), 'worker'],
-    ['with a right to ask', merging({ source, httpHeaders: [{ name: 'Authorization', value: 'Bearer x' }] }), 'worker'],
+    ['without a CA', merging({ source: SOURCE }), 'worker'],
+    [
+      'with a right to ask',
+      merging({ source: SOURCE, httpHeaders: [{ name: 'Authorization', value: 'Bearer x' }] }),
+      'worker',
+    ],
   ])('%s', (_, stub, role) => {
     expect(classOf(stub)).toMatchObject({ type: 'plain', role });
   });
@@ -38,10 +42,10 @@ describe('whatever else a stub says makes it customised', () => {
     ['kernel arguments', { ignition: { ...ignition, version: '3.3.0' }, kernelArguments: { shouldExist: ['quiet'] } }],
     ['a proxy', { ignition: { ...ignition, proxy: { httpsProxy: 'http://proxy:3128' } } }],
     ['timeouts', { ignition: { ...ignition, timeouts: { httpTotal: 0 } } }],
-    ['another config', merging({ source }, { source: 'https://files.example.com/more.ign' })],
-    ['another header', merging({ source, httpHeaders: [{ name: 'X-Site', value: 'a' }] })],
-    ['a hash', merging({ source, verification: { hash: `sha256-${'a'.repeat(64)}` } })],
-    ['something to ask the server', merging({ source: `${source}?site=a` })],
+    ['another config', merging({ source: SOURCE }, { source: 'https://files.example.com/more.ign' })],
+    ['another header', merging({ source: SOURCE, httpHeaders: [{ name: 'X-Site', value: 'a' }] })],
+    ['a hash', merging({ source: SOURCE, verification: { hash: `sha256-${'a'.repeat(64)}` } })],
+    ['something to ask the server', merging({ source: `${SOURCE}?site=a` })],
     ['a second CA', { ignition: tls({ source: authorities.installer }, { source: authorities.example }) }],
     ['a CA from afar', { ignition: tls({ source: 'https://files.example.com/ca.pem' }) }],
     [
@@ -77,8 +81,16 @@ describe('a stub that cannot be used says why', () => {
     ],
     ['another port', JSON.stringify(merging({ source: 'https://files.example.com/config/worker' })), /found none/],
     ['a pool that is none', JSON.stringify(merging({ source: 'https://a:22623/config/..%2Fx' })), /found none/],
-    ['two servers', JSON.stringify(merging({ source }, { source: 'https://b:22623/config/infra' })), /found several/],
-    ['a replacement', JSON.stringify({ ignition: { version: '3.2.0', config: { replace: { source } } } }), /replace/],
+    [
+      'two servers',
+      JSON.stringify(merging({ source: SOURCE }, { source: 'https://b:22623/config/infra' })),
+      /found several/,
+    ],
+    [
+      'a replacement',
+      JSON.stringify({ ignition: { version: '3.2.0', config: { replace: { source: SOURCE } } } }),
+      /replace/,
+    ],
     ['too much', JSON.stringify({ ...installer3(), x: 'y'.repeat(STUB_LIMITS.size) }), /at most/],
     ['too deep', `{"ignition":{"version":"3.2.0"},"a":${'['.repeat(60)}${']'.repeat(60)}}`, /deeper/],
     ['too many', `{"ignition":{"version":"3.2.0"},"a":[${'1,'.repeat(30_000)}1]}`, /more than/],

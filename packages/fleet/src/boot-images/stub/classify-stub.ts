@@ -23,21 +23,21 @@ export function classifyStub(text: string, ours: KnownServer = null): StubClass 
 }
 
 function classifyConfig(config: AnyConfig, ours: KnownServer): StubClass {
-  if (config.ignition.config?.replace !== undefined) return { type: 'unusable', reason: replaces };
+  if (config.ignition.config?.replace !== undefined) return { type: 'unusable', reason: REPLACES };
   const [reference, ...further] = mergedConfigs(config).flatMap(({ source }) => serverReference(source, ours) ?? []);
-  if (reference === undefined) return { type: 'unusable', reason: noReference };
-  if (further.length > 0) return { type: 'unusable', reason: manyReferences };
+  if (reference === undefined) return { type: 'unusable', reason: NO_REFERENCE };
+  if (further.length > 0) return { type: 'unusable', reason: MANY_REFERENCES };
   const { role } = reference;
   if (hasMore(config) || !reference.plain) return { type: 'customised', role, config };
   return { type: isGzip(config) ? 'managed' : 'plain', role, config };
 }
 
-const noReference =
+const NO_REFERENCE =
   'expected one reference to a machine config server, https://HOST:22623/config/POOL, found none: where such machines get their config from is not known';
-const manyReferences =
+const MANY_REFERENCES =
   'expected one reference to a machine config server, found several: which of them is the machines’ own cannot be told';
 
-const replaces =
+const REPLACES =
   'ignition.config.replace: everything else in it would count for nothing. Write the reference under ignition.config.merge';
 
 /** The first thing that is wrong. What stands in quotes may be anybody's secret; a version is none. */

@@ -1,7 +1,7 @@
 import { hasErrors, parse, validate } from '@slipway/ignition';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { additions, authorities, installer22, installer3, managedStub, oldToken, token } from '../testing/stubs.ts';
+import { additions, authorities, installer22, installer3, managedStub, OLD_TOKEN, TOKEN } from '../testing/stubs.ts';
 import { STUB_LIMITS } from './classify-stub.ts';
 import { managedCopy, serverOrigin } from './managed-copy.ts';
 
@@ -58,18 +58,18 @@ describe('a copy of a customised stub', () => {
       source: 'https://api-int.demo.example.com:22623/config/worker',
       httpHeaders: [
         { name: 'X-Site', value: 'a' },
-        { name: 'authorization', value: `Bearer ${oldToken}` },
+        { name: 'authorization', value: `Bearer ${OLD_TOKEN}` },
       ],
     };
     const copy = copyOf({ ignition: { version: '3.2.0', config: { merge: [before, old, after] } } });
     const asked = { ...server, httpHeaders: [...(server?.httpHeaders ?? []), { name: 'X-Site', value: 'a' }] };
     expect(copy).toMatchObject({ ignition: { config: { merge: [before, asked, after] } } });
-    expect(JSON.stringify(copy)).not.toContain(oldToken);
+    expect(JSON.stringify(copy)).not.toContain(OLD_TOKEN);
   });
 
   it('has no right to ask where none is needed', () => {
     const open = JSON.stringify(managedStub('worker', undefined, null));
-    const old = { ...managedStub('worker', undefined, oldToken), ...additions };
+    const old = { ...managedStub('worker', undefined, OLD_TOKEN), ...additions };
     expect(JSON.stringify(copyOf(old, open))).not.toContain('Authorization');
   });
 
@@ -96,7 +96,7 @@ describe('a copy of a customised stub', () => {
     const first = copyOf({ ...installer22(), passwd: additions.passwd });
     expect(copyOf(first)).toEqual(first);
     const next = copyOf(first, JSON.stringify(renewed));
-    expect(JSON.stringify(next)).not.toContain(token);
+    expect(JSON.stringify(next)).not.toContain(TOKEN);
     expect(next).toEqual(copyOf({ ...installer22(), passwd: additions.passwd }, JSON.stringify(renewed)));
   });
 });
@@ -134,7 +134,7 @@ describe('a copy that cannot be made says why, and tells no secret', () => {
     const made = managedCopy(JSON.stringify(stub), managed);
     expect(made).toMatchObject({ ok: false, reason: expect.stringMatching(reason) });
     expect(JSON.stringify(made)).not.toMatch(/hunter2|verysecret/);
-    expect(JSON.stringify(made)).not.toContain(token);
+    expect(JSON.stringify(made)).not.toContain(TOKEN);
   });
 
   it('of the managed stub', () => {

@@ -61,7 +61,7 @@ function written(theirs: Config, managed: Config, ours: string | null): CopiedSt
   const merge = mergedIn(theirs);
   const before = merge.find(isServer);
   if (server === undefined || before === undefined) return refused('it has no reference to the machine config server');
-  if ((before.verification?.hash ?? '') !== '') return refused(pinned);
+  if ((before.verification?.hash ?? '') !== '') return refused(PINNED);
   const now = withHeadersOf(before, server);
   return checked(
     withIgnition(theirs, {
@@ -73,7 +73,7 @@ function written(theirs: Config, managed: Config, ours: string | null): CopiedSt
 
 const mergedIn = ({ ignition }: Config): readonly Resource[] => ignition.config?.merge ?? [];
 
-const pinned =
+const PINNED =
   'ignition.config: its reference to the machine config server has verification.hash, and what the server answers changes. Take the hash out';
 
 /** The right to ask is the managed stub's; what else the reference sends was put there by somebody. */

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { additions, installer22, installer3, managedStub, oldToken, token } from '../testing/stubs.ts';
+import { additions, installer22, installer3, managedStub, OLD_TOKEN, TOKEN } from '../testing/stubs.ts';
 import { nextStubStep, type StubFacts, stubReading, stubRole, type StubStep } from './next-stub-step.ts';
-import { copyOfAnnotation, managedStubName, stubNames, type StubSecret } from './stub-secret.ts';
+import { COPY_OF_ANNOTATION, managedStubName, stubNames, type StubSecret } from './stub-secret.ts';
 
 type Api = StubFacts['api'];
-const machineApi = 'machine.openshift.io';
-const clusterApi = 'cluster.x-k8s.io';
+const MACHINE_API = 'machine.openshift.io';
+const CLUSTER_API = 'cluster.x-k8s.io';
 const ours = { 'app.kubernetes.io/managed-by': 'slipway' };
 
-function secretOf(stub: unknown, api: Api = machineApi, more: Partial<StubSecret> = {}): StubSecret {
+function secretOf(stub: unknown, api: Api = MACHINE_API, more: Partial<StubSecret> = {}): StubSecret {
   const text = typeof stub === 'string' ? stub : JSON.stringify(stub);
   const data =
-    api === machineApi ? { userData: text, disableTemplating: 'true\n' } : { value: text, format: 'ignition' };
+    api === MACHINE_API ? { userData: text, disableTemplating: 'true\n' } : { value: text, format: 'ignition' };
   return { type: 'Opaque', labels: {}, annotations: {}, data, ...more };
 }
 
-const copyOf = (original: string, stub: unknown, api: Api = machineApi): StubSecret =>
-  secretOf(stub, api, { labels: ours, annotations: { [copyOfAnnotation]: original } });
+const copyOf = (original: string, stub: unknown, api: Api = MACHINE_API): StubSecret =>
+  secretOf(stub, api, { labels: ours, annotations: { [COPY_OF_ANNOTATION]: original } });
 
 /** As a shell gathers them: three reads at most. */
-function factsOf(reference: string, secrets: Record<string, StubSecret>, api: Api = machineApi): StubFacts {
+function factsOf(reference: string, secrets: Record<string, StubSecret>, api: Api = MACHINE_API): StubFacts {
   const names = stubNames(reference, secrets[reference] ?? null);
   const original = secrets[names.original] ?? null;
   const copy = secrets[names.copy] ?? null;
@@ -29,14 +29,14 @@ function factsOf(reference: string, secrets: Record<string, StubSecret>, api: Ap
 }
 
 const stepOf = (...given: Parameters<typeof factsOf>): StubStep => nextStubStep(factsOf(...given));
-const managed = { 'worker-user-data-managed': secretOf(managedStub(), machineApi, { labels: ours }) };
+const managed = { 'worker-user-data-managed': secretOf(managedStub(), MACHINE_API, { labels: ours }) };
 const customised = { ...installer3(), ...additions };
 
 describe('user data of a machine set', () => {
   it.each([
     ['of spec 3', installer3(), false],
     ['of spec 2', installer22(), true],
-    ['that is an old managed one', managedStub('worker', undefined, oldToken), false],
+    ['that is an old managed one', managedStub('worker', undefined, OLD_TOKEN), false],
   ])('%s that the installer made becomes the managed one', (_, stub, needsNewImage) => {
     const step = stepOf('worker-user-data', { ...managed, 'worker-user-data': secretOf(stub) });
     expect(step).toMatchObject({ type: 'point', wanted: 'worker-user-data-managed', needsNewImage });
@@ -71,14 +71,14 @@ describe('user data of a machine set', () => {
 
   it('is in the form of Cluster API in Cluster API', () => {
     const secrets = {
-      'worker-user-data': secretOf(installer3(), clusterApi),
-      'worker-user-data-managed': secretOf(managedStub(), clusterApi),
+      'worker-user-data': secretOf(installer3(), CLUSTER_API),
+      'worker-user-data-managed': secretOf(managedStub(), CLUSTER_API),
     };
-    expect(stepOf('worker-user-data', secrets, clusterApi)).toMatchObject({
+    expect(stepOf('worker-user-data', secrets, CLUSTER_API)).toMatchObject({
       type: 'point',
       wanted: 'worker-user-data-managed',
     });
-    expect(stepOf('worker-user-data', secrets, machineApi)).toMatchObject({ type: 'failed' });
+    expect(stepOf('worker-user-data', secrets, MACHINE_API)).toMatchObject({ type: 'failed' });
   });
 });
 
@@ -102,7 +102,7 @@ describe('customised user data', () => {
       name: 'my-data-slipway',
       type: 'Opaque',
       labels: ours,
-      annotations: { [copyOfAnnotation]: 'my-data' },
+      annotations: { [COPY_OF_ANNOTATION]: 'my-data' },
     });
     expect(data).toMatchObject({ disableTemplating: 'true\n' });
     expect(JSON.parse(data['userData'] ?? '')).toMatchObject({ ...additions, ignition: { version: '3.2.0' } });
@@ -115,7 +115,7 @@ describe('customised user data', () => {
 
   it('in both forms in one Secret has both in the copy', () => {
     const text = JSON.stringify(customised);
-    const both = secretOf('', machineApi, {
+    const both = secretOf('', MACHINE_API, {
       data: { userData: text, disableTemplating: 'true', value: text, format: 'ignition', own: 'x' },
     });
     const { data } = copyStep('my-data', { ...managed, 'my-data': both }).copy;
@@ -126,26 +126,26 @@ describe('customised user data', () => {
       format: 'ignition',
       own: 'x',
     });
-    expect(data['value']).toContain(token);
+    expect(data['value']).toContain(TOKEN);
   });
 
   it('takes labels of Cluster API along, and none that make a tool take it for its own', () => {
     const labels = { 'cluster.x-k8s.io/cluster-name': 'demo', 'app.kubernetes.io/instance': 'argo-app' };
     const secrets = {
-      'my-data': secretOf(customised, clusterApi, { labels, type: 'cluster.x-k8s.io/secret' }),
-      'worker-user-data-managed': secretOf(managedStub(), clusterApi),
+      'my-data': secretOf(customised, CLUSTER_API, { labels, type: 'cluster.x-k8s.io/secret' }),
+      'worker-user-data-managed': secretOf(managedStub(), CLUSTER_API),
     };
-    expect(copyStep('my-data', secrets, clusterApi).copy).toMatchObject({
+    expect(copyStep('my-data', secrets, CLUSTER_API).copy).toMatchObject({
       type: 'cluster.x-k8s.io/secret',
       labels: { 'cluster.x-k8s.io/cluster-name': 'demo', ...ours },
     });
   });
 
   const made = copyStep('my-data', secrets).copy.data;
-  const current = secretOf('', machineApi, {
+  const current = secretOf('', MACHINE_API, {
     data: made,
     labels: ours,
-    annotations: { [copyOfAnnotation]: 'my-data' },
+    annotations: { [COPY_OF_ANNOTATION]: 'my-data' },
   });
   const withCopy = { ...secrets, 'my-data-slipway': current };
 
@@ -165,7 +165,7 @@ describe('customised user data', () => {
     const renewed = { 'worker-user-data-managed': secretOf(managedStub('worker', undefined, 'bmV3')) };
     const { copy } = copyStep('my-data-slipway', { ...withCopy, ...renewed });
     expect(copy.data['userData']).toContain('Bearer bmV3');
-    expect(copy.data['userData']).not.toContain(token);
+    expect(copy.data['userData']).not.toContain(TOKEN);
   });
 
   it('follows the original, and is put back where somebody changed the copy', () => {
@@ -187,7 +187,7 @@ describe('customised user data', () => {
     expect(stepOf('my-data-slipway', alone)).toMatchObject({ type: 'keep', wanted: 'my-data-slipway' });
     const renewed = { 'worker-user-data-managed': secretOf(managedStub('worker', undefined, 'bmV3')) };
     expect(copyStep('my-data-slipway', { ...alone, ...renewed }).copy).toMatchObject({
-      annotations: { [copyOfAnnotation]: 'my-data' },
+      annotations: { [COPY_OF_ANNOTATION]: 'my-data' },
     });
   });
 
@@ -207,7 +207,7 @@ describe('what cannot be used is left alone, with the Secret, what was found, an
     ['no Secret', managed, /^Secret machines\/worker-user-data: expected user data, found no such Secret/],
     [
       'no stub in it',
-      { ...managed, [name]: secretOf('', machineApi, { data: { other: 'hunter2' } }) },
+      { ...managed, [name]: secretOf('', MACHINE_API, { data: { other: 'hunter2' } }) },
       /key userData, found none/,
     ],
     ['not JSON', { ...managed, [name]: secretOf('#!/bin/sh hunter2') }, /not valid JSON/],
@@ -223,7 +223,7 @@ describe('what cannot be used is left alone, with the Secret, what was found, an
     ],
     [
       'a managed stub with nothing in it',
-      { [name]: secretOf(installer3()), 'worker-user-data-managed': secretOf('', machineApi, { data: {} }) },
+      { [name]: secretOf(installer3()), 'worker-user-data-managed': secretOf('', MACHINE_API, { data: {} }) },
       /found no stub in it/,
     ],
     [
@@ -238,7 +238,7 @@ describe('what cannot be used is left alone, with the Secret, what was found, an
     ],
     [
       'two different stubs',
-      { ...managed, [name]: secretOf('', machineApi, { data: { userData: '{}', value: '[]' } }) },
+      { ...managed, [name]: secretOf('', MACHINE_API, { data: { userData: '{}', value: '[]' } }) },
       /different stubs/,
     ],
     ['a long name', { ...managed, ['a'.repeat(250)]: secretOf(customised) }, /too long/],
@@ -251,17 +251,17 @@ describe('what cannot be used is left alone, with the Secret, what was found, an
       message: expect.stringMatching(message),
     });
     expect(JSON.stringify(step)).not.toMatch(/hunter2|verysecret/);
-    expect(JSON.stringify(step)).not.toContain(token);
+    expect(JSON.stringify(step)).not.toContain(TOKEN);
   });
 
   it('of Cluster API: cloud-config', () => {
     const secrets = {
-      'worker-user-data': secretOf('', clusterApi, {
+      'worker-user-data': secretOf('', CLUSTER_API, {
         data: { value: JSON.stringify(installer3()), format: 'cloud-config' },
       }),
-      'worker-user-data-managed': secretOf(managedStub(), clusterApi),
+      'worker-user-data-managed': secretOf(managedStub(), CLUSTER_API),
     };
-    expect(stepOf('worker-user-data', secrets, clusterApi)).toMatchObject({
+    expect(stepOf('worker-user-data', secrets, CLUSTER_API)).toMatchObject({
       type: 'failed',
       message: expect.stringMatching(/format: expected ignition/),
     });

@@ -1,12 +1,12 @@
 // What becomes of the user data of something that makes machines.
 import { isEqual } from '@slipway/base/equal';
-import { managedByLabel } from '../../kube-object.ts';
+import { MANAGED_BY_LABEL } from '../../kube-object.ts';
 import type { StubReading } from '../facts.ts';
 import type { BootImageCode, MachineResource } from '../verdict.ts';
 import { classifyStub, type StubClass } from './classify-stub.ts';
 import { type CopiedStub, managedCopy, serverOrigin } from './managed-copy.ts';
 import {
-  copyOfAnnotation,
+  COPY_OF_ANNOTATION,
   isNameTooLong,
   managedStubName,
   stubNames,
@@ -30,7 +30,7 @@ export interface StubFacts {
 }
 
 /** Our copy of a customised stub, as it shall be. */
-export interface WantedCopy {
+export interface DesiredCopy {
   readonly name: string;
   readonly type: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export type StubStep =
   | ({ readonly type: 'keep' } & Target)
   | ({ readonly type: 'point' } & Target)
   /** First the copy is written, then it is referred to, where it is not already. */
-  | ({ readonly type: 'copy'; readonly copy: WantedCopy } & Target)
+  | ({ readonly type: 'copy'; readonly copy: DesiredCopy } & Target)
   | {
       readonly type: 'failed';
       readonly code: Extract<BootImageCode, 'SLW_BOOT_IMAGES_STUB'>;
@@ -116,7 +116,7 @@ function sourceOf({ reference, names, original, copy }: StubFacts): Source | nul
 }
 
 const isOurs = ({ labels, annotations }: StubSecret, { original }: StubNames): boolean =>
-  labels[managedByLabel] === 'slipway' && annotations[copyOfAnnotation] === original;
+  labels[MANAGED_BY_LABEL] === 'slipway' && annotations[COPY_OF_ANNOTATION] === original;
 
 function pointed({ reference }: StubFacts, role: string, needsNewImage: boolean): StubStep {
   const wanted = managedStubName(role);
@@ -140,11 +140,11 @@ function copied(facts: StubFacts, source: Source, made: CopiedStub, needsNewImag
   return { type: facts.reference === names.copy ? 'keep' : 'point', ...target };
 }
 
-const wantedCopy = ({ copy, original }: StubNames, source: StubSecret, data: WantedCopy['data']): WantedCopy => ({
+const wantedCopy = ({ copy, original }: StubNames, source: StubSecret, data: DesiredCopy['data']): DesiredCopy => ({
   name: copy,
   type: source.type,
-  labels: { ...clusterLabels(source), [managedByLabel]: 'slipway' },
-  annotations: { [copyOfAnnotation]: original },
+  labels: { ...clusterLabels(source), [MANAGED_BY_LABEL]: 'slipway' },
+  annotations: { [COPY_OF_ANNOTATION]: original },
   data,
 });
 
@@ -165,7 +165,7 @@ const notOurs = (facts: StubFacts): string =>
 export interface UserData {
   readonly reading: StubReading;
   /** Our copy as it shall be; null where there is none, or it is so already. */
-  readonly copy: WantedCopy | null;
+  readonly copy: DesiredCopy | null;
 }
 
 /** All that decides about user data, by whoever can load Secrets; '' is the name of none. `names`: those that were looked at. */

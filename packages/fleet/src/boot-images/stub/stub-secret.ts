@@ -1,6 +1,6 @@
 // The Secret that holds a stub, in the forms of both machine APIs.
 import type { Secret } from '@slipway/api';
-import { managedByLabel } from '../../kube-object.ts';
+import { MANAGED_BY_LABEL } from '../../kube-object.ts';
 import type { MachineResource } from '../verdict.ts';
 
 /** A Secret as far as it is looked at; `data` in plain text. */
@@ -27,10 +27,10 @@ const KEYS: Readonly<Record<Api, string>> = { 'machine.openshift.io': 'userData'
 
 const MANAGED_SUFFIX = '-user-data-managed';
 const COPY_SUFFIX = '-slipway';
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 
 /** On our copy of a customised stub: the name of the Secret it is a copy of. */
-export const copyOfAnnotation = 'slipway.dev/stub-copy-of';
+export const COPY_OF_ANNOTATION = 'slipway.dev/stub-copy-of';
 
 export const managedStubName = (role: string): string => `${role}${MANAGED_SUFFIX}`;
 
@@ -43,7 +43,7 @@ export interface StubNames {
 
 /** `referenced`: the Secret that is referred to, null where there is none. A name alone does not make a copy ours. */
 export function stubNames(reference: string, referenced: StubSecret | null): StubNames {
-  const original = referenced === null ? withoutSuffix(reference) : referenced.annotations[copyOfAnnotation];
+  const original = referenced === null ? withoutSuffix(reference) : referenced.annotations[COPY_OF_ANNOTATION];
   if (original !== undefined && copyNameOf(original) === reference) return { original, copy: reference };
   return { original: reference, copy: copyNameOf(reference) };
 }
@@ -53,7 +53,7 @@ const copyNameOf = (original: string): string => `${original}${COPY_SUFFIX}`;
 const withoutSuffix = (name: string): string | undefined =>
   name.endsWith(COPY_SUFFIX) && name.length > COPY_SUFFIX.length ? name.slice(0, -COPY_SUFFIX.length) : undefined;
 
-export const isNameTooLong = (name: string): boolean => name.length > LONGEST_NAME;
+export const isNameTooLong = (name: string): boolean => name.length > MAX_NAME_LENGTH;
 
 type StubText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
@@ -93,7 +93,7 @@ export function isCollectableCopy({
   finalizers,
   deletionTimestamp,
 }: SecretMetadata): boolean {
-  const original = annotations?.[copyOfAnnotation];
-  const isOurs = labels?.[managedByLabel] === 'slipway' && original !== undefined && name === copyNameOf(original);
+  const original = annotations?.[COPY_OF_ANNOTATION];
+  const isOurs = labels?.[MANAGED_BY_LABEL] === 'slipway' && original !== undefined && name === copyNameOf(original);
   return isOurs && (finalizers ?? []).length === 0 && deletionTimestamp === undefined;
 }

@@ -9,7 +9,7 @@ import { baremetalCases } from './cases/baremetal.ts';
 import { gcpCases } from './cases/gcp.ts';
 import type { ImageCase } from './cases/image-case.ts';
 import { importedCases } from './cases/imported.ts';
-import { infrastructureName } from './provider-specs.ts';
+import { INFRASTRUCTURE_NAME } from './provider-specs.ts';
 import { bootImagesData, imagesFor, olderStream, rhel9, type StreamVersions } from './stream-metadata.ts';
 
 /** Against stream rhel-9, with the images of the release before known. */
@@ -44,7 +44,7 @@ export const questionOf = (
 ): ImageQuestion => ({
   images: imagesFor(versions, architecture),
   architecture,
-  infrastructureName,
+  infrastructureName: INFRASTRUCTURE_NAME,
   azureCloud,
   resource: { api: 'machine.openshift.io', kind: 'MachineSet', namespace: 'openshift-machine-api', name },
   isAdopted,

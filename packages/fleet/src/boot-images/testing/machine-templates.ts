@@ -1,9 +1,9 @@
 // Infrastructure templates of Cluster API, for every kind and version, with what a rule must say of each and what must be in
 // the template afterwards. Written by hand, not by the rules.
-import { infrastructureGroup, type MachineTemplate } from '../cluster-api.ts';
+import { INFRASTRUCTURE_GROUP, type MachineTemplate } from '../cluster-api.ts';
 import type { ImageQuestion } from '../verdict.ts';
 import { questionOf } from './image-cases.ts';
-import { infrastructureName } from './provider-specs.ts';
+import { INFRASTRUCTURE_NAME } from './provider-specs.ts';
 import { rhel9, type StreamVersions } from './stream-metadata.ts';
 import { awsTemplateCases } from './template-cases/aws.ts';
 import { azureTemplateCases } from './template-cases/azure.ts';
@@ -14,9 +14,9 @@ import type { TemplateCase } from './template-cases/template-case.ts';
 
 export type { TemplateCase } from './template-cases/template-case.ts';
 
-const clusterApiNamespace = 'openshift-cluster-api';
+const CLUSTER_API_NAMESPACE = 'openshift-cluster-api';
 /** What templates do not say: of all cases. */
-export const templateRegion = 'us-east-1';
+export const TEMPLATE_REGION = 'us-east-1';
 
 /** Against stream rhel-9, with the images of the release before known. */
 export const templateCases: readonly TemplateCase[] = [
@@ -32,23 +32,23 @@ export const templateQuestionOf = (
   versions: StreamVersions = rhel9,
 ): ImageQuestion => ({
   ...questionOf({ name, architecture, isAdopted }, versions),
-  resource: { api: 'cluster.x-k8s.io', kind: 'MachineSet', namespace: clusterApiNamespace, name },
+  resource: { api: 'cluster.x-k8s.io', kind: 'MachineSet', namespace: CLUSTER_API_NAMESPACE, name },
 });
 
 /** As a provider and Cluster API have left it, with marks of a tool that keeps it. */
 export const machineTemplateOf = ({ name, kind, apiVersion, spec }: TemplateCase): MachineTemplate => ({
-  apiVersion: `${infrastructureGroup}/${apiVersion}`,
+  apiVersion: `${INFRASTRUCTURE_GROUP}/${apiVersion}`,
   kind,
   metadata: {
     name,
-    namespace: clusterApiNamespace,
-    labels: { 'cluster.x-k8s.io/cluster-name': infrastructureName, 'app.kubernetes.io/instance': 'machines' },
+    namespace: CLUSTER_API_NAMESPACE,
+    labels: { 'cluster.x-k8s.io/cluster-name': INFRASTRUCTURE_NAME, 'app.kubernetes.io/instance': 'machines' },
     annotations: { 'example.com/team': 'a', 'argocd.argoproj.io/tracking-id': `machines:${kind}:${name}` },
     ownerReferences: [
       {
         apiVersion: 'cluster.x-k8s.io/v1beta1',
         kind: 'Cluster',
-        name: infrastructureName,
+        name: INFRASTRUCTURE_NAME,
         uid: '6f1c7b7e-5a3d-4f0e-9d83-2b8f3f6c1a10',
       },
     ],

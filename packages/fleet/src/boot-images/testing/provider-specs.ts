@@ -4,14 +4,14 @@ import { aliyunImageOf, amiOf, locationOf, olderStream, sha256Of } from './strea
 import type { JsonObject } from '../json.ts';
 
 /** Infrastructure `cluster`, status.infrastructureName. */
-export const infrastructureName = 'demo-x7k2p';
-const machineApi = 'machine.openshift.io/v1beta1';
+export const INFRASTRUCTURE_NAME = 'demo-x7k2p';
+const MACHINE_API = 'machine.openshift.io/v1beta1';
 const userDataSecret = { name: 'worker-user-data' };
 const meta = { creationTimestamp: null };
 const { version } = olderStream;
 
 export const gcpSpec: JsonObject = {
-  apiVersion: machineApi,
+  apiVersion: MACHINE_API,
   kind: 'GCPMachineProviderSpec',
   metadata: meta,
   projectID: 'demo-project',
@@ -53,7 +53,7 @@ export const gcpSpec: JsonObject = {
 };
 
 export const awsSpec: JsonObject = {
-  apiVersion: machineApi,
+  apiVersion: MACHINE_API,
   kind: 'AWSMachineProviderConfig',
   metadata: meta,
   ami: { id: amiOf(version, 'x86_64', 'us-east-1') },
@@ -72,7 +72,7 @@ export const awsSpec: JsonObject = {
 };
 
 export const azureSpec: JsonObject = {
-  apiVersion: machineApi,
+  apiVersion: MACHINE_API,
   kind: 'AzureMachineProviderSpec',
   metadata: meta,
   acceleratedNetworking: true,
@@ -144,7 +144,7 @@ export const baremetalImageSpec: JsonObject = {
 };
 
 export const vsphereSpec: JsonObject = {
-  apiVersion: machineApi,
+  apiVersion: MACHINE_API,
   kind: 'VSphereMachineProviderSpec',
   metadata: meta,
   credentialsSecret: { name: 'vsphere-cloud-credentials' },

@@ -3,7 +3,7 @@ import { sha256 } from '@slipway/base/hash';
 import type { JsonObject } from '../json.ts';
 import type { Architecture } from '../verdict.ts';
 
-const mirror = 'https://rhcos.mirror.example.com/art/storage/prod/streams';
+const MIRROR = 'https://rhcos.mirror.example.com/art/storage/prod/streams';
 
 export interface StreamVersions {
   /** Of the OS, such as 9.8.20260428-0. */
@@ -37,7 +37,7 @@ export const aliyunImageOf = (version: string, region: string): string =>
 
 export const locationOf = (version: string, architecture: Architecture, end: string): string => {
   const minor = version.split('.').slice(0, 2).join('.');
-  return `${mirror}/rhel-${minor}/builds/${version}/${architecture}/rhcos-${version}-${end}`;
+  return `${MIRROR}/rhel-${minor}/builds/${version}/${architecture}/rhcos-${version}-${end}`;
 };
 export const sha256Of = (location: string): string => sha256(location);
 export const uncompressedSha256Of = (location: string): string => sha256(`${location} unpacked`);

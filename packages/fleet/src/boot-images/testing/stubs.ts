@@ -54,15 +54,15 @@ export const authorities = {
   mixed: inBase64(pem.installer + pem.example),
 } as const;
 
-export const token = 'c2VjcmV0LXRva2VuLW9mLW5vdw';
-export const oldToken = 'c2VjcmV0LXRva2VuLW9mLW9sZA';
+export const TOKEN = 'c2VjcmV0LXRva2VuLW9mLW5vdw';
+export const OLD_TOKEN = 'c2VjcmV0LXRva2VuLW9mLW9sZA';
 
-const server = 'https://api-int.demo.example.com:22623';
+const SERVER = 'https://api-int.demo.example.com:22623';
 
 /** What the installer of 4.1 to 4.5 left: spec 2.2 with every section, all but one empty. */
 export const installer22 = (role = 'worker') => ({
   ignition: {
-    config: { append: [{ source: `${server}/config/${role}`, verification: {} }] },
+    config: { append: [{ source: `${SERVER}/config/${role}`, verification: {} }] },
     security: { tls: { certificateAuthorities: [{ source: authorities.installer, verification: {} }] } },
     timeouts: {},
     version: '2.2.0',
@@ -74,7 +74,7 @@ export const installer22 = (role = 'worker') => ({
 });
 
 /** From 4.6 on: spec 3.1, and 3.2 since 4.8. */
-export const installer3 = (version = '3.2.0', role = 'worker', host = server) => ({
+export const installer3 = (version = '3.2.0', role = 'worker', host = SERVER) => ({
   ignition: {
     config: { merge: [{ source: `${host}/config/${role}` }] },
     security: { tls: { certificateAuthorities: [{ source: authorities.installer }] } },
@@ -83,7 +83,7 @@ export const installer3 = (version = '3.2.0', role = 'worker', host = server) =>
 });
 
 /** What we keep, as stubOf makes it. */
-export const managedStub = (role = 'worker', host = server, bearer: string | null = token) => ({
+export const managedStub = (role = 'worker', host = SERVER, bearer: string | null = TOKEN) => ({
   ignition: {
     version: '3.1.0',
     config: {

@@ -1,14 +1,14 @@
 // Facts for tables: a host at rest, with what a row changes.
-import type { DataImageSeen, DriveMemory, HostFacts, HostMemory, HostSeen, IronicNode } from '../host-step.ts';
+import type { ObservedDataImage, DriveMemory, HostFacts, HostMemory, ObservedHost, IronicNode } from '../host-step.ts';
 import { emptyDrive, nothingAsked } from '../memory.ts';
 
-export const now = 1_000_000_000;
-export const isoA = 'http://iso.example/a.iso';
-export const isoB = 'http://iso.example/b.iso';
+export const NOW = 1_000_000_000;
+export const ISO_A = 'http://iso.example/a.iso';
+export const ISO_B = 'http://iso.example/b.iso';
 /** What Ironic calls its own copy of either. */
-export const published = 'http://ironic.example/cdrom-node-1.iso';
+export const PUBLISHED = 'http://ironic.example/cdrom-node-1.iso';
 
-const aHost = (changes: Partial<HostSeen> = {}): HostSeen => ({
+const aHost = (changes: Partial<ObservedHost> = {}): ObservedHost => ({
   namespace: 'metal',
   name: 'worker-0',
   uid: 'uid-1',
@@ -45,8 +45,8 @@ export const aNode = (changes: Partial<IronicNode> = {}): IronicNode => ({
 
 export const off = { powerState: 'power off' } as const;
 
-export const anImage = (changes: Partial<DataImageSeen> = {}): DataImageSeen => ({
-  url: isoA,
+export const anImage = (changes: Partial<ObservedDataImage> = {}): ObservedDataImage => ({
+  url: ISO_A,
   immediate: false,
   isDeleting: false,
   hasFinalizer: true,
@@ -58,28 +58,28 @@ export const anImage = (changes: Partial<DataImageSeen> = {}): DataImageSeen => 
   ...changes,
 });
 
-export const drive = (changes: Partial<DriveMemory> = {}): DriveMemory => ({ ...emptyDrive(isoA), ...changes });
-export const attachedA = drive({ isAttached: true, reported: published, node: 'node-1' });
+export const drive = (changes: Partial<DriveMemory> = {}): DriveMemory => ({ ...emptyDrive(ISO_A), ...changes });
+export const attachedA = drive({ isAttached: true, reported: PUBLISHED, node: 'node-1' });
 export const asked = (changes: Partial<HostMemory>): HostMemory => ({ ...nothingAsked, ...changes });
 
 export const empty = { inserted: false, image: '' };
-export const ours = { inserted: true, image: published };
+export const ours = { inserted: true, image: PUBLISHED };
 export const foreign = { inserted: true, image: 'http://somebody.example/tool.iso' };
 
-export interface Given {
-  readonly host?: Partial<HostSeen>;
+export interface FactsInput {
+  readonly host?: Partial<ObservedHost>;
   /** Null: Ironic does not know it. */
   readonly node?: Partial<IronicNode> | null;
-  readonly image?: Partial<DataImageSeen>;
+  readonly image?: Partial<ObservedDataImage>;
   readonly drive?: HostFacts['drive'];
   readonly driveProblem?: string;
 }
 
-export const factsOf = ({ host, node, image, drive: seen = null, driveProblem }: Given): HostFacts => ({
+export const factsOf = ({ host, node, image, drive: seen = null, driveProblem }: FactsInput): HostFacts => ({
   host: aHost(host),
   node: node === null ? null : aNode(node),
   drive: seen,
   driveProblem: driveProblem ?? null,
   dataImage: image === undefined ? null : anImage(image),
-  now,
+  now: NOW,
 });

@@ -2,7 +2,7 @@
 import type { MachineConfig, Secret } from '@slipway/api';
 import { indexMetadata, type IndexOutcome } from '../snapshot.ts';
 
-export interface Given {
+export interface MachineConfigInput {
   name?: string;
   uid?: string;
   generation?: number;
@@ -10,7 +10,7 @@ export interface Given {
   config?: object;
 }
 
-export function machineConfigWith(given: Given = {}): MachineConfig {
+export function machineConfigWith(given: MachineConfigInput = {}): MachineConfig {
   const { name = '99-worker-remote', uid = 'uid-1', generation = 1, annotations = {}, config } = given;
   const metadata = { name, uid, generation, annotations, resourceVersion: '1' };
   return { metadata, spec: { config: { ignition: { version: '3.5.0' }, ...config } } };

@@ -1,5 +1,5 @@
 // MachineConfigs and pools for tests: each says only what the test is about.
-import { type MachineConfig, type MachineConfigPool, roleLabel } from '@slipway/api';
+import { type MachineConfig, type MachineConfigPool, ROLE_LABEL } from '@slipway/api';
 import { encodeDataUrl } from '@slipway/ignition';
 import { readMachineConfig, type RenderInput } from '../input.ts';
 import { renderPool, type RenderRequest, type RenderResult } from '../render-pool.ts';
@@ -7,7 +7,7 @@ import { selectMachineConfigs } from '../select.ts';
 
 export const workerPool: MachineConfigPool = {
   metadata: { name: 'worker' },
-  spec: { machineConfigSelector: { matchLabels: { [roleLabel]: 'worker' } } },
+  spec: { machineConfigSelector: { matchLabels: { [ROLE_LABEL]: 'worker' } } },
 };
 
 export function machineConfig(
@@ -15,7 +15,7 @@ export function machineConfig(
   spec: NonNullable<MachineConfig['spec']> = {},
   role = 'worker',
 ): MachineConfig {
-  return { metadata: { name, labels: { [roleLabel]: role } }, spec };
+  return { metadata: { name, labels: { [ROLE_LABEL]: role } }, spec };
 }
 
 /** A config of spec 3.5.0 with these sections. */

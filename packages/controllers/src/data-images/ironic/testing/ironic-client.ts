@@ -42,11 +42,11 @@ export async function talkTo(faults: readonly Fault[], options: Partial<IronicOp
 }
 
 /** The password of the BMC in tests: in no error, whatever goes wrong. */
-export const bmcPassword = 'hunter2';
+export const BMC_PASSWORD = 'hunter2';
 
 export const wanted = {
   driver: 'redfish',
-  driverInfo: { redfish_address: 'https://bmc.example', redfish_username: 'admin', redfish_password: bmcPassword },
+  driverInfo: { redfish_address: 'https://bmc.example', redfish_username: 'admin', redfish_password: BMC_PASSWORD },
   hostUid: 'host-uid',
   digest: 'd1',
 };
@@ -57,6 +57,6 @@ export async function failureOf(work: Promise<unknown>): Promise<IronicError> {
     (error: unknown) => error,
   );
   if (!(error instanceof IronicError)) throw error;
-  expect(`${error.stack} ${String(error.cause)}`).not.toContain(bmcPassword);
+  expect(`${error.stack} ${String(error.cause)}`).not.toContain(BMC_PASSWORD);
   return error;
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Identity } from '@slipway/testing/certificates';
-import { type Answer, type FakeServer, respondJson, startFakeServer } from '@slipway/testing/fake-http-server';
+import { type RequestHandler, type FakeServer, respondJson, startFakeServer } from '@slipway/testing/fake-http-server';
 
 /**
  * Not an Ironic: a server that answers what one would say of a node that is fine, until a test tells it to fail in a way that
@@ -11,11 +11,11 @@ export interface MisbehavingIronic extends Pick<FakeServer, 'url' | 'host' | 're
   readonly calls: string[];
 }
 
-export const uuid = '3c5ed1cf-39f0-4026-961a-4f19baadfa64';
+export const UUID = '3c5ed1cf-39f0-4026-961a-4f19baadfa64';
 
 /** As Ironic shows it. */
 export const nodeAnswer = {
-  uuid,
+  uuid: UUID,
   provision_state: 'active',
   target_provision_state: null,
   power_state: 'power off',
@@ -34,7 +34,7 @@ const versions = {
 
 const isVersions = (call: string): boolean => call === 'GET /v1';
 
-const answerWell: Answer = ({ call, method, path }, response) => {
+const answerWell: RequestHandler = ({ call, method, path }, response) => {
   if (isVersions(call)) response.writeHead(200, versions).end('{}');
   else if (method !== 'GET') response.writeHead(202).end();
   else if (path.endsWith('/vmedia')) response.end('[{"media_types":["CD"],"inserted":false,"image":""}]');

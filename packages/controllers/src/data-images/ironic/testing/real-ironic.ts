@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Ironic, type KnownNode, nodeNameOf, type WantedNode } from '@slipway/fleet/hosts';
+import { type Ironic, type KnownNode, nodeNameOf, type DesiredNode } from '@slipway/fleet/hosts';
 import {
   type EmulatedSystem,
   type FaultProxy,
@@ -13,7 +13,7 @@ import {
 } from '@slipway/tools/ironic';
 import { createIronic } from '../client.ts';
 
-const PATIENCE_MS = 50_000;
+const TIMEOUT_MS = 50_000;
 const POLL_MS = 200;
 
 /** A real Ironic with TLS and a password, a BMC for some hosts, somebody's ISOs, and what may stand between. */
@@ -24,7 +24,7 @@ export interface RealIronic extends AsyncDisposable {
   readonly proxy: FaultProxy;
   readonly ironic: Ironic;
   system(name: string): EmulatedSystem;
-  wanted(name: string, digest?: string): WantedNode;
+  wanted(name: string, digest?: string): DesiredNode;
   /** The node once nobody works on it and this is so. */
   nodeWhen(name: string, isSo?: (node: KnownNode) => boolean): Promise<KnownNode>;
   /** Registers it and follows it until it is active; says its UUID. */
@@ -45,7 +45,7 @@ export async function startRealIronic(systems: readonly string[]): Promise<RealI
     if (found === undefined) throw new Error(`no system ${name}`);
     return found;
   };
-  const wanted = (name: string, digest = 'd1'): WantedNode => ({
+  const wanted = (name: string, digest = 'd1'): DesiredNode => ({
     name: nodeNameOf('metal', name),
     driver: 'redfish',
     driverInfo: {
@@ -58,7 +58,7 @@ export async function startRealIronic(systems: readonly string[]): Promise<RealI
     digest,
   });
   async function nodeWhen(name: string, isSo: (node: KnownNode) => boolean = () => true): Promise<KnownNode> {
-    const until = Date.now() + PATIENCE_MS;
+    const until = Date.now() + TIMEOUT_MS;
     for (;;) {
       const node = await ironic.node(nodeNameOf('metal', name));
       if (node !== null && node.reservation === null && isSo(node)) return node;

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 
-export type Answer = (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) => void;
+export type UnaryHandler = (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) => void;
 
 export interface GrpcServer {
   readonly socket: string;
   /** By the last part of their path; may be changed while it runs. */
-  readonly answers: Partial<Record<'Version' | 'ListImages' | 'ImageFsInfo' | 'PullImage', Answer>>;
+  readonly answers: Partial<Record<'Version' | 'ListImages' | 'ImageFsInfo' | 'PullImage', UnaryHandler>>;
   /** Connections are cut in the middle of whatever they do. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -44,7 +44,7 @@ export async function startGrpcServer(): Promise<GrpcServer> {
         responseSerialize: asTheyAre,
         responseDeserialize: asTheyAre,
       };
-      const handle: Answer = (call, answer) => {
+      const handle: UnaryHandler = (call, answer) => {
         const given = Object.entries(answers).find(([key]) => key === name)?.[1];
         if (given === undefined) answer({ code: status.UNIMPLEMENTED, details: `no ${name} here` });
         else given(call, answer);

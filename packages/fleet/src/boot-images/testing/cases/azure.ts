@@ -23,8 +23,8 @@ const plan = (publisher: string, product: string, end: string, of: string): Json
   version: of,
 });
 const { free, paid, emea } = rhel9.marketplace;
-const group = '/resourceGroups/demo-x7k2p-rg/providers/Microsoft.Compute';
-const gallery = `${group}/galleries/gallery_demo_x7k2p/images`;
+const GROUP = '/resourceGroups/demo-x7k2p-rg/providers/Microsoft.Compute';
+const gallery = `${GROUP}/galleries/gallery_demo_x7k2p/images`;
 const upload = (resourceID: string): JsonObject => ({ offer: '', publisher: '', resourceID, sku: '', version: '' });
 const confidential = { securityProfile: { settings: { securityType: 'ConfidentialVM', confidential: {} } } };
 export const azureCases: readonly ImageCase[] = [
@@ -92,7 +92,7 @@ export const azureCases: readonly ImageCase[] = [
   {
     name: 'azure-uploaded-by-the-installer-long-ago',
     platform: 'azure',
-    spec: azureImage(upload(`${group}/images/demo-x7k2p`)),
+    spec: azureImage(upload(`${GROUP}/images/demo-x7k2p`)),
     verdict: 'change',
     version: free,
     after: azureImage(noPlan('aro_422', free)),
@@ -100,7 +100,7 @@ export const azureCases: readonly ImageCase[] = [
   {
     name: 'azure-uploaded-by-its-owner',
     platform: 'azure',
-    spec: azureImage(upload(`${group}/galleries/golden/images/rhcos`)),
+    spec: azureImage(upload(`${GROUP}/galleries/golden/images/rhcos`)),
     verdict: 'theirs',
   },
   {
@@ -127,9 +127,9 @@ export const azureCases: readonly ImageCase[] = [
     name: 'azure-stack',
     platform: 'azure',
     azureCloud: 'AzureStackCloud',
-    spec: azureImage(upload(`${group}/images/demo-x7k2p`)),
+    spec: azureImage(upload(`${GROUP}/images/demo-x7k2p`)),
     verdict: 'manual',
-    to: `${group}/images/demo-x7k2p-rhcos-${version}`,
+    to: `${GROUP}/images/demo-x7k2p-rhcos-${version}`,
   },
   {
     name: 'azure-stack-of-a-marketplace',
@@ -141,7 +141,7 @@ export const azureCases: readonly ImageCase[] = [
   {
     name: 'azure-uploaded-by-its-owner-under-the-name-of-the-cluster',
     platform: 'azure',
-    spec: azureImage(upload(`${group}/galleries/golden/images/demo-x7k2p`)),
+    spec: azureImage(upload(`${GROUP}/galleries/golden/images/demo-x7k2p`)),
     verdict: 'theirs',
   },
   {
